@@ -1,0 +1,94 @@
+#include "app/cli/arguments.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "app/cli/suggest.h"
+#include "app/cli/text.h"
+
+namespace shardscape {
+namespace {
+
+Problem usage_problem(std::string where, std::string what, std::string accepted) {
+  return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
+}
+
+// "--tp" and "-o" are flags; "-2" is a number and "-" a word.
+bool looks_like_flag(std::string_view word) {
+  return word.size() > 1 && word[0] == '-' && !std::isdigit(static_cast<unsigned char>(word[1]));
+}
+
+bool looks_like_boolean(std::string_view word) {
+  static const std::vector<std::string> words{"true", "false", "on", "off", "yes", "no", "1", "0"};
+  return std::find(words.begin(), words.end(), lower_case(word)) != words.end();
+}
+
+Problem unknown_flag(const std::string& name, const Command& command) {
+  std::vector<std::string> known{"--help"};
+  for (const Flag& flag : command.flags) known.push_back(flag.name);
+  const auto near = closest(name, known);
+  return usage_problem(name, near ? "there is no such flag; did you mean " + *near + "?" : "there is no such flag",
+                       "a flag of \"shardscape-cli " + command.name + " --help\"");
+}
+
+Problem missing_value(const Flag& flag) {
+  return usage_problem(flag.name, "a value is missing", flag.name + " " + flag.operand);
+}
+
+}  // namespace
+
+const std::string* Arguments::value(std::string_view flag) const {
+  for (auto it = values_.rbegin(); it != values_.rend(); ++it) {
+    if (it->first == flag) return &it->second;
+  }
+  return nullptr;
+}
+
+std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words, const Command& command) {
+  Arguments result;
+  bool flags_end = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string word = words[i];
+    if (flags_end || !looks_like_flag(word)) {
+      result.operands_.push_back(word);
+      continue;
+    }
+    if (word == "--") {
+      flags_end = true;
+      continue;
+    }
+    const bool is_long = word[1] == '-';
+    const size_t equals = is_long ? word.find('=') : std::string::npos;
+    const std::string name = is_long ? word.substr(0, equals) : word.substr(0, 2);
+    const auto flag = std::find_if(command.flags.begin(), command.flags.end(), [&](const Flag& f) {
+      return is_long ? f.name == name : f.letter == name[1];
+    });
+    if (flag == command.flags.end()) return unknown_flag(is_long ? name : word, command);
+    std::optional<std::string> attached;
+    if (equals != std::string::npos) attached = word.substr(equals + 1);
+    if (!is_long && word.size() > 2) attached = word.substr(2);
+    const bool more = i + 1 < words.size();
+    if (flag->kind == FlagKind::Switch) {
+      if (attached) return usage_problem(flag->name, "it takes no value", flag->name + " by itself");
+      attached = "true";
+    } else if (flag->kind == FlagKind::Boolean && !attached) {
+      attached = more && looks_like_boolean(words[i + 1]) ? words[++i] : "true";
+    } else if (!attached) {
+      if (!more || looks_like_flag(words[i + 1])) return missing_value(*flag);
+      attached = words[++i];
+    }
+    result.values_.emplace_back(flag->name, *attached);
+  }
+  const auto wanted = static_cast<size_t>(command.operands);
+  if (result.operands_.size() > wanted) {
+    return usage_problem(result.operands_[wanted], "this word belongs to no flag", "shardscape-cli " + command.name + " " + command.usage);
+  }
+  return result;
+}
+
+bool asks_for_help(std::span<const char* const> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [](const char* word) { return std::string_view(word) == "--help" || std::string_view(word) == "-h"; });
+}
+
+}  // namespace shardscape

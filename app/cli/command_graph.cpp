@@ -1,0 +1,75 @@
+// shardscape-cli graph
+#include <algorithm>
+#include <iostream>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command_list.h"
+#include "app/cli/design_flags.h"
+#include "app/cli/exit_code.h"
+#include "app/cli/graph_listing.h"
+#include "app/cli/messages.h"
+#include "app/cli/text.h"
+
+namespace shardscape {
+namespace {
+
+int unknown(const char* flag, const std::string& word, std::vector<std::string> known) {
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  print_problem({Severity::Error, flag, "the graph has no \"" + word + "\"", "one of " + joined(known, ", "), {}});
+  return kWrongUsage;
+}
+
+// An exit code, or 0 and the filter.
+int read_filter(const Arguments& arguments, const Graph& graph, GraphFilter& filter) {
+  std::vector<std::string> segments, phases;
+  for (const Segment& segment : graph.segments) {
+    segments.push_back(segment.name);
+    for (const Op& op : segment.ops) {
+      phases.emplace_back(phase_name(op.phase));
+      if (const auto* word = arguments.value("--phase"); word && *word == phases.back()) filter.phase = op.phase;
+    }
+  }
+  if (const std::string* word = arguments.value("--segment")) {
+    if (std::find(segments.begin(), segments.end(), *word) == segments.end()) return unknown("--segment", *word, segments);
+    filter.segment = *word;
+  }
+  const std::string* word = arguments.value("--phase");
+  return word && !filter.phase ? unknown("--phase", *word, phases) : kDone;
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.has("--json") && arguments.has("--dot")) {
+    print_problem({Severity::Error, "--dot", "it cannot be combined with --json", "one of the two", {}});
+    return kWrongUsage;
+  }
+  const auto made = report_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
+  const Report& report = *std::get<0>(made);
+  print_problems(report.problems);
+  GraphFilter filter;
+  if (const int exit_code = read_filter(arguments, report.graph(), filter)) return exit_code;
+  const auto print = arguments.has("--json") ? graph_json : arguments.has("--dot") ? graph_dot : graph_text;
+  std::cout << print(report, list_graph(report, filter));
+  return kDone;
+}
+
+}  // namespace
+
+Command graph_command() {
+  std::vector<Flag> flags{
+      json_flag(),
+      {"--dot", 0, FlagKind::Switch, "", "Print the graph for Graphviz.", ""},
+      {"--segment", 0, FlagKind::Value, "NAME", "Only this segment: embedding, a kind of layer, or head.", ""},
+      {"--phase", 0, FlagKind::Value, "NAME", "Only this phase: forward or backward.", ""}};
+  for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
+  return {"graph", "the symbolic tensor graph of a design, op by op", "[FLAGS]",
+          std::string("The ops of every segment (embedding, each kind of layer, head) forward and backward, with "
+                      "shapes, placements, FLOPs as formulas, and for every collective why it is there. ") + kDesignFlagsHelp,
+          {"shardscape-cli graph --model llama3-8b --tp 2 --segment layer --phase forward",
+           "shardscape-cli graph --model llama3-70b --tp 8 --sequence-parallel --json",
+           "shardscape-cli graph --segment layer --dot > layer.dot"},
+          std::move(flags), 0, run};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,20 @@
+#include "app/cli/command_list.h"
+
+namespace shardscape {
+
+std::span<const Command> commands() {
+  static const std::vector<Command> list{presets_command(), report_command(), graph_command(), export_command(),
+                                         check_command()};
+  return list;
+}
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : commands()) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+Flag json_flag() { return {"--json", 0, FlagKind::Switch, "", "Print JSON, for programs.", ""}; }
+
+}  // namespace shardscape

@@ -1,0 +1,17 @@
+// The commands, one maker per file command_<name>.cpp.
+#pragma once
+
+#include "app/cli/command.h"
+
+namespace shardscape {
+
+Command presets_command();
+Command report_command();
+Command graph_command();
+Command export_command();
+Command check_command();
+
+// --json with the same words everywhere.
+Flag json_flag();
+
+}  // namespace shardscape

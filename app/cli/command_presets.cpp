@@ -1,0 +1,86 @@
+// shardscape-cli presets
+#include <iostream>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command_list.h"
+#include "app/cli/design_flags.h"
+#include "app/cli/exit_code.h"
+#include "app/cli/json_value.h"
+#include "app/cli/messages.h"
+#include "app/cli/text.h"
+#include "base/units.h"
+
+namespace shardscape {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Row {
+  const Preset* preset;
+  std::shared_ptr<const Report> report;  // counts the parameters from the graph
+};
+
+std::string published(const Preset& preset) {
+  if (preset.published_parameters == 0) return "";
+  return preset.published_exact ? grouped(preset.published_parameters) : "about " + format_count(preset.published_parameters);
+}
+
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::vector<std::string>> cells{
+      {"id", "name", "layers", "hidden", "heads", "KV heads", "parameters", "published"}};
+  for (const auto& [preset, report] : rows) {
+    const ModelSpec& m = preset->model;
+    cells.push_back({preset->id, preset->name, grouped(m.layers), grouped(m.hidden), grouped(m.heads), grouped(m.kv_heads),
+                     report->valid() ? grouped(report->model_parameters.value) : "not known", published(*preset)});
+  }
+  constexpr Align l = Align::Left, r = Align::Right;
+  return text_table(cells, {l, l, r, r, r, r, r, r});
+}
+
+Json entry(const Row& row) {
+  const ModelSpec& m = row.preset->model;
+  Json out{{"id", row.preset->id}, {"name", row.preset->name}, {"family", row.preset->family},
+           {"architecture", m.architecture}, {"layers", m.layers}, {"hidden", m.hidden}, {"heads", m.heads},
+           {"kv_heads", m.kv_heads}, {"head_dim", m.head_dim}, {"ffn", m.ffn}, {"vocab", m.vocab},
+           {"positions", m.positions}, {"tied_embeddings", m.tied_embeddings}, {"default_seq", row.preset->default_seq}};
+  const Quantity& count = row.report->model_parameters;
+  out["parameters"] = row.report->valid() ? json_quantity(count.value, *count.formula) : Json();
+  out["published_parameters"] = row.preset->published_parameters;
+  out["published_exact"] = row.preset->published_exact;
+  out["source"] = row.preset->source;
+  return out;
+}
+
+int run(const Arguments& arguments) {
+  print_problems(ModelLibrary::instance().problems());
+  std::vector<Row> rows;
+  int exit_code = kDone;
+  for (const Preset& preset : ModelLibrary::instance().presets()) {
+    rows.push_back({&preset, make_report(single_rank_design(preset))});
+    if (rows.back().report->valid()) continue;
+    std::cerr << "preset " << preset.id << ":\n";
+    print_problems(rows.back().report->problems);
+    exit_code = kAnswerIsNo;
+  }
+  if (!arguments.has("--json")) {
+    std::cout << table(rows);
+    return exit_code;
+  }
+  Json list = Json::array();
+  for (const Row& row : rows) list.push_back(entry(row));
+  std::cout << Json{{"presets", list}}.dump(2) << "\n";
+  return exit_code;
+}
+
+}  // namespace
+
+Command presets_command() {
+  return {"presets", "list the models that come with the program", "[--json]",
+          "Sizes and parameter counts of every preset: the count computed from the model's graph beside the published "
+          "one. The ids are what --model of the other commands takes. Files in models/ below ~/.local/share/shardscape "
+          "add to the list.",
+          {"shardscape-cli presets", "shardscape-cli presets --json"},
+          {json_flag()}, 0, run};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,36 @@
+// shardscape-cli report
+#include <iostream>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command_list.h"
+#include "app/cli/design_flags.h"
+#include "app/cli/exit_code.h"
+
+namespace shardscape {
+namespace {
+
+int run(const Arguments& arguments) {
+  const bool json = arguments.has("--json");
+  // A program that reads the JSON finds the problems of an invalid design there as well.
+  const auto invalid = [](const Report& report) { std::cout << report_json(report); };
+  const auto report = report_of(arguments, json ? +invalid : nullptr);
+  if (const int* exit_code = std::get_if<int>(&report)) return *exit_code;
+  std::cout << (json ? report_json(*std::get<0>(report)) : report_text(*std::get<0>(report)));
+  return kDone;
+}
+
+}  // namespace
+
+Command report_command() {
+  std::vector<Flag> flags{json_flag()};
+  for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
+  return {"report", "what every rank of a design stores, computes and communicates", "[FLAGS]",
+          std::string("Per pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, and every "
+                      "collective with its group and size, each number beside its formula. ") + kDesignFlagsHelp,
+          {"shardscape-cli report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1",
+           "shardscape-cli report --model llama3.1-405b --tp 8 --pp 16 --dp 64 --sequence-parallel --json",
+           "shardscape-cli report --design my.shardscape.json --tp 4"},
+          std::move(flags), 0, run};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,170 @@
+#include "app/cli/design_flags.h"
+
+#include <algorithm>
+
+#include "app/cli/exit_code.h"
+#include "app/cli/messages.h"
+#include "app/cli/suggest.h"
+#include "app/cli/text.h"
+#include "base/data_dir.h"
+#include "design/document.h"
+#include "design/knobs.h"
+
+namespace shardscape {
+
+const char* const kDesignFlagsHelp =
+    "Without any of the flags below, the design is the one that the window opens on: Llama 3 8B on 8 GPUs. With some "
+    "of them it starts from --design FILE or else from the model given (or llama3-8b) on a single rank, and every knob "
+    "given is set. Where --batch is left out, a design that is not from a file gets 4 microbatches per stage and "
+    "replica.";
+
+namespace {
+
+constexpr const char* kUsualModel = "llama3-8b";
+constexpr int64_t kMicrobatchesPerStage = 4;
+
+std::string operand_name(const Knob& knob) {
+  switch (knob.type) {
+    case KnobType::Integer: return "N";
+    case KnobType::IntegerList: return "N,N,...";
+    case KnobType::Boolean: return "[true|false]";
+    case KnobType::Choice: return "NAME";
+  }
+  return "";
+}
+
+std::string default_text(const Knob& knob, const Design& design) {
+  if (knob.group == KnobGroup::Model || knob.id == "seq") return "that of the model";
+  if (knob.id == "batch") return std::to_string(kMicrobatchesPerStage) + " x microbatch x pp x dp";
+  const std::string text = knob_text(design, knob);
+  return text.empty() ? "empty" : text;
+}
+
+std::string knob_help(const Knob& knob, const Design& design) {
+  const std::string symbol = knob.symbol.empty() ? "" : " (" + knob.symbol + ")";
+  return knob.label + symbol + ". " + knob.help + " Accepts " + accepted_values(knob) + "; default: " +
+         default_text(knob, design) + ".";
+}
+
+std::vector<std::string> preset_ids() {
+  std::vector<std::string> ids;
+  for (const Preset& preset : ModelLibrary::instance().presets()) ids.push_back(preset.id);
+  return ids;
+}
+
+// In any case, as the names of other choices.
+const Preset* find_preset(const std::string& name) {
+  const auto& presets = ModelLibrary::instance().presets();
+  const auto it = std::find_if(presets.begin(), presets.end(),
+                               [&](const Preset& p) { return lower_case(p.id) == lower_case(name); });
+  return it == presets.end() ? nullptr : &*it;
+}
+
+Problem unknown_preset(const std::string& name) {
+  const auto near = closest(name, preset_ids());
+  return {Severity::Error, "model", "there is no preset \"" + name + "\"" + (near ? "; did you mean " + *near + "?" : ""),
+          "one of " + joined(preset_ids(), ", "), {}};
+}
+
+bool describes_design(const Arguments& arguments) {
+  const auto flags = design_flags();
+  return std::any_of(flags.begin(), flags.end(), [&](const Flag& flag) { return arguments.has(flag.name); });
+}
+
+std::variant<Design, int> failed(const Problem& problem, int exit_code) {
+  print_problem(problem);
+  return exit_code;
+}
+
+// What the knobs are set on.
+std::variant<Design, int> starting_point(const Arguments& arguments) {
+  if (!describes_design(arguments)) return default_design();
+  const std::string* model = arguments.value("--model");
+  const std::string name = model ? *model : kUsualModel;
+  const Preset* preset = find_preset(name);
+  if (const std::string* file = arguments.value("--design")) {
+    auto text = read_text(*file);
+    if (auto* problem = std::get_if<Problem>(&text)) return failed(*problem, kFileError);
+    auto design = design_from_json(std::get<std::string>(text), *file);
+    if (auto* problem = std::get_if<Problem>(&design)) return failed(*problem, kAnswerIsNo);
+    if (model && !preset) return failed(unknown_preset(name), kWrongUsage);
+    if (model) apply_preset(std::get<Design>(design), preset->id);
+    return std::get<Design>(std::move(design));
+  }
+  if (!preset) return failed(unknown_preset(name), kWrongUsage);
+  return single_rank_design(*preset);
+}
+
+// Enough microbatches to fill the pipeline; no more stages than layers can count.
+int64_t usual_batch(const Design& design) {
+  const int64_t stages = std::min(design.parallel.pp, design.model.layers);
+  return kMicrobatchesPerStage * stages * design.workload.microbatch * design.parallel.dp;
+}
+
+std::string usual_name(const Preset* preset, int64_t ranks) {
+  return (preset ? preset->name : std::string("Model")) + " on " + std::to_string(ranks) + (ranks == 1 ? " GPU" : " GPUs");
+}
+
+}  // namespace
+
+std::vector<Flag> design_flags() {
+  const Preset* usual = ModelLibrary::instance().preset(kUsualModel);
+  const Design design = usual ? single_rank_design(*usual) : Design{};
+  std::vector<Flag> flags{
+      {"--model", 0, FlagKind::Value, "PRESET",
+       "Architecture and sizes of a preset: " + joined(preset_ids(), ", ") + ". \"shardscape-cli presets\" lists them.", "Design"},
+      {"--design", 0, FlagKind::Value, "FILE", "A design saved by the window (*.shardscape.json) to start from.", "Design"},
+      {"--architecture", 0, FlagKind::Value, "ID",
+       "The blocks that the model is made of, a file of models/architectures. Default: that of the model.", "Design"}};
+  for (const Knob& knob : knobs()) {
+    flags.push_back({knob.flag(), 0, knob.type == KnobType::Boolean ? FlagKind::Boolean : FlagKind::Value,
+                     operand_name(knob), knob_help(knob, design), std::string(group_label(knob.group))});
+  }
+  return flags;
+}
+
+Design single_rank_design(const Preset& preset) {
+  Design design;
+  apply_preset(design, preset.id);
+  if (preset.default_seq > 0) design.workload.seq = preset.default_seq;
+  design.workload.batch = usual_batch(design);
+  design.name = usual_name(&preset, 1);
+  return design;
+}
+
+std::variant<Design, int> design_of(const Arguments& arguments) {
+  auto start = starting_point(arguments);
+  if (std::holds_alternative<int>(start)) return start;
+  Design& design = std::get<Design>(start);
+  if (const std::string* architecture = arguments.value("--architecture")) design.model.architecture = *architecture;
+  bool good = true;
+  for (const Knob& knob : knobs()) {
+    const std::string* text = arguments.value(knob.flag());
+    if (!text) continue;
+    if (const auto problem = set_knob(design, knob, *text)) {
+      print_problem(*problem);
+      good = false;
+    }
+  }
+  if (!good) return kWrongUsage;
+  if (!arguments.has("--design") && describes_design(arguments)) {
+    if (!arguments.has("--batch")) design.workload.batch = usual_batch(design);
+    design.name = usual_name(ModelLibrary::instance().preset(design.model.preset), design.world());
+  }
+  return start;
+}
+
+std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments, void (*invalid)(const Report&)) {
+  // Files of the library that could not be read are left out: say so before something is missed.
+  print_problems(ModelLibrary::instance().problems());
+  print_problems(accelerator_problems());
+  const auto design = design_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
+  auto report = make_report(std::get<Design>(design));
+  if (report->valid()) return report;
+  if (invalid) invalid(*report);
+  print_problems(report->problems);
+  return kAnswerIsNo;
+}
+
+}  // namespace shardscape

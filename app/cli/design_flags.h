@@ -1,0 +1,32 @@
+// The flags that describe a design, straight from the knob table, and the design that they describe.
+#pragma once
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command.h"
+#include "design/design.h"
+#include "model/library.h"
+#include "report/report.h"
+
+namespace shardscape {
+
+// --model, --design, --architecture, then one per knob.
+std::vector<Flag> design_flags();
+// How the flags make a design, for the help.
+extern const char* const kDesignFlagsHelp;
+
+// A preset on one rank with its usual sequence length, 4 microbatches of one sequence.
+Design single_rank_design(const Preset& preset);
+
+// The design, or the exit code after the problems were printed.
+std::variant<Design, int> design_of(const Arguments& arguments);
+
+// A valid report, or the exit code after the problems were printed. invalid: called before that with the report of a
+// design that has errors.
+std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments,
+                                                           void (*invalid)(const Report&) = nullptr);
+
+}  // namespace shardscape

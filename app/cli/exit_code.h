@@ -1,0 +1,14 @@
+// How a command ended, for scripts.
+#pragma once
+
+namespace shardscape {
+
+enum ExitCode : int {
+  kDone = 0,
+  kAnswerIsNo = 1,   // an invalid design, a bundle that fails its check
+  kWrongUsage = 2,
+  kFileError = 3,
+  kInterrupted = 130
+};
+
+}  // namespace shardscape

@@ -1,0 +1,58 @@
+#include "app/cli/graph_listing.h"
+
+#include <map>
+
+namespace shardscape {
+namespace {
+
+// Layer kinds occur as often as the pattern of the layers says.
+int64_t occurrences(const Report& report, int segment) {
+  const Graph& graph = report.graph();
+  if (graph.segments[static_cast<size_t>(segment)].kind != SegmentKind::Layer) return 1;
+  int64_t count = 0;
+  for (int64_t layer = 0; layer < report.design.model.layers; ++layer) {
+    count += 1 + graph.layer_pattern[static_cast<size_t>(layer) % graph.layer_pattern.size()] == segment;
+  }
+  return count;
+}
+
+ListedSegment list_segment(const Segment& segment, const GraphFilter& filter) {
+  ListedSegment out;
+  out.segment = &segment;
+  std::map<TensorId, size_t> makers;  // node that a listed tensor comes from
+  for (size_t i = 0; i < segment.ops.size(); ++i) {
+    const Op& op = segment.ops[i];
+    if (filter.phase && op.phase != *filter.phase) continue;
+    for (TensorId id : op.inputs) {
+      if (!makers.emplace(id, out.nodes.size()).second) continue;
+      out.nodes.push_back({segment.name + "/" + segment.tensor(id).name, -1, id});
+    }
+    const size_t at = out.nodes.size();
+    // An op may have the name of the tensor that it makes; tensors from outside have other names.
+    out.nodes.push_back({segment.name + "/" + op.name, static_cast<OpId>(i), -1});
+    for (TensorId id : op.inputs) out.edges.push_back({makers.at(id), at, id});
+    for (TensorId id : op.outputs) makers[id] = at;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<ListedSegment> list_graph(const Report& report, const GraphFilter& filter) {
+  std::vector<ListedSegment> listing;
+  const Graph& graph = report.graph();
+  for (size_t i = 0; i < graph.segments.size(); ++i) {
+    if (filter.segment && graph.segments[i].name != *filter.segment) continue;
+    listing.push_back(list_segment(graph.segments[i], filter));
+    listing.back().count = occurrences(report, static_cast<int>(i));
+  }
+  return listing;
+}
+
+bool is_redistribution(const Op& op) { return is_collective(op.kind) || op.kind == OpKind::Slice; }
+
+Expr full_buffer_bytes(const Segment& segment, const Op& op) {
+  return collective_elements(segment, op) * Expr(dtype_bytes(segment.tensor(op.inputs[0]).dtype));
+}
+
+}  // namespace shardscape

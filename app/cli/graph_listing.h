@@ -1,0 +1,49 @@
+// The part of a design's graph that is listed: nodes and the tensors between them, ready to print in any format.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+
+namespace shardscape {
+
+struct GraphFilter {
+  std::optional<std::string> segment;
+  std::optional<Phase> phase;
+};
+
+// An op, or a tensor that comes from outside of what is listed (op < 0).
+struct ListedNode {
+  std::string id;            // "layer/attention.q"
+  OpId op = -1;
+  TensorId tensor = -1;
+};
+
+struct ListedEdge {
+  size_t from = 0, to = 0;   // indices into ListedSegment::nodes
+  TensorId tensor = -1;
+};
+
+struct ListedSegment {
+  const Segment* segment = nullptr;
+  int64_t count = 1;         // how often the model has it
+  std::vector<ListedNode> nodes;  // ops in order of execution, each after the tensors from outside that it reads first
+  std::vector<ListedEdge> edges;
+};
+
+// The report must be valid and outlive the listing.
+std::vector<ListedSegment> list_graph(const Report& report, const GraphFilter& filter);
+
+std::string graph_text(const Report& report, const std::vector<ListedSegment>& listing);
+std::string graph_json(const Report& report, const std::vector<ListedSegment>& listing);
+// For Graphviz: one cluster per segment.
+std::string graph_dot(const Report& report, const std::vector<ListedSegment>& listing);
+
+// The size of a collective's full buffer.
+Expr full_buffer_bytes(const Segment& segment, const Op& op);
+// Collectives and local slices.
+bool is_redistribution(const Op& op);
+
+}  // namespace shardscape

@@ -1,0 +1,108 @@
+// The graph as text: ops as the block templates write them, what each makes, and what it costs.
+#include "app/cli/graph_listing.h"
+#include "app/cli/text.h"
+#include "base/units.h"
+
+namespace shardscape {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(const Report& report) : report_(report) {}
+
+  std::string text(const std::vector<ListedSegment>& listing) {
+    line(0, report_.design.name + ": sizes are those of one rank and one microbatch");
+    line(0, symbols());
+    for (const ListedSegment& listed : listing) segment(listed);
+    return std::move(out_);
+  }
+
+ private:
+  void line(size_t indent, const std::string& text) { out_ += std::string(indent, ' ') + wrapped(text, indent + 4, 120) + "\n"; }
+
+  std::string symbols() const {
+    std::string text;
+    for (const auto& [symbol, value] : report_.binding.items()) {
+      text += (text.empty() ? "" : ", ") + symbol.name() + " = " + grouped(value);
+    }
+    return text;
+  }
+
+  std::string valued(const Expr& formula, std::string (*format)(Wide)) const {
+    const auto value = evaluate(formula, report_.binding);
+    if (const auto* error = std::get_if<EvalError>(&value)) return formula.text() + " (" + error->message + ")";
+    return formula.text() + " = " + format(std::get<Wide>(value));
+  }
+  static std::string bytes(Wide value) { return format_bytes(value); }
+
+  void segment(const ListedSegment& listed) {
+    const Segment& s = *listed.segment;
+    out_ += "\n" + s.name + (listed.count == 1 ? "" : ": " + grouped(listed.count) + " of them") + "\n";
+    Phase phase = Phase::Step;
+    int block = -2;
+    bool first = true;
+    for (const ListedNode& node : listed.nodes) {
+      if (node.op < 0) {
+        outside(s, node);
+        continue;
+      }
+      const Op& op = s.op(node.op);
+      if (first || op.phase != phase) line(2, std::string(phase_name(op.phase)));
+      if (first || op.phase != phase || op.block != block) heading(s, op.block);
+      first = false;
+      phase = op.phase;
+      block = op.block;
+      describe(s, op);
+    }
+    saved(s);
+  }
+
+  void heading(const Segment& s, int block) {
+    if (block < 0) return line(4, "(between blocks)");
+    const BlockInstance& b = s.blocks[static_cast<size_t>(block)];
+    line(4, b.name + ": " + b.label + (b.template_id == b.name ? "" : " (" + b.template_id + ")"));
+  }
+
+  // "x [b, S, D] bfloat16, Shard(batch) on dp"
+  static std::string tensor(const Tensor& t) {
+    return t.name + " " + local_shape_text(t) + " " + std::string(dtype_name(t.dtype)) + ", " + to_string(t.placement, t.axes);
+  }
+
+  void outside(const Segment& s, const ListedNode& node) {
+    const Tensor& t = s.tensor(node.tensor);
+    const char* what = t.role == TensorRole::Parameter ? "parameter " : t.role == TensorRole::Input ? "input " : "given ";
+    line(6, what + tensor(t));
+  }
+
+  void describe(const Segment& s, const Op& op) {
+    std::vector<std::string> inputs;
+    for (TensorId id : op.inputs) inputs.push_back(s.tensor(id).name);
+    const std::string spec = is_redistribution(op) ? group_name(op.group) : op.spec;
+    line(6, op.name + " = " + std::string(op_kind_name(op.kind)) + (spec.empty() ? "" : "[" + spec + "]") + "(" +
+                joined(inputs, ", ") + ")" + (op.label.empty() || op.label == op.name ? "" : "   # " + op.label));
+    for (TensorId id : op.outputs) line(8, "-> " + tensor(s.tensor(id)));
+    if (is_collective(op.kind)) line(8, "full buffer " + valued(full_buffer_bytes(s, op), bytes));
+    if (!op.flops.is_zero()) line(8, "FLOPs " + valued(op.flops, format_flops));
+    if (!op.useful_flops.is_zero() && op.useful_flops != op.flops) line(8, "useful FLOPs " + valued(op.useful_flops, format_flops));
+    if (!op.why.empty()) line(8, "why: " + op.why);
+  }
+
+  void saved(const Segment& s) {
+    if (s.saved.empty()) return;
+    line(2, "kept from forward for backward");
+    for (const SavedStorage& kept : s.saved) {
+      const Storage& storage = s.storages[static_cast<size_t>(kept.storage)];
+      const std::string saver = kept.saver < 0 ? "" : ", for " + s.op(kept.saver).name;
+      line(4, storage.name + ": " + valued(storage.bytes, bytes) + saver);
+    }
+  }
+
+  const Report& report_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string graph_text(const Report& report, const std::vector<ListedSegment>& listing) { return Writer(report).text(listing); }
+
+}  // namespace shardscape

@@ -1,0 +1,28 @@
+#include "app/cli/progress_line.h"
+
+#include <unistd.h>
+
+#include <iostream>
+
+namespace shardscape {
+namespace {
+
+constexpr const char* kClearLine = "\r\033[K";
+
+}  // namespace
+
+ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) std::cerr << kClearLine << std::flush;
+}
+
+void ProgressLine::show(const std::string& text) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!terminal_ || (shown_ && now - last_ < std::chrono::milliseconds(100))) return;
+  last_ = now;
+  shown_ = true;
+  std::cerr << kClearLine << text << std::flush;
+}
+
+}  // namespace shardscape

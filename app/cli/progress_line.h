@@ -1,0 +1,23 @@
+// One line on standard error that is written over as work goes on; silent where nobody watches.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace shardscape {
+
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine();  // leaves the line empty
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  bool wanted() const { return terminal_; }
+  void show(const std::string& text);  // at most ten times a second
+
+ private:
+  bool terminal_ = false, shown_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace shardscape

@@ -1,0 +1,112 @@
+// The window's main program.
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QFileInfo>
+#include <cstdio>
+#include <unistd.h>
+
+#include "base/version.h"
+#include "design/document.h"
+#include "ui/document.h"
+#include "ui/main_window.h"
+#include "ui/render.h"
+#include "ui/state/settings.h"
+
+namespace {
+
+using namespace shardscape;
+
+constexpr int kBadUsage = 2, kNoDisplay = 3, kFailed = 1;
+constexpr char kNoDisplayText[] =
+    "shardscape: there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY leads to one).\n"
+    "Pictures of every view can be made without one:  shardscape -platform offscreen --render out/\n"
+    "The command line needs none either:              shardscape-cli --help\n";
+
+bool names_platform(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const QByteArray argument = argv[i];
+    if (argument == "-platform" || argument == "--platform" || argument.startsWith("-platform=")) return true;
+  }
+  return qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
+}
+
+bool has_display() { return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY"); }
+
+// Qt aborts where the display that is named cannot be reached; people get a sentence and a code instead.
+void report_fatal(QtMsgType type, const QMessageLogContext&, const QString& message) {
+  std::fprintf(stderr, "%s\n", qPrintable(message));
+  if (type != QtFatalMsg) return;
+  std::fputs(kNoDisplayText, stderr);
+  std::fflush(stderr);
+  _exit(kNoDisplay);
+}
+
+void set_up(QCommandLineParser& parser) {
+  parser.setApplicationDescription("Design-space explorer for distributed training of large language models.");
+  parser.addHelpOption();
+  parser.addVersionOption();
+  parser.addOption({"theme", "light or dark; the default is what the last run used.", "light|dark"});
+  parser.addOption({"design", "A saved design (JSON) to open.", "FILE"});
+  parser.addOption({"render", "Write a picture of every view to DIR and quit.", "DIR"});
+}
+
+int usage_error(const QString& text) {
+  std::fprintf(stderr, "shardscape: %s\nTry 'shardscape --help'.\n", qPrintable(text));
+  return kBadUsage;
+}
+
+int render(ui::MainWindow& window, const QString& folder) {
+  const auto result = ui::renderViews(window, folder);
+  if (const auto* problem = std::get_if<Problem>(&result)) {
+    std::fprintf(stderr, "shardscape: %s\n", to_string(*problem).c_str());
+    return kFailed;
+  }
+  for (const QString& file : std::get<QStringList>(result)) std::printf("%s\n", qPrintable(file));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QCoreApplication::setApplicationName("shardscape");
+  QCoreApplication::setApplicationVersion(program_version());
+  QCommandLineParser parser;
+  set_up(parser);
+  if (!names_platform(argc, argv) && !has_display()) {
+    QCoreApplication app(argc, argv);  // for --help and --version
+    parser.process(app);
+    std::fputs(kNoDisplayText, stderr);
+    return kNoDisplay;
+  }
+  const QtMessageHandler usual = qInstallMessageHandler(report_fatal);
+  QApplication app(argc, argv);
+  qInstallMessageHandler(usual);
+  QGuiApplication::setDesktopFileName("shardscape");
+  parser.process(app);
+
+  ui::Theme::Mode mode = ui::settings::themeMode();
+  if (const QString theme = parser.value("theme"); parser.isSet("theme")) {
+    if (theme != "light" && theme != "dark") return usage_error("--theme takes light or dark, not \"" + theme + "\"");
+    mode = theme == "dark" ? ui::Theme::Mode::Dark : ui::Theme::Mode::Light;
+  }
+  if (!parser.positionalArguments().isEmpty()) {
+    return usage_error("unexpected \"" + parser.positionalArguments().front() + "\"; a design is opened by --design FILE");
+  }
+  ui::Theme::instance().setMode(mode);
+  ui::Session session;
+  session.setUnits(ui::settings::units());
+  if (parser.isSet("design")) {
+    auto loaded = load_design(parser.value("design").toStdString());
+    if (const auto* problem = std::get_if<Problem>(&loaded)) {
+      std::fprintf(stderr, "shardscape: %s\n", to_string(*problem).c_str());
+      return kFailed;
+    }
+  }
+  ui::MainWindow window(&session);
+  if (parser.isSet("design")) window.document()->openPath(parser.value("design"));
+  session.waitForReport();  // opens on a computed design
+  if (parser.isSet("render")) return render(window, parser.value("render"));
+  window.restoreLayout();
+  window.show();
+  return app.exec();
+}

@@ -1,0 +1,7 @@
+#include "base/version.h"
+
+namespace shardscape {
+
+const char* program_version() { return SHARDSCAPE_VERSION; }
+
+}  // namespace shardscape

@@ -1,0 +1,40 @@
+// What happens to gradients and parameters once a step, after the last backward: reductions, then the optimizer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cost/step_model.h"
+
+namespace shardscape {
+
+// One all-reduce (sum) of a flat gradient buffer. Elements and bytes are per rank, of the full buffer.
+struct GradReduction {
+  MeshAxes axes;                 // the group; empty for the embedding group
+  bool embedding_group = false;  // ranks of the first and the last stage that share a tied parameter
+  Expr elements, bytes;
+  DType dtype = DType::FP32;
+  std::string why;
+};
+
+// In order of issue: data parallel, then tp (norms and biases under sequence parallelism), then KV replicas, then the
+// embedding group. Follows from the placements of the parameters' gradients; Megatron-LM merges and orders alike.
+std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool last, bool has_layers);
+
+// Adam on fp32 master weights and moments (Kingma and Ba, arXiv 1412.6980, algorithm 1): per parameter 12 FLOPs.
+struct OptimizerCost {
+  Expr flops, read_bytes, written_bytes;  // per rank and step
+};
+OptimizerCost optimizer_cost(const Graph& graph, bool first, bool last, bool has_layers);
+
+// Parameters of one rank of such a stage, tied ones that meet on it counted once.
+Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers);
+
+// The segments of a stage with how often each occurs (1 or a layer-count symbol), in order of execution.
+struct StageSegment {
+  int segment;
+  Expr count;
+};
+std::vector<StageSegment> stage_segments(const Graph& graph, bool first, bool last, bool has_layers);
+
+}  // namespace shardscape

@@ -1,0 +1,70 @@
+// What one rank of each stage stores, computes and communicates in a step: expressions, once per graph structure.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "symbolic/program.h"
+
+namespace shardscape {
+
+enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits };
+inline constexpr int kMemoryCategoryCount = 5;
+std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
+std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
+
+struct FlopsRow {
+  OpKind kind;
+  Phase phase;
+  Expr counted, useful;  // per rank and step
+};
+
+struct CollectiveRow {
+  Phase phase;
+  std::string op;     // "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send"
+  std::string group;  // "tp", "dp", "pp", "embedding"
+  Expr group_size;
+  DType dtype;
+  Expr count;         // per rank and step
+  Expr elements;      // of the full buffers, all of them together
+  Expr bytes;
+};
+
+struct MemoryPart {          // what a category is made of: by block for activations, by kind for states
+  std::string name;
+  Expr bytes;
+};
+
+// Stages that have the same segments share one shape; Ls (layers here) and nf (microbatches in flight) differ per stage.
+struct StageShape {
+  bool first = false, last = false;  // has the embedding; has the head
+  bool has_layers = true;
+  Expr parameters;                   // count, per rank
+  Expr memory[kMemoryCategoryCount];
+  std::vector<MemoryPart> parts[kMemoryCategoryCount];
+  std::vector<FlopsRow> flops;
+  std::vector<CollectiveRow> collectives;
+  ExprProgram program;               // all of the above in the order of expressions()
+  std::vector<const Expr*> expressions() const;
+};
+
+struct StepModel {
+  std::shared_ptr<const Graph> graph;
+  std::vector<StageShape> shapes;    // index: shape_index(first, last, has_layers)
+  Expr model_parameters;             // of the whole unsharded model, vocabulary not padded, ties counted once
+  static int shape_index(bool first, bool last, bool has_layers);
+  const StageShape& shape(bool first, bool last, bool has_layers) const {
+    return shapes[static_cast<size_t>(shape_index(first, last, has_layers))];
+  }
+};
+
+// Layers of kind k on a stage are the symbol Ls (one kind) or Ls0, Ls1, ... (several).
+Symbol stage_layers_symbol(const Graph& graph, int kind);
+// Layers of kind k in the whole model: L, or L0, L1, ...
+Symbol model_layers_symbol(const Graph& graph, int kind);
+
+StepModel make_step_model(std::shared_ptr<const Graph> graph);
+
+}  // namespace shardscape

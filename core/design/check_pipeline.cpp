@@ -1,0 +1,86 @@
+// Stages, the layers of each, and whether the microbatches fill them.
+#include <algorithm>
+
+#include "base/units.h"
+#include "design/checks.h"
+#include "design/limits.h"
+#include "design/number_text.h"
+
+namespace shardscape {
+namespace {
+
+// An even split always works for as many stages as layers.
+std::vector<Fix> even_split(const Design& d) {
+  Fix fix = set_to("stage_layers", std::string());
+  if (d.parallel.pp > d.model.layers) fix = both(std::move(fix), set_to("pp", d.model.layers));
+  return {std::move(fix)};
+}
+
+// Only the stages with the embedding or the head may do without layers.
+std::string wrong_element(const Design& d) {
+  const std::vector<int64_t>& list = d.parallel.stage_layers;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string stage = "stage " + std::to_string(i);
+    if (list[i] < 0) return stage + " has " + grouped(list[i]) + " layers";
+    if (list[i] > kMaxLayers) return stage + " has " + grouped(list[i]) + " layers, more than any model";
+    if (list[i] == 0 && i > 0 && i + 1 < list.size()) return stage + " has no layers, and neither the embedding nor the head";
+  }
+  return "";
+}
+
+void check_list(Checks& checks) {
+  const Design& d = checks.design;
+  const std::vector<int64_t>& list = d.parallel.stage_layers;
+  const int64_t stages = static_cast<int64_t>(list.size()), pp = d.parallel.pp, layers = d.model.layers;
+  const std::string accepted = grouped(pp) + " numbers that add up to " + grouped(layers) +
+                               ", each at least 1 (first and last: 0), or nothing for an even split";
+  if (std::string wrong = wrong_element(d); !wrong.empty()) {
+    checks.error("stage_layers", wrong, accepted, even_split(d));
+    return;
+  }
+  int64_t sum = 0;
+  bool absurd = false;
+  for (int64_t count : list) absurd |= __builtin_add_overflow(sum, count, &sum);
+  std::vector<Fix> fixes = even_split(d);
+  if (stages != pp) {
+    const int64_t others = ranks_without(d, "pp");
+    const bool ranks_known = checks.sound({"tp", "dp", "cp"});
+    if (sum == layers && !absurd && ranks_known && others <= kMaxWorld / stages) offer(fixes, "pp", stages);
+    checks.error("stage_layers", grouped(stages) + " stages are listed, but pp = " + grouped(pp), accepted, std::move(fixes));
+  } else if (absurd || sum != layers) {
+    if (!absurd && sum >= 1 && sum <= kMaxLayers) offer(fixes, "layers", sum);
+    checks.error("stage_layers",
+                 "the listed stages hold " + (absurd ? "far too many" : grouped(sum)) + " layers, but the model has " + grouped(layers),
+                 accepted, std::move(fixes));
+  }
+}
+
+void check_bubble(Checks& checks) {
+  const Design& d = checks.design;
+  if (!checks.sound({"batch", "microbatch", "dp"}) || d.parallel.pp < 2) return;
+  const int64_t slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots, pp = d.parallel.pp;
+  if (m < 1 || d.workload.batch % slots != 0 || m >= pp) return;
+  std::vector<Fix> fixes;
+  if (pp <= kMaxBatch / slots) offer(fixes, "batch", pp * slots);
+  const double idle = static_cast<double>(pp - 1) / static_cast<double>(m + pp - 1);
+  checks.note("batch", grouped(m) + (m == 1 ? " microbatch does" : " microbatches do") + " not fill " + grouped(pp) +
+                  " stages: each idles (pp - 1) / (m + pp - 1) = " + significant(idle * 100, 2) + " % of the step",
+              "m = B / (b dp) of at least pp = " + grouped(pp) + ", better several times that", std::move(fixes));
+}
+
+}  // namespace
+
+void check_pipeline(Checks& checks) {
+  if (!checks.sound({"pp"})) return;
+  check_bubble(checks);
+  if (!checks.sound({"layers"})) return;
+  const Design& d = checks.design;
+  if (!d.parallel.stage_layers.empty()) {
+    check_list(checks);
+  } else if (d.parallel.pp > d.model.layers) {
+    checks.error("pp", grouped(d.parallel.pp) + " stages are more than " + grouped(d.model.layers) + " layers",
+                 "at most " + grouped(d.model.layers), {set_to("pp", d.model.layers)});
+  }
+}
+
+}  // namespace shardscape

@@ -1,0 +1,76 @@
+// What tensor and sequence parallelism split has to split evenly.
+#include "base/units.h"
+#include "design/checks.h"
+#include "design/limits.h"
+#include "design/number_text.h"
+
+namespace shardscape {
+namespace {
+
+// Values of tp that satisfy everything at once, so that a fix never leads to the next problem.
+std::vector<Fix> tp_fixes(const Checks& checks) {
+  std::vector<Fix> fixes;
+  if (!checks.sound({"heads", "kv_heads", "ffn", "seq", "pp", "dp"})) return fixes;
+  const Design& d = checks.design;
+  offer(fixes, "tp", tp_at_most(d, d.parallel.tp - 1));
+  offer(fixes, "tp", tp_above(d, d.parallel.tp));
+  return fixes;
+}
+
+std::string divisor_of(int64_t n) { return "a divisor of " + grouped(n) + ": " + or_list(divisors(n)); }
+
+void check_heads(Checks& checks) {
+  const int64_t heads = checks.design.model.heads, tp = checks.design.parallel.tp;
+  if (!checks.sound({"heads", "tp"}) || heads % tp == 0) return;
+  checks.error("tp", grouped(heads) + " heads do not split over tp = " + grouped(tp), divisor_of(heads), tp_fixes(checks));
+}
+
+void check_kv_heads(Checks& checks) {
+  const int64_t kv = checks.design.model.kv_heads, tp = checks.design.parallel.tp;
+  if (!checks.sound({"kv_heads", "tp"})) return;
+  if (kv < tp && tp % kv != 0) {
+    checks.error("tp", grouped(kv) + " KV heads cannot be copied evenly to tp = " + grouped(tp) + " ranks",
+                 "a divisor or a multiple of " + grouped(kv), tp_fixes(checks));
+  } else if (kv >= tp && kv % tp != 0) {
+    checks.error("tp", grouped(kv) + " KV heads do not split over tp = " + grouped(tp), divisor_of(kv), tp_fixes(checks));
+  }
+}
+
+void check_ffn(Checks& checks) {
+  const int64_t ffn = checks.design.model.ffn, tp = checks.design.parallel.tp;
+  if (!checks.sound({"ffn", "tp"}) || ffn % tp == 0) return;
+  std::vector<Fix> fixes = tp_fixes(checks);
+  const int64_t padded = (ffn / tp + 1) * tp;
+  if (padded <= kMaxFfn) offer(fixes, "ffn", padded);
+  checks.error("tp", "an FFN size of " + grouped(ffn) + " does not split over tp = " + grouped(tp), divisor_of(ffn), std::move(fixes));
+}
+
+void check_sequence(Checks& checks) {
+  const Design& d = checks.design;
+  if (!d.parallel.sequence_parallel || !checks.sound({"tp"})) return;
+  const int64_t seq = d.workload.seq, tp = d.parallel.tp;
+  if (tp == 1) {
+    checks.note("sequence_parallel", "sequence parallelism has no effect without tensor parallelism (tp = 1)",
+                "tp of at least 2, or off", {set_to("sequence_parallel", "false")});
+    return;
+  }
+  if (!checks.sound({"seq"}) || seq % tp == 0) return;
+  std::vector<Fix> fixes;
+  // Down, so that a position table stays long enough; up only where nothing is left.
+  offer(fixes, "seq", seq >= tp ? seq / tp * tp : tp);
+  fixes.push_back(set_to("sequence_parallel", "false"));
+  for (Fix& fix : tp_fixes(checks)) fixes.push_back(std::move(fix));
+  checks.error("seq", "sequence parallelism cannot split " + grouped(seq) + " tokens over tp = " + grouped(tp),
+               "a multiple of " + grouped(tp), std::move(fixes));
+}
+
+}  // namespace
+
+void check_tensor(Checks& checks) {
+  check_heads(checks);
+  check_kv_heads(checks);
+  check_ffn(checks);
+  check_sequence(checks);
+}
+
+}  // namespace shardscape

@@ -1,0 +1,51 @@
+// The checks that validate() runs, and what they share. Private to core/design.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "design/design.h"
+#include "design/validate.h"
+
+namespace shardscape {
+
+struct Checks {
+  const Design& design;
+  std::vector<Problem> problems;
+  std::vector<std::string> broken;  // knobs whose value alone is wrong
+
+  // Whether relations between these knobs can be judged.
+  bool sound(std::initializer_list<std::string_view> ids) const;
+  void error(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes = {});
+  void note(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes = {});
+};
+
+void check_values(Checks& checks);       // every knob by itself; the others rely on it
+void check_model(Checks& checks);        // architecture, heads, positions
+void check_tensor(Checks& checks);       // what tp and sequence parallelism split
+void check_pipeline(Checks& checks);     // stages, layers of each, bubble
+void check_batch(Checks& checks);        // batch into replicas and microbatches
+void check_placement(Checks& checks);    // number of ranks, groups and nodes
+
+// "set seq to 8,192"
+Fix set_to(std::string_view id, int64_t value);
+Fix set_to(std::string_view id, const std::string& text);
+// Settings of a as well as of b.
+Fix both(Fix a, const Fix& b);
+// Nothing when the value is 0: no value was found.
+void offer(std::vector<Fix>& fixes, std::string_view id, int64_t value);
+
+std::vector<int64_t> divisors(int64_t n);                  // ascending
+int64_t ranks_without(const Design& design, std::string_view degree);  // product of the other degrees
+// Whether heads, KV heads, FFN, sequence and the number of ranks all allow this tp.
+bool tp_works(const Design& design, int64_t tp);
+// The nearest such tp at or below, and above (0 when there is none).
+int64_t tp_at_most(const Design& design, int64_t limit);
+int64_t tp_above(const Design& design, int64_t limit);
+bool splits_batch(const Design& design, int64_t dp, int64_t microbatch);
+// The largest dp at most the limit over which the batch splits; 0 when there is none.
+int64_t dp_at_most(const Design& design, int64_t limit);
+
+}  // namespace shardscape

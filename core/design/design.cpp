@@ -1,0 +1,31 @@
+#include "design/design.h"
+
+#include <algorithm>
+
+#include "model/library.h"
+
+namespace shardscape {
+
+Design default_design() {
+  Design design;
+  apply_preset(design, "llama3-8b");
+  design.parallel.tp = 2;
+  design.parallel.pp = 2;
+  design.parallel.dp = 2;
+  design.parallel.sequence_parallel = true;
+  design.workload.batch = 32;
+  return design;
+}
+
+bool apply_preset(Design& design, const std::string& id) {
+  const Preset* preset = ModelLibrary::instance().preset(id);
+  if (!preset) return false;
+  design.model = preset->model;
+  design.model.preset = preset->id;
+  design.name = preset->name;
+  // A table of learned positions bounds the sequence: a preset must not open on an error.
+  if (design.model.positions > 0) design.workload.seq = std::min(design.workload.seq, design.model.positions);
+  return true;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,44 @@
+// One point in the space: model + parallelism + workload + cluster. A value; equality is what undo compares.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/axis.h"
+#include "model/model_spec.h"
+#include "parallel/parallel_spec.h"
+
+namespace shardscape {
+
+struct WorkloadSpec {
+  int64_t seq = 8192, batch = 64, microbatch = 1;
+  DType dtype = DType::BF16;        // parameters, activations
+  DType grad_dtype = DType::FP32;   // accumulation and reduction of gradients
+  int64_t vocab_multiple = 128;     // Vp = align(V, vocab_multiple·tp)
+  std::string profile = "flash";    // kernel profile
+  friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
+};
+
+struct ClusterSpec {
+  std::string accelerator = "h100-sxm-80gb";
+  int64_t gpus_per_node = 8;
+  friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
+};
+
+struct Design {
+  std::string name = "untitled";
+  ModelSpec model;
+  ParallelSpec parallel;
+  WorkloadSpec workload;
+  ClusterSpec cluster;
+  friend bool operator==(const Design&, const Design&) = default;
+  int64_t world() const { return parallel.tp * parallel.pp * parallel.dp * parallel.cp; }  // of a valid design
+};
+
+// What the window opens on: Llama 3 8B on 8 GPUs.
+Design default_design();
+// Takes the preset's model and name; keeps parallelism, workload and cluster, but for a sequence longer than the model's
+// table of positions. False when there is no such preset.
+bool apply_preset(Design& design, const std::string& preset);
+
+}  // namespace shardscape

@@ -1,0 +1,192 @@
+#include "design/document.h"
+
+#include <nlohmann/json.hpp>
+
+#include "design/atomic_write.h"
+#include "design/knob_access.h"
+#include "design/knobs.h"
+#include "design/number_text.h"
+#include "base/data_dir.h"
+#include "model/json_reader.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr int64_t kFormat = 1;
+constexpr KnobGroup kGroups[] = {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload, KnobGroup::Cluster};
+
+const char* section_key(KnobGroup group) {
+  switch (group) {
+    case KnobGroup::Model: return "model";
+    case KnobGroup::Parallelism: return "parallelism";
+    case KnobGroup::Workload: return "workload";
+    case KnobGroup::Cluster: return "cluster";
+  }
+  return "";
+}
+
+json to_value(const KnobValue& value) {
+  return std::visit([](const auto& v) { return json(v); }, value);
+}
+
+// The text that set_knob reads, of a JSON value of the knob's type only: "8" in quotes is a mistake.
+std::string knob_text_of(const JsonFile& file, const Knob& knob, const json& value) {
+  const auto wrong = [&](const char* what) {
+    file.fail(knob.id, "\"" + knob.id + "\" is " + std::string(what) + ", not " + value.dump(), accepted_values(knob));
+  };
+  switch (knob.type) {
+    case KnobType::Integer:
+      if (!value.is_number_integer()) wrong("a whole number");
+      return value.dump();
+    case KnobType::Boolean:
+      if (!value.is_boolean()) wrong("true or false");
+      return value.dump();
+    case KnobType::Choice:
+      if (!value.is_string()) wrong("a text in quotes");
+      return value.get<std::string>();
+    case KnobType::IntegerList: {
+      if (!value.is_array()) wrong("a list of whole numbers");
+      std::string text;
+      for (const json& entry : value) {
+        if (!entry.is_number_integer()) wrong("a list of whole numbers");
+        text += (text.empty() ? "" : ",") + entry.dump();
+      }
+      return text;
+    }
+  }
+  return "";
+}
+
+std::string quoted_keys(KnobGroup group) {
+  std::vector<std::string> keys;
+  if (group == KnobGroup::Model) keys = {"\"preset\"", "\"architecture\""};
+  for (const Knob& knob : knobs()) {
+    if (knob.group == group) keys.push_back("\"" + knob.id + "\"");
+  }
+  return "one of " + or_list(keys);
+}
+
+class DocumentReader {
+ public:
+  explicit DocumentReader(const JsonFile& file) : file_(file) {}
+
+  Design read() {
+    check_format();
+    file_.only(file_.root(), {"shardscape", "name", "model", "parallelism", "workload", "cluster"});
+    Design design;
+    design.name = file_.text_or(file_.root(), "name", design.name);
+    for (KnobGroup group : kGroups) {
+      if (group != KnobGroup::Model && !file_.root().contains(section_key(group))) continue;
+      const json& section = file_.object(file_.root(), section_key(group));
+      if (group == KnobGroup::Model) read_model_ids(design, section);
+      read_knobs(design, group, section);
+    }
+    return design;
+  }
+
+ private:
+  void check_format() {
+    const auto it = file_.root().find("shardscape");
+    const std::string accepted = "\"shardscape\": " + std::to_string(kFormat);
+    if (it == file_.root().end()) {
+      file_.fail("", "this is not a saved design: \"shardscape\", the version of its format, is missing", accepted);
+    }
+    if (!it->is_number_integer()) file_.fail("shardscape", "the version of the format is " + it->dump(), accepted);
+    if (*it == kFormat) return;
+    if (*it > kFormat) {
+      file_.fail("shardscape",
+                 "the design was saved by a newer program, in format " + it->dump() + "; this one reads format " + std::to_string(kFormat),
+                 accepted);
+    }
+    file_.fail("shardscape", "there is no format " + it->dump(), accepted);
+  }
+
+  // A known preset gives the values that the file leaves out.
+  void read_model_ids(Design& design, const json& section) {
+    const std::string preset = file_.text_or(section, "preset", "");
+    if (!preset.empty() && !apply_preset(design, preset)) require_all(section, "preset", preset);
+    if (preset.empty()) require_all(section, "", "");
+    design.model.preset = preset;
+    design.model.architecture = file_.text_or(section, "architecture", design.model.architecture);
+  }
+
+  // Without a known preset every number has to be there.
+  void require_all(const json& section, const std::string& key, const std::string& preset) {
+    std::vector<std::string> missing;
+    if (!section.contains("architecture")) missing.push_back("architecture");
+    for (const Knob& knob : knobs()) {
+      if (knob.group == KnobGroup::Model && !section.contains(knob.id)) missing.push_back(knob.id);
+    }
+    if (missing.empty()) return;
+    std::vector<std::string> presets;
+    for (const Preset& known : ModelLibrary::instance().presets()) presets.push_back("\"" + known.id + "\"");
+    const std::string what = key.empty() ? "\"model\" names no preset" : "there is no preset \"" + preset + "\"";
+    file_.fail(key.empty() ? "model" : key, what + " and does not say \"" + missing.front() + "\"",
+               (presets.empty() ? "" : "a preset, one of " + or_list(presets) + ", or ") +
+                   "the architecture and every number of the model");
+  }
+
+  void read_knobs(Design& design, KnobGroup group, const json& section) {
+    for (const auto& [key, value] : section.items()) {
+      if (group == KnobGroup::Model && (key == "preset" || key == "architecture")) continue;
+      const Knob* knob = find_knob(key);
+      if (!knob || knob->group != group) {
+        const bool elsewhere = knob != nullptr;
+        file_.fail(key, "\"" + key + "\" is not known in \"" + section_key(group) + "\"" +
+                            (elsewhere ? std::string("; it belongs in \"") + section_key(knob->group) + "\"" : ""),
+                   quoted_keys(group));
+      }
+      if (auto problem = set_knob(design, *knob, knob_text_of(file_, *knob, value))) {
+        file_.fail(key, "\"" + key + "\": " + problem->what, problem->accepted);
+      }
+    }
+  }
+
+  const JsonFile& file_;
+};
+
+}  // namespace
+
+std::string to_json(const Design& design) {
+  json root;
+  root["shardscape"] = kFormat;
+  root["name"] = design.name;
+  for (KnobGroup group : kGroups) {
+    json& section = root[section_key(group)];
+    if (group == KnobGroup::Model) {
+      section["preset"] = design.model.preset;
+      section["architecture"] = design.model.architecture;
+    }
+    for (const Knob& knob : knobs()) {
+      if (knob.group == group) section[knob.id] = to_value(knob_access(knob).get(design));
+    }
+  }
+  return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::variant<Design, Problem> design_from_json(const std::string& text, const std::string& where) {
+  try {
+    const JsonFile file(text, where);
+    return DocumentReader(file).read();
+  } catch (const DataError& error) {
+    return error.problem;
+  } catch (const json::exception& error) {
+    return Problem{Severity::Error, where, std::string("the file holds a value that cannot be read: ") + error.what(),
+                   "a design in JSON", {}};
+  }
+}
+
+std::variant<Design, Problem> load_design(const std::filesystem::path& path) {
+  auto text = read_text(path);
+  if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
+  return design_from_json(std::get<std::string>(text), path.string());
+}
+
+std::optional<Problem> save_design(const Design& design, const std::filesystem::path& path) {
+  return atomic_write(path, to_json(design));
+}
+
+}  // namespace shardscape

@@ -1,0 +1,33 @@
+// How a knob reads and writes its field of a design. Private to core/design.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "design/knobs.h"
+
+namespace shardscape {
+
+using KnobValue = std::variant<int64_t, bool, std::string, std::vector<int64_t>>;  // one per KnobType
+
+struct KnobAccess {
+  KnobValue (*get)(const Design&);
+  void (*set)(Design&, const KnobValue&);  // of the type that get returns, a choice in its canonical spelling
+};
+
+struct KnobTable {
+  std::vector<Knob> knobs;
+  std::vector<KnobAccess> access;  // as many
+};
+KnobTable make_knob_table();
+
+const KnobAccess& knob_access(const Knob& knob);
+inline int64_t knob_integer(const Design& design, const Knob& knob) {
+  return std::get<int64_t>(knob_access(knob).get(design));
+}
+// The choice's value in the table's spelling; any case and the accelerators' aliases are understood. nullptr if unknown.
+const std::string* canonical_choice(const Knob& knob, std::string_view text);
+
+}  // namespace shardscape

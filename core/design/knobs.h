@@ -1,0 +1,46 @@
+// The one table of knobs: form, flags, JSON keys, tooltips and help all come from it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/problem.h"
+#include "design/design.h"
+
+namespace shardscape {
+
+enum class KnobGroup { Model, Parallelism, Workload, Cluster };
+enum class KnobType { Integer, Boolean, Choice, IntegerList };
+
+struct KnobChoice {
+  std::string value, label;
+};
+
+struct Knob {
+  std::string id;      // JSON key and flag: "kv_heads" is --kv-heads and "model": {"kv_heads": 8}
+  KnobGroup group;
+  KnobType type;
+  std::string label;   // "KV heads"
+  std::string symbol;  // "G", may be empty
+  std::string unit;    // "tokens", may be empty
+  int64_t min = 0, max = 0;             // Integer and IntegerList elements
+  std::vector<KnobChoice> choices;      // Choice only
+  std::string help;    // one or two sentences; what it does and what it costs
+  std::string flag() const;  // "--kv-heads"
+};
+
+std::span<const Knob> knobs();
+const Knob* find_knob(std::string_view id);
+std::string_view group_label(KnobGroup group);  // "Model"
+
+// Canonical text of the value: "8", "true", "h100-sxm-80gb", "9,8,8,7"; an empty list is "".
+std::string knob_text(const Design& design, const Knob& knob);
+// Integers may have thousands separators, and those counted in tokens the suffix k for 1,024. Names of choices may be
+// in any case. On a Problem the design is unchanged.
+std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text);
+// A line for people: "a whole number from 1 to 131,072".
+std::string accepted_values(const Knob& knob);
+
+}  // namespace shardscape

@@ -1,0 +1,23 @@
+// The largest values that are taken as meant. Private to core/design.
+// Together they keep every count of a step below 2^127: 2·B·S²·H·E·L times a small factor is the largest.
+#pragma once
+
+#include <cstdint>
+
+namespace shardscape {
+
+inline constexpr int64_t kMaxWorld = 131072;             // ranks, and each degree
+inline constexpr int64_t kMaxLayers = 16384;
+inline constexpr int64_t kMaxHidden = int64_t{1} << 20;
+inline constexpr int64_t kMaxHeads = 16384;
+inline constexpr int64_t kMaxHeadDim = 8192;
+inline constexpr int64_t kMaxFfn = int64_t{1} << 24;
+inline constexpr int64_t kMaxVocab = int64_t{1} << 27;
+inline constexpr int64_t kMaxVocabMultiple = int64_t{1} << 20;
+inline constexpr int64_t kMaxSeq = int64_t{1} << 26;
+inline constexpr int64_t kMaxBatch = int64_t{1} << 24;
+inline constexpr int64_t kMaxMicrobatch = int64_t{1} << 20;
+inline constexpr int64_t kMaxGpusPerNode = 4096;
+inline constexpr int64_t kMaxStageMicrobatches = int64_t{1} << 20;  // pp·m: longer schedules would not be answered at once
+
+}  // namespace shardscape

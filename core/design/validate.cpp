@@ -1,0 +1,138 @@
+#include "design/validate.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "design/checks.h"
+#include "design/knob_access.h"
+#include "design/knobs.h"
+#include "design/limits.h"
+
+namespace shardscape {
+
+std::vector<Problem> validate(const Design& design) {
+  Checks checks{design, {}, {}};
+  check_values(checks);
+  check_model(checks);
+  check_tensor(checks);
+  check_pipeline(checks);
+  check_batch(checks);
+  check_placement(checks);
+  // Errors first; within them the order of the checks, which is the order of the form.
+  std::stable_partition(checks.problems.begin(), checks.problems.end(),
+                        [](const Problem& p) { return p.severity == Severity::Error; });
+  return std::move(checks.problems);
+}
+
+bool Checks::sound(std::initializer_list<std::string_view> ids) const {
+  return std::none_of(ids.begin(), ids.end(), [&](std::string_view id) {
+    return std::find(broken.begin(), broken.end(), id) != broken.end();
+  });
+}
+
+void Checks::error(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+  problems.push_back({Severity::Error, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
+}
+
+void Checks::note(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+  problems.push_back({Severity::Note, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
+}
+
+void check_values(Checks& checks) {
+  const Design& design = checks.design;
+  for (const Knob& knob : knobs()) {
+    const auto wrong = [&](const std::string& what, std::vector<Fix> fixes) {
+      checks.broken.push_back(knob.id);
+      checks.error(knob.id, what, accepted_values(knob), std::move(fixes));
+    };
+    if (knob.type == KnobType::Integer) {
+      const int64_t value = knob_integer(design, knob);
+      if (value < knob.min) wrong(grouped(value) + " is too small", {set_to(knob.id, knob.min)});
+      if (value > knob.max) wrong(grouped(value) + " is too large", {set_to(knob.id, knob.max)});
+    } else if (knob.type == KnobType::Choice) {
+      const std::string text = knob_text(design, knob);
+      if (canonical_choice(knob, text)) continue;
+      std::vector<Fix> fixes;
+      if (!knob.choices.empty()) {
+        const std::string* usual = canonical_choice(knob, knob_text(Design{}, knob));
+        fixes.push_back(set_to(knob.id, usual ? *usual : knob.choices.front().value));
+      }
+      wrong(text.empty() ? "the value is not one of those offered" : "\"" + text + "\" is not known", std::move(fixes));
+    }
+  }
+  if (design.parallel.cp != 1) {
+    checks.broken.push_back("cp");
+    checks.error("cp", "context parallelism of " + grouped(design.parallel.cp) + " is not supported", "1");
+  }
+}
+
+Fix set_to(std::string_view id, int64_t value) {
+  const std::string knob(id);
+  return {"set " + knob + " to " + grouped(value), {{knob, std::to_string(value)}}};
+}
+
+Fix set_to(std::string_view id, const std::string& text) {
+  const std::string knob(id);
+  return {text.empty() ? "clear " + knob : "set " + knob + " to " + text, {{knob, text}}};
+}
+
+Fix both(Fix a, const Fix& b) {
+  a.label += " and " + b.label;
+  a.settings.insert(a.settings.end(), b.settings.begin(), b.settings.end());
+  return a;
+}
+
+void offer(std::vector<Fix>& fixes, std::string_view id, int64_t value) {
+  if (value > 0) fixes.push_back(set_to(id, value));
+}
+
+std::vector<int64_t> divisors(int64_t n) {
+  std::vector<int64_t> low, high;
+  for (int64_t i = 1; i * i <= n; ++i) {
+    if (n % i != 0) continue;
+    low.push_back(i);
+    if (i != n / i) high.push_back(n / i);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+int64_t ranks_without(const Design& design, std::string_view degree) {
+  const ParallelSpec& p = design.parallel;
+  return (degree == "tp" ? 1 : p.tp) * (degree == "pp" ? 1 : p.pp) * (degree == "dp" ? 1 : p.dp);
+}
+
+bool tp_works(const Design& design, int64_t tp) {
+  const ModelSpec& m = design.model;
+  if (m.heads % tp != 0 || m.ffn % tp != 0) return false;
+  if (m.kv_heads < tp ? tp % m.kv_heads != 0 : m.kv_heads % tp != 0) return false;
+  if (design.parallel.sequence_parallel && design.workload.seq % tp != 0) return false;
+  return tp == 1 || ranks_without(design, "tp") * tp <= kMaxWorld;
+}
+
+int64_t tp_at_most(const Design& design, int64_t limit) {
+  const std::vector<int64_t> candidates = divisors(design.model.heads);
+  const auto it = std::find_if(candidates.rbegin(), candidates.rend(),
+                               [&](int64_t tp) { return tp <= limit && tp_works(design, tp); });
+  return it == candidates.rend() ? 0 : *it;
+}
+
+int64_t tp_above(const Design& design, int64_t limit) {
+  const std::vector<int64_t> candidates = divisors(design.model.heads);
+  const auto it = std::find_if(candidates.begin(), candidates.end(),
+                               [&](int64_t tp) { return tp > limit && tp_works(design, tp); });
+  return it == candidates.end() ? 0 : *it;
+}
+
+bool splits_batch(const Design& design, int64_t dp, int64_t microbatch) {
+  return design.workload.batch % (dp * microbatch) == 0;
+}
+
+int64_t dp_at_most(const Design& design, int64_t limit) {
+  for (int64_t dp = std::min(limit, design.workload.batch / design.workload.microbatch); dp >= 1; --dp) {
+    if (splits_batch(design, dp, design.workload.microbatch)) return dp;
+  }
+  return 0;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,21 @@
+// Everything that must hold before a graph is built; each violation with what would be accepted and a fix.
+#pragma once
+
+#include <vector>
+
+#include "base/problem.h"
+#include "design/design.h"
+#include "symbolic/binding.h"
+
+namespace shardscape {
+
+std::vector<Problem> validate(const Design& design);
+
+// Layers on each of pp stages: stage_layers, or as even as possible.
+std::vector<int64_t> layers_per_stage(const Design& design);
+
+// Base symbols of a valid design, and the derived ones with their rules (Vp = align(V, 128·tp), m = B/(b·dp)).
+Binding bind_symbols(const Design& design);
+std::vector<DerivedSymbol> derived_symbols(const Design& design);
+
+}  // namespace shardscape

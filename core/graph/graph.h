@@ -1,0 +1,128 @@
+// The symbolic tensor graph of one design structure: placed forward ops, their derivatives, redistributions.
+// One segment each for the embedding, every kind of layer, and the head with the loss; stages are made of segments.
+// All expressions are per rank and per microbatch unless said otherwise.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/op_kind.h"
+#include "model/axis.h"
+#include "parallel/placement.h"
+#include "symbolic/expr.h"
+
+namespace shardscape {
+
+using TensorId = int;   // index into Segment::tensors
+using OpId = int;       // index into Segment::ops
+using StorageId = int;  // index into Segment::storages
+
+enum class TensorRole : uint8_t { Input, Parameter, Activation, Gradient, ParameterGradient, Constant, Statistic };
+
+struct Tensor {
+  std::string name;              // unique in the segment: "attention.q", "attention.q.grad"
+  std::vector<Axis> axes;        // meaning of each dimension
+  std::vector<Expr> sizes;       // whole (unsharded) size of each dimension, within one microbatch of all replicas
+  Placement placement;
+  DType dtype = DType::BF16;
+  TensorRole role = TensorRole::Activation;
+  StorageId storage = -1;        // views share one
+  OpId producer = -1;
+  TensorId gradient_of = -1;     // for gradients
+};
+
+// The memory under one or more tensors that are views of it.
+struct Storage {
+  std::string name;
+  Expr bytes;                    // on one rank
+};
+
+enum class GradRole : uint8_t { None, Input, Weight };  // Weight: the op's result is a parameter's gradient
+
+struct Op {
+  std::string name;              // unique in the segment: "attention.q", "attention.q.grad_x"
+  std::string label;             // what people call it: "Q projection"
+  OpKind kind = OpKind::Einsum;
+  Phase phase = Phase::Forward;
+  GradRole grad = GradRole::None;
+  int block = -1;                // index into Segment::blocks
+  std::vector<TensorId> inputs, outputs;
+  std::string spec;              // letters: "bsd,dhe->bshe"; also of pointwise ops and of gradients of einsums
+  OpId forward = -1;             // the forward op this one differentiates (or repeats)
+  int operand = -1;              // gradients of one operand only: which
+  bool causal = false;           // attention
+  MeshAxes group;                // collectives and slices: over which mesh axes
+  int dim = -1;                  // all-gather: dimension joined; reduce-scatter, slice: dimension split
+  int dim_to = -1;               // all-to-all: dimension split (dim is joined)
+  Reduce reduce = Reduce::Sum;
+  Expr flops, useful_flops;      // counted by kernels; exact under masks
+  Expr read_bytes, written_bytes;
+  std::string why;               // redistributions: producer's placement, consumer's placement, rule
+};
+
+// A block template in place: "attention" from gqa_attention.
+struct BlockInstance {
+  std::string name, template_id, label;
+};
+
+struct SavedStorage {
+  StorageId storage;
+  OpId saver;                    // the forward op whose backward needs it (the first one)
+};
+
+struct Param {
+  TensorId tensor;
+  TensorId gradient;             // accumulated over microbatches; its placement says over which axes it is Partial
+  std::string tied;              // shared with every Param of the same key
+  bool vocab_padded = false;
+};
+
+enum class SegmentKind : uint8_t { Embedding, Layer, Head };
+
+struct Segment {
+  std::string name;              // "embedding", "layer", "head"
+  SegmentKind kind = SegmentKind::Layer;
+  std::vector<BlockInstance> blocks;
+  std::vector<Tensor> tensors;
+  std::vector<Storage> storages;
+  std::vector<Op> ops;           // in order of execution: all forward ones, then backward
+  OpId backward_begin = 0;       // first backward op
+  TensorId input = -1;           // residual stream in; -1 for the embedding
+  TensorId output = -1;          // residual stream out; the loss for the head
+  TensorId input_grad = -1, output_grad = -1;
+  std::vector<Param> params;
+  std::vector<SavedStorage> saved;
+
+  const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
+  const Op& op(OpId id) const { return ops[static_cast<size_t>(id)]; }
+};
+
+// Elements of the part that one rank holds.
+Expr local_elements(const Tensor& tensor);
+// Local size of one dimension.
+Expr local_size(const Tensor& tensor, int dim);
+Expr local_bytes(const Tensor& tensor);
+// "[b, S/tp, D]": what one rank holds.
+std::string local_shape_text(const Tensor& tensor);
+// Full-buffer elements of a collective: all-reduce the tensor, all-gather the gathered output, reduce-scatter the full
+// input, all-to-all the whole send buffer.
+Expr collective_elements(const Segment& segment, const Op& op);
+
+// Every predicate that the graph depends on; designs with equal keys share one graph.
+struct Structure {
+  std::string architecture, profile;
+  bool dp = false, tp = false, sequence_parallel = false, kv_split = false, pp = false, tied = false;
+  bool many_microbatch = false;  // b > 1 (some kernels then copy)
+  DType dtype = DType::BF16, grad_dtype = DType::FP32;
+  auto operator<=>(const Structure&) const = default;
+};
+
+struct Graph {
+  Structure structure;
+  std::vector<Segment> segments;  // embedding, layer kinds in order, head
+  std::vector<int> layer_pattern; // layer i is segments[1 + pattern[i % size]]
+  int head() const { return static_cast<int>(segments.size()) - 1; }
+};
+
+}  // namespace shardscape

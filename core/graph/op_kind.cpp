@@ -1,0 +1,50 @@
+#include "graph/op_kind.h"
+
+#include <array>
+
+namespace shardscape {
+namespace {
+
+struct KindInfo {
+  std::string_view report_name, template_name;  // an empty template name cannot be written in a block
+};
+constexpr std::array<KindInfo, kOpKindCount> kKinds{{
+    {"matmul", "einsum"},
+    {"embedding", "embed"},
+    {"position_add", "position_add"},
+    {"rms_norm", "rms_norm"},
+    {"layer_norm", "layer_norm"},
+    {"rope", "rope"},
+    {"attention", "attention"},
+    {"swiglu", "swiglu"},
+    {"gelu", "gelu"},
+    {"add", "add"},
+    {"bias_add", "bias_add"},
+    {"reduce_max", "reduce_max"},
+    {"sum_exp", "sum_exp"},
+    {"pick", "pick"},
+    {"nll", "nll"},
+    {"all_reduce", ""},
+    {"all_gather", ""},
+    {"reduce_scatter", ""},
+    {"all_to_all", ""},
+    {"slice", ""},
+    {"optimizer", ""},
+}};
+constexpr std::array<std::string_view, kPhaseCount> kPhases{"forward",     "backward",     "recompute", "pipeline",
+                                                            "grad_reduce", "param_gather", "step"};
+
+}  // namespace
+
+std::string_view op_kind_name(OpKind kind) { return kKinds[static_cast<size_t>(kind)].report_name; }
+
+std::optional<OpKind> op_kind_from_name(std::string_view name) {
+  for (size_t i = 0; i < kKinds.size(); ++i)
+    if (!name.empty() && kKinds[i].template_name == name) return static_cast<OpKind>(i);
+  return std::nullopt;
+}
+
+bool is_collective(OpKind kind) { return kind >= OpKind::AllReduce && kind <= OpKind::AllToAll; }
+std::string_view phase_name(Phase phase) { return kPhases[static_cast<size_t>(phase)]; }
+
+}  // namespace shardscape

@@ -1,0 +1,25 @@
+// The kinds of op and phases; the words that reports and traces print.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace shardscape {
+
+enum class OpKind : uint8_t {
+  Einsum, Embed, PositionAdd, RmsNorm, LayerNorm, Rope, Attention, SwiGlu, Gelu, Add, BiasAdd,
+  ReduceMax, SumExp, Pick, Nll,                              // vocabulary-parallel loss, in pieces
+  AllReduce, AllGather, ReduceScatter, AllToAll, Slice,      // redistributions
+  Optimizer
+};
+inline constexpr int kOpKindCount = 21;
+std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gather": what reports print
+std::optional<OpKind> op_kind_from_name(std::string_view name);  // what block templates write: "einsum", "rms_norm"
+bool is_collective(OpKind kind);             // AllReduce .. AllToAll
+
+enum class Phase : uint8_t { Forward, Backward, Recompute, Pipeline, GradReduce, ParamGather, Step };
+inline constexpr int kPhaseCount = 7;
+std::string_view phase_name(Phase phase);    // "forward", "grad_reduce"
+
+}  // namespace shardscape

@@ -1,0 +1,85 @@
+#include "graph/op_spec.h"
+
+#include <array>
+#include <cctype>
+
+namespace shardscape {
+
+std::string OpSpec::text() const {
+  std::string out;
+  for (const std::string& letters : in) out += (out.empty() ? "" : ",") + letters;
+  return out + "->" + this->out;
+}
+
+std::optional<OpSpec> parse_op_spec(const std::string& text) {
+  OpSpec spec;
+  std::string letters = text;
+  if (const size_t semicolon = text.find(';'); semicolon != std::string::npos) {
+    letters = text.substr(0, semicolon);
+    std::string flag;
+    for (char c : text.substr(semicolon + 1))
+      if (!std::isspace(static_cast<unsigned char>(c))) flag += c;
+    if (flag != "causal") return std::nullopt;
+    spec.causal = true;
+  }
+  const size_t arrow = letters.find("->");
+  if (arrow == std::string::npos) return std::nullopt;
+  std::string current;
+  for (char c : letters.substr(0, arrow) + ",") {
+    if (std::isspace(static_cast<unsigned char>(c))) continue;
+    if (c == ',') {
+      if (current.empty()) return std::nullopt;
+      spec.in.push_back(std::move(current));
+      current.clear();
+    } else if (std::isalpha(static_cast<unsigned char>(c)) && current.find(c) == std::string::npos) {
+      current += c;
+    } else {
+      return std::nullopt;
+    }
+  }
+  for (char c : letters.substr(arrow + 2)) {
+    if (std::isspace(static_cast<unsigned char>(c))) continue;
+    bool known = false;
+    for (const std::string& operand : spec.in) known = known || operand.find(c) != std::string::npos;
+    if (!known || spec.out.find(c) != std::string::npos) return std::nullopt;
+    spec.out += c;
+  }
+  return spec;
+}
+
+const OpTraits& op_traits(OpKind kind) {
+  static const std::array<OpTraits, kOpKindCount> traits = [] {
+    std::array<OpTraits, kOpKindCount> t{};
+    auto set = [&](OpKind k, OpTraits value) { t[static_cast<size_t>(k)] = value; };
+    set(OpKind::Einsum, {2, true});
+    set(OpKind::Embed, {2, true});
+    set(OpKind::PositionAdd, {2, false});
+    set(OpKind::RmsNorm, {2, false});
+    set(OpKind::LayerNorm, {3, false});
+    set(OpKind::Rope, {1, false});
+    set(OpKind::Attention, {3, false});
+    set(OpKind::SwiGlu, {2, false});
+    set(OpKind::Gelu, {1, false});
+    set(OpKind::Add, {-1, false});
+    set(OpKind::BiasAdd, {2, false});
+    set(OpKind::ReduceMax, {1, true, true, true});
+    set(OpKind::SumExp, {2, true, false, true});
+    set(OpKind::Pick, {2, true, false, true});
+    set(OpKind::Nll, {3, false, false, true});
+    return t;
+  }();
+  return traits[static_cast<size_t>(kind)];
+}
+
+std::string whole_letters(OpKind kind, const OpSpec& spec) {
+  // Forward and backward specs end with the same operand: the norm's parameters, the attention's values.
+  switch (kind) {
+    case OpKind::RmsNorm:
+    case OpKind::LayerNorm: return spec.in.back();
+    case OpKind::Rope: return spec.in[0].substr(spec.in[0].size() - 1);
+    case OpKind::Attention: return std::string{spec.in.back()[1], spec.in.back().back()};
+    default: return "";
+  }
+}
+
+}  // namespace shardscape

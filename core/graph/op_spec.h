@@ -1,0 +1,34 @@
+// The letters of an op: one letter per dimension of every operand and of the result, as in einsum.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/op_kind.h"
+
+namespace shardscape {
+
+struct OpSpec {
+  std::vector<std::string> in;  // letters of each operand
+  std::string out;
+  bool causal = false;
+  std::string text() const;     // "bsd,dhe->bshe"
+};
+
+// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal").
+std::optional<OpSpec> parse_op_spec(const std::string& text);
+
+// What the passes must know of a kind of op, whatever its letters.
+struct OpTraits {
+  int operands;                // how many data and parameter operands it takes; -1: two or more
+  bool reduces;                // letters missing from the result are summed (or maximised): they may be sharded
+  bool accumulates_max = false;
+  bool float_result = false;   // the result is fp32 whatever the precision of activations
+};
+const OpTraits& op_traits(OpKind kind);
+
+// Letters that no rank may hold a part of: normalised dimensions, rotated pairs, keys of an attention.
+std::string whole_letters(OpKind kind, const OpSpec& spec);
+
+}  // namespace shardscape

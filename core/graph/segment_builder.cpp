@@ -1,0 +1,231 @@
+#include "graph/segment_builder.h"
+
+#include <algorithm>
+
+namespace shardscape {
+namespace {
+
+bool contains(const MeshAxes& axes, MeshAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+bool used_elsewhere(const LetterShards& shards, char letter, const MeshAxes& axes) {
+  for (const auto& [other, list] : shards)
+    if (other != letter)
+      for (MeshAxis axis : axes)
+        if (contains(list, axis)) return true;
+  return false;
+}
+
+}  // namespace
+
+SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& profile)
+    : structure_(structure), profile_(profile) {
+  MeshAxes tp, kv;
+  if (structure.tp) tp = structure.kv_split ? MeshAxes{MeshAxis::TpKv, MeshAxis::TpRep} : MeshAxes{MeshAxis::Tp};
+  if (structure.tp) kv = structure.kv_split ? MeshAxes{MeshAxis::TpKv} : tp;
+  const MeshAxes dp = structure.dp ? MeshAxes{MeshAxis::Dp} : MeshAxes{};
+  parameter_rules_.set(Axis::Heads, tp);
+  parameter_rules_.set(Axis::KvHeads, kv);
+  parameter_rules_.set(Axis::Ffn, tp);
+  parameter_rules_.set(Axis::Vocab, tp);
+  inner_rules_.set(Axis::Batch, dp);
+  stream_rules_.set(Axis::Batch, dp);
+  if (structure.sequence_parallel) stream_rules_.set(Axis::Seq, tp);
+}
+
+Expr SegmentBuilder::axis_extent(Axis axis) const {
+  static const Expr microbatch{Symbol::intern("b")};
+  return axis == Axis::Batch && !structure_.dp ? microbatch : axis_size(axis);
+}
+
+Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const {
+  const bool stream = axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden};
+  return (stream ? stream_rules_ : inner_rules_).place(axes);
+}
+
+std::string SegmentBuilder::unique(std::set<std::string>& taken, const std::string& name) {
+  std::string candidate = name;
+  for (int i = 2; !taken.insert(candidate).second; ++i) candidate = name + "_" + std::to_string(i);
+  return candidate;
+}
+
+TensorId SegmentBuilder::add_tensor(std::string name, std::vector<Axis> axes, Placement placement, DType dtype,
+                                    TensorRole role) {
+  Tensor t;
+  t.name = unique(tensor_names_, name);
+  for (Axis axis : axes) t.sizes.push_back(axis_extent(axis));
+  t.axes = std::move(axes);
+  t.placement = std::move(placement);
+  t.placement.shards.resize(t.axes.size());
+  t.dtype = dtype;
+  t.role = role;
+  t.storage = static_cast<StorageId>(segment_.storages.size());
+  segment_.storages.push_back({t.name, local_bytes(t)});
+  segment_.tensors.push_back(std::move(t));
+  return static_cast<TensorId>(segment_.tensors.size()) - 1;
+}
+
+OpId SegmentBuilder::add_op(Op op) {
+  const OpId id = static_cast<OpId>(segment_.ops.size());
+  op.name = unique(op_names_, op.name);
+  for (TensorId out : op.outputs) tensor(out).producer = id;
+  segment_.ops.push_back(std::move(op));
+  return id;
+}
+
+Placement SegmentBuilder::resolved(const Tensor& t) const {
+  if (t.placement.partial.empty()) return t.placement;
+  if (t.axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden}) return stream_rules_.place(t.axes);
+  Placement p = t.placement;
+  p.partial.clear();
+  p.reduce = Reduce::Sum;
+  return p;
+}
+
+LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
+                                   const LetterShards& seed, Phase phase, const std::string& consumer) {
+  LetterShards shards = seed;
+  std::vector<Placement> wish(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Tensor& t = tensor(operands[i]);
+    wish[i] = phase == Phase::Forward ? resolved(t) : t.placement;
+    if (t.role != TensorRole::Parameter) continue;
+    for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
+  }
+  // KV heads follow the heads of their queries: their axes are a prefix of the heads' axes.
+  const bool attention = kind == OpKind::Attention && spec.in.size() >= 3;
+  const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = attention ? spec.in.back()[2] : '\0';
+  const std::string whole = whole_letters(kind, spec);
+  for (char letter : whole) shards.emplace(letter, MeshAxes{});
+  for (size_t i = 0; i < operands.size(); ++i) {
+    for (size_t d = 0; d < wish[i].shards.size(); ++d) {
+      const char letter = spec.in[i][d];
+      const MeshAxes& axes = wish[i].shards[d];
+      if (shards.count(letter) || axes.empty()) continue;
+      if (letter == kv_heads) {
+        const auto h = shards.find(heads);
+        const bool prefix = h != shards.end() && axes.size() <= h->second.size() &&
+                            std::equal(axes.begin(), axes.end(), h->second.begin());
+        if (prefix) shards.emplace(letter, axes);
+      } else if (!used_elsewhere(shards, letter, axes)) {
+        shards.emplace(letter, axes);
+      }
+    }
+  }
+  for (size_t i = 0; i < operands.size(); ++i) {
+    Placement target = wish[i];
+    for (size_t d = 0; d < target.shards.size(); ++d) {
+      const auto it = shards.find(spec.in[i][d]);
+      target.shards[d] = it == shards.end() ? MeshAxes{} : it->second;
+    }
+    operands[i] = redistribute(operands[i], target, phase, consumer);
+  }
+  return shards;
+}
+
+Placement SegmentBuilder::result_placement(const std::string& letters, const LetterShards& shards,
+                                           const MeshAxes& also_partial) {
+  Placement p;
+  for (char letter : letters) {
+    const auto it = shards.find(letter);
+    p.shards.push_back(it == shards.end() ? MeshAxes{} : it->second);
+  }
+  p.partial = also_partial;
+  for (const auto& [letter, axes] : shards)
+    for (MeshAxis axis : axes)
+      if (p.shard_dim(axis) < 0 && !contains(p.partial, axis)) p.partial.push_back(axis);
+  std::sort(p.partial.begin(), p.partial.end());
+  return p;
+}
+
+TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Phase phase, const std::string& consumer) {
+  if (tensor(from).placement == target) return from;
+  const std::pair key{from, target};
+  for (const auto& [known, result] : moved_)
+    if (known == key) return result;
+
+  TensorId at = from;
+  // Partial first: each declared group becomes a reduce-scatter where the target shards by it, else an all-reduce.
+  MeshAxes open;
+  for (MeshAxis axis : tensor(at).placement.partial)
+    if (!contains(target.partial, axis)) open.push_back(axis);
+  for (const MeshAxes& group : declared_groups(open)) {
+    Placement next = tensor(at).placement;
+    std::erase_if(next.partial, [&](MeshAxis axis) { return contains(group, axis); });
+    const Reduce reduce = next.reduce;
+    if (next.partial.empty()) next.reduce = Reduce::Sum;
+    int dim = -1;
+    for (size_t d = 0; d < target.shards.size() && dim < 0; ++d) {
+      MeshAxes with = next.shards[d];
+      with.insert(with.end(), group.begin(), group.end());
+      const bool prefix = with.size() <= target.shards[d].size() &&
+                          std::equal(with.begin(), with.end(), target.shards[d].begin());
+      if (prefix && reduce == Reduce::Sum) dim = static_cast<int>(d);
+    }
+    if (dim >= 0) next.shards[static_cast<size_t>(dim)].insert(next.shards[static_cast<size_t>(dim)].end(), group.begin(), group.end());
+    at = move(at, dim >= 0 ? OpKind::ReduceScatter : OpKind::AllReduce, group, dim, -1, next, phase, consumer, target);
+    segment_.ops.back().reduce = reduce;
+  }
+  // Then shards that the target does not have: all-to-all where another dimension takes them, else all-gather.
+  for (size_t d = 0; d < target.shards.size(); ++d) {
+    const MeshAxes have = tensor(at).placement.shards[d];
+    size_t common = 0;
+    while (common < have.size() && common < target.shards[d].size() && have[common] == target.shards[d][common]) ++common;
+    if (common == have.size()) continue;
+    const MeshAxes leave(have.begin() + static_cast<std::ptrdiff_t>(common), have.end());
+    Placement next = tensor(at).placement;
+    next.shards[d].resize(common);
+    int to = -1;
+    for (size_t e = 0; e < target.shards.size() && to < 0; ++e) {
+      MeshAxes with = next.shards[e];
+      with.insert(with.end(), leave.begin(), leave.end());
+      if (e != d && with == target.shards[e]) to = static_cast<int>(e);
+    }
+    if (to >= 0) next.shards[static_cast<size_t>(to)] = target.shards[static_cast<size_t>(to)];
+    at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, leave, static_cast<int>(d), to, next, phase, consumer, target);
+  }
+  // Last, local slices.
+  for (size_t d = 0; d < target.shards.size(); ++d) {
+    const MeshAxes have = tensor(at).placement.shards[d];
+    if (have == target.shards[d]) continue;
+    const MeshAxes take(target.shards[d].begin() + static_cast<std::ptrdiff_t>(have.size()), target.shards[d].end());
+    Placement next = tensor(at).placement;
+    next.shards[d] = target.shards[d];
+    at = move(at, OpKind::Slice, take, static_cast<int>(d), -1, next, phase, consumer, target);
+  }
+  moved_.push_back({key, at});
+  return at;
+}
+
+TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,
+                              Phase phase, const std::string& consumer, const Placement& wanted) {
+  struct Words {
+    const char *suffix, *label, *rule;
+  };
+  const Words words = kind == OpKind::AllReduce       ? Words{tensor(from).placement.reduce == Reduce::Max ? "max" : "sum", "all-reduce", "Partial to Replicate is an all-reduce"}
+                      : kind == OpKind::ReduceScatter ? Words{"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"}
+                      : kind == OpKind::AllGather     ? Words{"full", "all-gather", "Shard to Replicate is an all-gather"}
+                      : kind == OpKind::AllToAll      ? Words{"exchanged", "all-to-all", "Shard to Shard of another dimension is an all-to-all"}
+                                                      : Words{"part", "slice", "Replicate to Shard is a local slice"};
+  const Tensor source = tensor(from);
+  const TensorRole role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
+  Op op;
+  op.kind = kind;
+  op.phase = phase;
+  op.group = group;
+  op.dim = dim;
+  op.dim_to = dim_to;
+  op.inputs = {from};
+  const TensorId result = add_tensor(source.name + "." + words.suffix, source.axes, to, source.dtype, role);
+  tensor(result).gradient_of = source.gradient_of;
+  op.outputs = {result};
+  op.name = tensor(result).name;
+  op.label = std::string(words.label) + " " + group_name(group);
+  op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
+  const std::string maker = source.producer >= 0 ? segment_.op(source.producer).label : std::string("The section before");
+  op.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " + consumer +
+           " wants " + to_string(wanted, source.axes) + ". " + words.rule + ".";
+  add_op(std::move(op));
+  return result;
+}
+
+}  // namespace shardscape

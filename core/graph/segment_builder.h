@@ -1,0 +1,75 @@
+// The workbench of the passes: one segment under construction, with placement inference and redistribution.
+// Private to core/graph.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/op_spec.h"
+#include "model/library.h"
+
+namespace shardscape {
+
+// Letter -> mesh axes that shard it; a letter with an empty list is known to be unsharded.
+using LetterShards = std::map<char, MeshAxes>;
+
+class SegmentBuilder {
+ public:
+  SegmentBuilder(const Structure& structure, const KernelProfile& profile);
+
+  Segment& segment() { return segment_; }
+  const Structure& structure() const { return structure_; }
+  const KernelProfile& profile() const { return profile_; }
+  const ShardRules& parameter_rules() const { return parameter_rules_; }
+
+  Expr axis_extent(Axis axis) const;  // global size in this structure: batch is b where there is one replica
+  // Where tensors of these axes live between blocks: the residual stream follows seq -> cp, tp under sequence parallelism.
+  Placement stream_placement(const std::vector<Axis>& axes) const;
+
+  TensorId add_tensor(std::string name, std::vector<Axis> axes, Placement placement, DType dtype, TensorRole role);
+  OpId add_op(Op op);
+  Tensor& tensor(TensorId id) { return segment_.tensors[static_cast<size_t>(id)]; }
+
+  // Brings operands to placements that agree on every letter: parameters first, then data in order. Operands are
+  // redistributed where needed. seed: letters that are settled beforehand (a parameter whose gradient is made).
+  LetterShards align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands, const LetterShards& seed,
+                     Phase phase, const std::string& consumer);
+
+  // Placement of a tensor over these letters when an op runs over the index space `shards`: axes that shard a letter
+  // which the tensor does not have make it Partial.
+  static Placement result_placement(const std::string& letters, const LetterShards& shards, const MeshAxes& also_partial);
+
+  // The same tensor in another placement; shared by all consumers of a phase.
+  TensorId redistribute(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
+  // The placement without Partial that a consumer with no wish of its own gets.
+  Placement resolved(const Tensor& tensor) const;
+
+  void begin_backward() { moved_.clear(); }
+
+ private:
+  static std::string unique(std::set<std::string>& taken, const std::string& name);
+  TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to, Phase phase,
+                const std::string& consumer, const Placement& wanted);
+
+  Segment segment_;
+  const Structure& structure_;
+  const KernelProfile& profile_;
+  ShardRules parameter_rules_, inner_rules_, stream_rules_;
+  std::vector<std::pair<std::pair<TensorId, Placement>, TensorId>> moved_;
+  std::set<std::string> tensor_names_, op_names_;
+};
+
+// Assemble + place: the forward ops of a section. Throws GraphError.
+struct GraphError {
+  Problem problem;
+};
+void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const ModelLibrary& library);
+// Appends the backward ops and fills input_grad, params' gradients.
+void differentiate(SegmentBuilder& builder);
+// Drops what nothing uses, then fills FLOPs, bytes, storages and the saved set.
+void finish_segment(SegmentBuilder& builder);
+
+}  // namespace shardscape

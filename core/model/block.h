@@ -1,0 +1,67 @@
+// Block templates and architectures as read from JSON: named inputs, parameters and forward op lines.
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/problem.h"
+#include "model/axis.h"
+
+namespace shardscape {
+
+struct SourcePlace {
+  std::string file;  // relative to the data folder, "models/blocks/mlp.json"
+  int line = 0;      // 1-based
+};
+
+// One line of a template: `q = einsum[bsd,dhe->bshe](x, wq)` or a call of another block `n = rms_norm(x)`.
+struct OpLine {
+  std::string output;
+  std::string callee;               // op kind or block id
+  std::string spec;                 // text in [], may be empty
+  std::vector<std::string> args;    // names defined above, inputs or parameters
+  SourcePlace place;
+};
+
+// The message carries the column and what was expected there.
+std::variant<OpLine, Problem> parse_op_line(const std::string& text, const SourcePlace& place);
+
+struct BlockInput {
+  std::string name;
+  std::vector<Axis> axes;
+};
+
+struct BlockParam {
+  std::string name;
+  std::vector<Axis> axes;
+  std::string tied;  // non-empty: the same parameter wherever this key is used and the model ties it
+};
+
+struct BlockTemplate {
+  std::string id, label, help;
+  std::vector<BlockInput> inputs;
+  std::vector<BlockParam> params;
+  std::vector<OpLine> ops;
+  std::string output;                         // name of the tensor it returns
+  std::map<std::string, std::string> labels;  // op output -> what people call the op
+  SourcePlace place;
+};
+
+// A chain of block calls; `x` is what comes in from the section before, the last line's output goes on.
+struct SectionTemplate {
+  std::string name;  // "embedding", "layer", "head"
+  std::vector<OpLine> lines;
+};
+
+// Layer i of the model is kinds[pattern[i % pattern.size()]].
+struct Architecture {
+  std::string id;
+  SectionTemplate embedding, head;
+  std::vector<SectionTemplate> kinds;
+  std::vector<int> pattern;
+  SourcePlace place;
+};
+
+}  // namespace shardscape

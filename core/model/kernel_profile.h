@@ -1,0 +1,37 @@
+// Kernel profiles: what each kind of op keeps for its backward, per code base. Data, not code.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/axis.h"
+
+namespace shardscape {
+
+// A tensor that only the kernel knows (norm statistics, softmax statistics, rotary tables), kept for backward.
+struct KernelStat {
+  std::string name;
+  std::string over;// letters of the op's spec that size it: "bs" of rms_norm[bsd,d->bsd]; "sd" of rope[bshd->bshd]
+  DType dtype = DType::FP32;
+  int copies = 1;
+  std::string when;     // "", "b>1" (microbatch larger than one) or "sharded:v" (letter v is sharded)
+};
+
+struct KernelRule {
+  std::vector<int> saves_inputs;  // operand numbers kept for backward
+  bool saves_output = false;
+  bool in_place = false;       // the result is written over operand 0: one storage
+  std::vector<KernelStat> stats;
+  int64_t flops = 0;           // counted FLOPs per element of the index space, forward
+  int64_t backward_flops = 0;  // the same for backward
+};
+
+struct KernelProfile {
+  std::string id, label, source;
+  std::map<std::string, KernelRule> rules;              // op kind -> rule
+  std::vector<std::vector<std::string>> packed;         // op outputs that are views of one storage: [["q","k","v"]]
+  const KernelRule* rule(const std::string& op) const;
+};
+
+}  // namespace shardscape

@@ -1,0 +1,231 @@
+#include "model/library.h"
+
+#include <algorithm>
+
+#include "base/data_dir.h"
+#include "model/json_reader.h"
+
+namespace shardscape {
+
+using json = nlohmann::ordered_json;
+
+const KernelRule* KernelProfile::rule(const std::string& op) const {
+  const auto it = rules.find(op);
+  return it == rules.end() ? nullptr : &it->second;
+}
+
+// Reads one file at a time into the library; a file with a mistake is left out and its Problem kept.
+class LibraryReader {
+ public:
+  explicit LibraryReader(ModelLibrary& library) : library_(library) {}
+
+  void read(const std::filesystem::path& folder) {
+    each(folder, "blocks", [this](const JsonFile& file) { put(library_.blocks_, block(file)); });
+    each(folder, "architectures", [this](const JsonFile& file) { put(library_.architectures_, architecture(file)); });
+    each(folder, "profiles", [this](const JsonFile& file) { put(library_.profiles_, profile(file)); });
+    each(folder, "presets", [this](const JsonFile& file) { put(library_.presets_, preset(file)); });
+  }
+
+ private:
+  template <class Read>
+  void each(const std::filesystem::path& folder, const char* sub, Read read) {
+    std::error_code ignored;
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / sub, ignored))
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const auto& path : files) {
+      try {
+        auto text = read_text(path);
+        if (auto* problem = std::get_if<Problem>(&text)) throw DataError{*problem};
+        read(JsonFile(std::get<std::string>(text), std::string(sub) + "/" + path.filename().string()));
+      } catch (const DataError& error) {
+        library_.problems_.push_back(error.problem);
+      }
+    }
+  }
+
+  template <class T>
+  static void put(std::vector<T>& all, T item) {
+    const auto it = std::find_if(all.begin(), all.end(), [&](const T& other) { return other.id == item.id; });
+    if (it == all.end())
+      all.push_back(std::move(item));
+    else
+      *it = std::move(item);
+  }
+
+  static std::vector<Axis> axes(const JsonFile& file, const std::string& near, const json& list) {
+    std::vector<Axis> out;
+    if (!list.is_array()) file.fail(near, "\"" + near + "\" has no list of axes", "a list such as [\"batch\", \"seq\"]");
+    for (const json& entry : list) {
+      const auto axis = entry.is_string() ? axis_from_name(entry.get<std::string>()) : std::nullopt;
+      if (!axis) {
+        std::string accepted = "one of";
+        for (int i = 0; i < kAxisCount; ++i) accepted += " " + std::string(axis_name(static_cast<Axis>(i)));
+        file.fail(near, entry.dump() + " is not an axis", accepted);
+      }
+      out.push_back(*axis);
+    }
+    return out;
+  }
+
+  static std::vector<OpLine> lines(const JsonFile& file, const json& list) {
+    std::vector<OpLine> out;
+    for (const json& entry : list) {
+      if (!entry.is_string()) file.fail("ops", entry.dump() + " is not a line", "a text such as \"y = add(x, z)\"");
+      const std::string text = entry.get<std::string>();
+      auto line = parse_op_line(text, {file.name(), file.line_of(text)});
+      if (auto* problem = std::get_if<Problem>(&line)) throw DataError{*problem};
+      out.push_back(std::move(std::get<OpLine>(line)));
+    }
+    if (out.empty()) file.fail("", "there are no lines", "at least one line such as \"y = add(x, z)\"");
+    return out;
+  }
+
+  static BlockTemplate block(const JsonFile& file) {
+    const json& root = file.root();
+    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels"});
+    BlockTemplate out;
+    out.id = file.text(root, "block");
+    out.label = file.text_or(root, "label", out.id);
+    out.help = file.text_or(root, "help", "");
+    out.place = {file.name(), 1};
+    for (const auto& [name, value] : file.object(root, "inputs").items()) out.inputs.push_back({name, axes(file, name, value)});
+    for (const auto& [name, value] : file.object(root, "parameters").items()) {
+      if (value.is_object()) {
+        file.only(value, {"axes", "tied"});
+        out.params.push_back({name, axes(file, name, value.value("axes", json())), file.text_or(value, "tied", "")});
+      } else {
+        out.params.push_back({name, axes(file, name, value), ""});
+      }
+    }
+    out.ops = lines(file, file.array(root, "ops"));
+    out.output = file.text(root, "output");
+    if (std::none_of(out.ops.begin(), out.ops.end(), [&](const OpLine& l) { return l.output == out.output; }))
+      file.fail("output", "no line makes \"" + out.output + "\"", "the name before '=' of one of the ops");
+    if (root.contains("labels"))
+      for (const auto& [name, value] : file.object(root, "labels").items()) out.labels[name] = value.get<std::string>();
+    return out;
+  }
+
+  static SectionTemplate section(const JsonFile& file, const std::string& name, const json& list) {
+    return {name, lines(file, list)};
+  }
+
+  static Architecture architecture(const JsonFile& file) {
+    const json& root = file.root();
+    file.only(root, {"architecture", "embedding", "layers", "pattern", "head"});
+    Architecture out;
+    out.id = file.text(root, "architecture");
+    out.place = {file.name(), 1};
+    out.embedding = section(file, "embedding", file.array(root, "embedding"));
+    out.head = section(file, "head", file.array(root, "head"));
+    const json& kinds = file.object(root, "layers");
+    for (const auto& [name, value] : kinds.items()) out.kinds.push_back(section(file, name, value));
+    for (const json& entry : file.array(root, "pattern")) {
+      const auto it = std::find_if(out.kinds.begin(), out.kinds.end(),
+                                   [&](const SectionTemplate& kind) { return entry.is_string() && kind.name == entry; });
+      if (it == out.kinds.end()) file.fail("pattern", entry.dump() + " is no kind of layer", "a key of \"layers\"");
+      out.pattern.push_back(static_cast<int>(it - out.kinds.begin()));
+    }
+    if (out.pattern.empty()) file.fail("pattern", "the pattern is empty", "a list of keys of \"layers\"");
+    return out;
+  }
+
+  static KernelProfile profile(const JsonFile& file) {
+    const json& root = file.root();
+    file.only(root, {"profile", "label", "source", "packed", "ops"});
+    KernelProfile out;
+    out.id = file.text(root, "profile");
+    out.label = file.text_or(root, "label", out.id);
+    out.source = file.text_or(root, "source", "");
+    for (const json& group : file.array(root, "packed")) out.packed.push_back(group.get<std::vector<std::string>>());
+    for (const auto& [op, value] : file.object(root, "ops").items()) out.rules[op] = rule(file, value);
+    return out;
+  }
+
+  static KernelRule rule(const JsonFile& file, const json& value) {
+    file.only(value, {"saves_inputs", "saves_output", "in_place", "stats", "flops", "backward_flops"});
+    KernelRule out;
+    if (value.contains("saves_inputs")) out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
+    out.saves_output = file.boolean_or(value, "saves_output", false);
+    out.in_place = file.boolean_or(value, "in_place", false);
+    out.flops = file.integer_or(value, "flops", 0);
+    out.backward_flops = file.integer_or(value, "backward_flops", 0);
+    if (!value.contains("stats")) return out;
+    for (const json& entry : file.array(value, "stats")) {
+      file.only(entry, {"name", "over", "dtype", "copies", "when"});
+      KernelStat stat;
+      stat.name = file.text(entry, "name");
+      stat.over = file.text(entry, "over");
+      const auto type = dtype_from_name(file.text(entry, "dtype"));
+      if (!type) file.fail(stat.name, "the dtype of \"" + stat.name + "\" is not known", "bfloat16, float16, float32, int64 or bool");
+      stat.dtype = *type;
+      stat.copies = static_cast<int>(file.integer_or(entry, "copies", 1));
+      stat.when = file.text_or(entry, "when", "");
+      out.stats.push_back(stat);
+    }
+    return out;
+  }
+
+  static Preset preset(const JsonFile& file) {
+    const json& root = file.root();
+    file.only(root, {"preset", "name", "family", "source", "architecture", "published_parameters", "published_exact",
+                     "default_seq", "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions",
+                     "tied_embeddings"});
+    Preset out;
+    out.id = file.text(root, "preset");
+    out.name = file.text(root, "name");
+    out.family = file.text_or(root, "family", "");
+    out.source = file.text_or(root, "source", "");
+    out.published_parameters = file.integer_or(root, "published_parameters", 0);
+    out.published_exact = file.boolean_or(root, "published_exact", true);
+    out.default_seq = file.integer_or(root, "default_seq", 4096);
+    ModelSpec& m = out.model;
+    m.preset = out.id;
+    m.architecture = file.text(root, "architecture");
+    m.layers = file.integer(root, "layers");
+    m.hidden = file.integer(root, "hidden");
+    m.heads = file.integer(root, "heads");
+    m.kv_heads = file.integer_or(root, "kv_heads", m.heads);
+    m.head_dim = file.integer(root, "head_dim");
+    m.ffn = file.integer(root, "ffn");
+    m.vocab = file.integer(root, "vocab");
+    m.positions = file.integer_or(root, "positions", 0);
+    m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
+    return out;
+  }
+
+  ModelLibrary& library_;
+};
+
+ModelLibrary ModelLibrary::load(const std::vector<std::string>& folders) {
+  ModelLibrary library;
+  LibraryReader reader(library);
+  for (const std::string& folder : folders) reader.read(folder);
+  std::stable_sort(library.presets_.begin(), library.presets_.end(), [](const Preset& a, const Preset& b) {
+    return std::pair(a.family, a.published_parameters) < std::pair(b.family, b.published_parameters);
+  });
+  return library;
+}
+
+const ModelLibrary& ModelLibrary::instance() {
+  static const ModelLibrary library =
+      load({(data_dir() / "models").string(), (user_data_dir() / "models").string()});
+  return library;
+}
+
+namespace {
+template <class T>
+const T* find_by_id(const std::vector<T>& all, const std::string& id) {
+  const auto it = std::find_if(all.begin(), all.end(), [&](const T& item) { return item.id == id; });
+  return it == all.end() ? nullptr : &*it;
+}
+}  // namespace
+
+const Preset* ModelLibrary::preset(const std::string& id) const { return find_by_id(presets_, id); }
+const Architecture* ModelLibrary::architecture(const std::string& id) const { return find_by_id(architectures_, id); }
+const BlockTemplate* ModelLibrary::block(const std::string& id) const { return find_by_id(blocks_, id); }
+const KernelProfile* ModelLibrary::profile(const std::string& id) const { return find_by_id(profiles_, id); }
+
+}  // namespace shardscape

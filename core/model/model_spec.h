@@ -1,0 +1,17 @@
+// The numbers of a model that a person edits. Which blocks it is made of is its architecture.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace shardscape {
+
+struct ModelSpec {
+  std::string preset = "llama3-8b";    // the preset it started from
+  std::string architecture = "llama";  // id in the model library
+  int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0, positions = 0;
+  bool tied_embeddings = false;
+  friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
+};
+
+}  // namespace shardscape

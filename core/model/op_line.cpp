@@ -1,0 +1,75 @@
+#include <cctype>
+
+#include "model/block.h"
+
+namespace shardscape {
+namespace {
+
+// A cursor over one line; every expectation that fails becomes a Problem with its column.
+class LineParser {
+ public:
+  LineParser(const std::string& text, const SourcePlace& place) : text_(text), place_(place) {}
+
+  std::variant<OpLine, Problem> parse() {
+    OpLine line;
+    line.place = place_;
+    if (!name(line.output)) return problem("a name for the result, as in `y = einsum[bsd,df->bsf](x, w)`");
+    if (!take('=')) return problem("'=' after the result's name");
+    if (!name(line.callee)) return problem("the name of an op or a block after '='");
+    if (take('[')) {
+      const size_t end = text_.find(']', at_);
+      if (end == std::string::npos) return problem("']' that closes the letters");
+      line.spec = text_.substr(at_, end - at_);
+      at_ = end + 1;
+    }
+    if (!take('(')) return problem("'(' before the arguments");
+    if (!take(')')) {
+      do {
+        std::string arg;
+        if (!name(arg)) return problem("the name of an input, parameter or earlier result");
+        line.args.push_back(arg);
+      } while (take(','));
+      if (!take(')')) return problem("',' or ')' after an argument");
+    }
+    skip();
+    if (at_ != text_.size()) return problem("the end of the line");
+    return line;
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+  bool take(char c) {
+    skip();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  bool name(std::string& out) {
+    skip();
+    const size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    out = text_.substr(begin, at_ - begin);
+    return at_ > begin && !std::isdigit(static_cast<unsigned char>(out[0]));
+  }
+  Problem problem(const std::string& expected) const {
+    Problem p;
+    p.where = place_.file + ":" + std::to_string(place_.line);
+    p.what = "`" + text_ + "` cannot be read at column " + std::to_string(at_ + 1);
+    p.accepted = expected;
+    return p;
+  }
+
+  const std::string& text_;
+  SourcePlace place_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+std::variant<OpLine, Problem> parse_op_line(const std::string& text, const SourcePlace& place) {
+  return LineParser(text, place).parse();
+}
+
+}  // namespace shardscape

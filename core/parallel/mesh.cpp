@@ -1,0 +1,153 @@
+#include "parallel/mesh.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace shardscape {
+namespace {
+
+constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep"};
+
+constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
+
+bool contains(const MeshAxes& axes, MeshAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+bool is_permutation(const RankOrder& order) {
+  auto sorted = order.fastest_first;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted == std::array{MeshAxis::Pp, MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp};
+}
+
+}  // namespace
+
+std::string_view mesh_axis_name(MeshAxis axis) { return kNames[index(axis)]; }
+
+const Expr& mesh_axis_degree(MeshAxis axis) {
+  static const std::array<Expr, kMeshAxisCount> degrees = [] {
+    const Expr tp(Symbol::intern("tp")), kv_heads(Symbol::intern("G"));
+    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), Symbol::intern("dp"), Symbol::intern("cp"), tp,
+                                            kv_heads, tp / kv_heads};
+  }();
+  return degrees[index(axis)];
+}
+
+std::string group_name(const MeshAxes& axes) {
+  const bool whole_tp = contains(axes, MeshAxis::TpKv) && contains(axes, MeshAxis::TpRep);
+  std::string name;
+  for (MeshAxis axis : axes) {
+    if (whole_tp && axis == MeshAxis::TpRep) continue;
+    if (!name.empty()) name += '_';
+    name += mesh_axis_name(whole_tp && axis == MeshAxis::TpKv ? MeshAxis::Tp : axis);
+  }
+  return name;
+}
+
+Expr group_size(const MeshAxes& axes) {
+  Expr size = 1;
+  for (MeshAxis axis : axes) size = size * mesh_axis_degree(axis);
+  return size;
+}
+
+std::string to_string(const RankOrder& order) {
+  std::string text;
+  for (MeshAxis axis : order.fastest_first) {
+    if (!text.empty()) text += '-';
+    text += mesh_axis_name(axis);
+  }
+  return text;
+}
+
+bool parse_rank_order(std::string_view text, RankOrder& out) {
+  RankOrder order;
+  for (size_t i = 0; i < order.fastest_first.size(); ++i) {
+    const size_t dash = text.find('-');
+    const bool last = i + 1 == order.fastest_first.size();
+    if ((dash == std::string_view::npos) != last) return false;
+    const auto name = std::find(kNames.begin(), kNames.begin() + 4, text.substr(0, dash));
+    if (name == kNames.begin() + 4) return false;
+    order.fastest_first[i] = static_cast<MeshAxis>(name - kNames.begin());
+    if (!last) text.remove_prefix(dash + 1);
+  }
+  if (!is_permutation(order)) return false;
+  out = order;
+  return true;
+}
+
+DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : degrees_(degrees) {
+  if (!is_permutation(order)) throw std::invalid_argument("rank order names a mesh axis twice: " + to_string(order));
+  degree_[index(MeshAxis::Pp)] = degrees.pp;
+  degree_[index(MeshAxis::Dp)] = degrees.dp;
+  degree_[index(MeshAxis::Cp)] = degrees.cp;
+  degree_[index(MeshAxis::Tp)] = degrees.tp;
+  for (MeshAxis axis : order.fastest_first) {
+    stride_[index(axis)] = ranks_;
+    if (degree(axis) < 1 || __builtin_mul_overflow(ranks_, degree(axis), &ranks_)) {
+      throw std::invalid_argument("degree of " + std::string(mesh_axis_name(axis)) + " out of range: " +
+                                  std::to_string(degree(axis)));
+    }
+  }
+  // A rank's tp coordinate is kv · (tp/G) + rep, so the ranks that share a KV head are neighbours.
+  const bool split = degrees.kv_heads >= 1 && degrees.kv_heads < degrees.tp && degrees.tp % degrees.kv_heads == 0;
+  const int64_t copies = split ? degrees.tp / degrees.kv_heads : 1;
+  degree_[index(MeshAxis::TpRep)] = copies;
+  degree_[index(MeshAxis::TpKv)] = degrees.tp / copies;
+  stride_[index(MeshAxis::TpRep)] = stride_[index(MeshAxis::Tp)];
+  stride_[index(MeshAxis::TpKv)] = stride_[index(MeshAxis::Tp)] * copies;
+}
+
+int64_t DeviceMesh::degree(MeshAxis axis) const { return degree_[index(axis)]; }
+
+int64_t DeviceMesh::coordinate(int64_t rank, MeshAxis axis) const {
+  return rank / stride_[index(axis)] % degree_[index(axis)];
+}
+
+int64_t DeviceMesh::with(int64_t rank, MeshAxis axis, int64_t wanted) const {
+  return rank + (wanted - coordinate(rank, axis)) * stride_[index(axis)];
+}
+
+std::vector<int64_t> DeviceMesh::group(int64_t rank, const MeshAxes& axes) const {
+  for (MeshAxis axis : axes) rank = with(rank, axis, 0);
+  std::vector<int64_t> ranks{rank}, next;
+  ranks.reserve(static_cast<size_t>(group_size(axes)));
+  for (MeshAxis axis : axes) {
+    next.clear();
+    for (int64_t first : ranks) {
+      for (int64_t i = 0; i < degree(axis); ++i) next.push_back(first + i * stride_[index(axis)]);
+    }
+    ranks.swap(next);
+  }
+  return ranks;
+}
+
+int64_t DeviceMesh::group_size(const MeshAxes& axes) const {
+  int64_t size = 1;
+  for (MeshAxis axis : axes) size *= degree(axis);
+  return size;
+}
+
+namespace {
+
+// Mesh axes that may merge into one collective.
+int merge_class(MeshAxis axis) {
+  switch (axis) {
+    case MeshAxis::Tp:
+    case MeshAxis::TpKv:
+    case MeshAxis::TpRep: return 1;
+    default: return 10 + static_cast<int>(axis);
+  }
+}
+
+}  // namespace
+
+std::vector<MeshAxes> declared_groups(const MeshAxes& axes) {
+  std::vector<MeshAxes> out;
+  for (MeshAxis axis : axes) {
+    if (!out.empty() && merge_class(out.back().back()) == merge_class(axis))
+      out.back().push_back(axis);
+    else
+      out.push_back({axis});
+  }
+  return out;
+}
+
+}  // namespace shardscape

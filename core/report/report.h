@@ -1,0 +1,92 @@
+// What the window and the command line show of a design. Immutable once made; every number beside its formula.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/problem.h"
+#include "cost/step_model.h"
+#include "design/accelerator.h"
+#include "design/design.h"
+#include "design/validate.h"
+#include "schedule/schedule.h"
+
+namespace shardscape {
+
+struct Quantity {
+  const Expr* formula = nullptr;  // owned by the report's step model
+  Wide value = 0;
+};
+
+struct FlopsValue {
+  OpKind kind;
+  Phase phase;
+  Quantity counted, useful;
+};
+
+struct CollectiveValue {
+  Phase phase;
+  std::string op, group;
+  int64_t group_size = 1;
+  DType dtype;
+  Quantity count, elements, bytes;  // per rank and step
+};
+
+struct PartValue {
+  std::string name;
+  Quantity bytes;
+};
+
+// One pipeline stage: every rank of it does the same.
+struct StageReport {
+  int stage = 0;
+  int64_t layers = 0;
+  int64_t in_flight = 0;             // microbatches
+  int shape = 0;                     // index into StepModel::shapes
+  Binding binding;                   // base, derived and per-stage symbols
+  Quantity parameters;
+  Quantity memory[kMemoryCategoryCount];
+  std::vector<PartValue> parts[kMemoryCategoryCount];
+  Wide memory_total = 0;
+  std::vector<FlopsValue> flops;
+  Wide flops_total = 0, useful_flops_total = 0;
+  std::vector<CollectiveValue> collectives;
+  Wide bytes_sent_total = 0;         // sum of full-buffer bytes
+};
+
+struct Report {
+  Design design;
+  std::vector<Problem> problems;     // errors: nothing below is set
+  std::shared_ptr<const StepModel> model;
+  Binding binding;                   // base and derived symbols, no per-stage ones
+  std::vector<DerivedSymbol> derived;
+  Quantity model_parameters;
+  int64_t ranks = 0, microbatches = 0, tokens_per_step = 0;
+  std::vector<StageReport> stages;
+  int peak_stage = 0;                // largest memory_total
+  const Accelerator* accelerator = nullptr;
+  bool fits = false;
+  double step_flops = 0;             // counted, all ranks
+  double step_comm_bytes = 0;        // full buffers, all ranks
+  double elapsed_ms = 0;             // how long it took to make
+
+  bool valid() const { return model != nullptr; }
+  const Graph& graph() const { return *model->graph; }
+};
+
+// Never throws for a person's input; thread safe. Returns nothing when stopped.
+std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop = {});
+
+// Which stage a rank belongs to, and its coordinates as text: "tp 1, dp 0, pp 3".
+int stage_of_rank(const Report& report, int64_t rank);
+std::string rank_text(const Report& report, int64_t rank);
+
+// The JSON of `shardscape-cli report --json`.
+std::string report_json(const Report& report);
+// The same as text for a terminal.
+std::string report_text(const Report& report);
+
+}  // namespace shardscape

@@ -1,0 +1,153 @@
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "design/document.h"
+#include "report/report.h"
+
+namespace shardscape {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON integers as far as they reach; beyond 64 bits the decimal digits as a text.
+Json number(Wide value) {
+  if (value >= INT64_MIN && value <= INT64_MAX) return static_cast<int64_t>(value);
+  return to_string(value);
+}
+
+Json quantity(const Quantity& q) { return {{"value", number(q.value)}, {"formula", q.formula->text()}}; }
+
+Json problem_json(const Problem& p) {
+  Json fixes = Json::array();
+  for (const Fix& fix : p.fixes) {
+    Json settings = Json::object();
+    for (const auto& [knob, text] : fix.settings) settings[knob] = text;
+    fixes.push_back({{"label", fix.label}, {"settings", settings}});
+  }
+  return {{"severity", p.severity == Severity::Error ? "error" : "note"},
+          {"where", p.where},
+          {"what", p.what},
+          {"accepted", p.accepted},
+          {"fixes", fixes}};
+}
+
+Json stage_json(const Report& r, const StageReport& s) {
+  Json out;
+  out["stage"] = s.stage;
+  out["layers"] = s.layers;
+  out["ranks"] = r.ranks / static_cast<int64_t>(r.stages.size());
+  out["microbatches_in_flight"] = s.in_flight;
+  out["parameters"] = quantity(s.parameters);
+  Json memory = Json::object();
+  for (int c = 0; c < kMemoryCategoryCount; ++c) {
+    Json entry = quantity(s.memory[c]);
+    Json parts = Json::array();
+    for (const PartValue& part : s.parts[c]) {
+      Json p = quantity(part.bytes);
+      p["name"] = part.name;
+      parts.push_back(p);
+    }
+    entry["parts"] = parts;
+    memory[std::string(memory_category_name(static_cast<MemoryCategory>(c)))] = entry;
+  }
+  out["memory"] = memory;
+  out["memory_total"] = number(s.memory_total);
+  Json flops = Json::object();
+  for (const FlopsValue& f : s.flops) {
+    Json entry = quantity(f.counted);
+    entry["useful"] = quantity(f.useful);
+    flops[std::string(op_kind_name(f.kind))][std::string(phase_name(f.phase))] = entry;
+  }
+  out["flops"] = flops;
+  out["flops_total"] = number(s.flops_total);
+  out["useful_flops_total"] = number(s.useful_flops_total);
+  Json collectives = Json::array();
+  for (const CollectiveValue& c : s.collectives)
+    collectives.push_back({{"phase", phase_name(c.phase)},
+                           {"op", c.op},
+                           {"group", c.group},
+                           {"group_size", c.group_size},
+                           {"dtype", dtype_name(c.dtype)},
+                           {"count", number(c.count.value)},
+                           {"elements", number(c.elements.value)},
+                           {"bytes", number(c.bytes.value)},
+                           {"formula",
+                            {{"count", c.count.formula->text()},
+                             {"elements", c.elements.formula->text()},
+                             {"bytes", c.bytes.formula->text()}}}});
+  out["collectives"] = collectives;
+  Json symbols = Json::object();
+  for (const auto& [symbol, value] : s.binding.items()) symbols[symbol.name()] = value;
+  out["symbols"] = symbols;
+  return out;
+}
+
+std::string pad(std::string text, size_t width, bool right = true) {
+  size_t shown = 0;  // code points: symbols such as '·' are several bytes
+  for (char c : text) shown += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  const std::string fill(width > shown ? width - shown : 0, ' ');
+  return right ? fill + text : text + fill;
+}
+
+}  // namespace
+
+std::string report_json(const Report& r) {
+  Json out;
+  out["design"] = Json::parse(to_json(r.design));
+  out["valid"] = r.valid();
+  Json problems = Json::array();
+  for (const Problem& p : r.problems) problems.push_back(problem_json(p));
+  out["problems"] = problems;
+  if (!r.valid()) return out.dump(2) + "\n";
+  out["model"] = {{"parameters", quantity(r.model_parameters)}};
+  out["ranks"] = r.ranks;
+  out["microbatches"] = r.microbatches;
+  out["tokens_per_step"] = r.tokens_per_step;
+  Json derived = Json::array();
+  for (const DerivedSymbol& d : r.derived)
+    derived.push_back({{"symbol", d.symbol.name()}, {"definition", d.definition()}, {"value", r.binding.get(d.symbol).value_or(0)}});
+  out["derived_symbols"] = derived;
+  const StageReport& peak = r.stages[static_cast<size_t>(r.peak_stage)];
+  out["fits"] = r.fits;
+  out["memory_capacity"] = r.accelerator->memory_bytes;
+  out["peak"] = {{"stage", r.peak_stage}, {"bytes", number(peak.memory_total)}};
+  out["step"] = {{"flops", r.step_flops}, {"communicated_bytes", r.step_comm_bytes}};
+  Json stages = Json::array();
+  for (const StageReport& s : r.stages) stages.push_back(stage_json(r, s));
+  out["stages"] = stages;
+  return out.dump(2) + "\n";
+}
+
+std::string report_text(const Report& r) {
+  std::string out;
+  for (const Problem& p : r.problems) out += (p.severity == Severity::Error ? "error: " : "note: ") + to_string(p) + "\n";
+  if (!r.valid()) return out;
+  const StageReport& peak = r.stages[static_cast<size_t>(r.peak_stage)];
+  out += r.design.name + ": " + format_count(r.model_parameters.value) + " parameters on " + grouped(r.ranks) + " ranks (tp " +
+         std::to_string(r.design.parallel.tp) + ", pp " + std::to_string(r.design.parallel.pp) + ", dp " +
+         std::to_string(r.design.parallel.dp) + ")\n";
+  out += std::string(r.fits ? "fits: " : "does not fit: ") + format_bytes(peak.memory_total) + " of " +
+         format_bytes(r.accelerator->memory_bytes) + " on the worst rank, stage " + std::to_string(r.peak_stage) +
+         " (without transient buffers and runtime)\n";
+  out += "per step: " + grouped(r.tokens_per_step) + " tokens, " + grouped(r.microbatches) + " microbatches per replica, " +
+         format_flops(static_cast<Wide>(r.step_flops)) + " counted\n\n";
+  for (const StageReport& s : r.stages) {
+    out += "stage " + std::to_string(s.stage) + ": " + std::to_string(s.layers) + " layers, " + std::to_string(s.in_flight) +
+           " microbatches in flight, " + grouped(s.parameters.value) + " parameters per rank\n";
+    for (int c = 0; c < kMemoryCategoryCount; ++c)
+      if (s.memory[c].value != 0)
+        out += "  " + pad(std::string(memory_category_label(static_cast<MemoryCategory>(c))), 18, false) +
+               pad(format_bytes(s.memory[c].value), 12) + "   " + s.memory[c].formula->text() + "\n";
+    out += "  " + pad("Total", 18, false) + pad(format_bytes(s.memory_total), 12) + "\n";
+    for (const FlopsValue& f : s.flops)
+      out += "  " + pad(std::string(op_kind_name(f.kind)) + " " + std::string(phase_name(f.phase)), 26, false) +
+             pad(format_flops(f.counted.value), 14) + "   " + f.counted.formula->text() + "\n";
+    for (const CollectiveValue& c : s.collectives)
+      out += "  " + pad(std::string(phase_name(c.phase)) + " " + c.op + " " + c.group, 34, false) + pad(grouped(c.count.value), 8) +
+             " x" + pad(format_bytes(c.bytes.value), 12) + "   " + c.bytes.formula->text() + "\n";
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,77 @@
+#include "symbolic/symbol.h"
+
+#include <array>
+#include <atomic>
+#include <iterator>
+#include <mutex>
+#include <shared_mutex>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace shardscape {
+
+// Names never move once interned, so reading one takes no lock.
+struct SymbolTable {
+  static constexpr uint32_t kChunk = 1024;
+  static constexpr const char* kHouseNames[] = {
+      "p", "m", "nf", "Ls",                                                              // per step and stage
+      "b", "S", "L", "D", "H", "G", "Gr", "E", "F", "V", "Vp", "X", "K", "B",            // model and workload
+      "cp", "tp", "pp", "dp", "ep", "etp", "edp", "v"};                                  // degrees
+  static_assert(std::size(kHouseNames) == Symbol::kHouse);
+
+  std::shared_mutex mutex;
+  std::unordered_map<std::string_view, uint32_t> ids;
+  std::array<std::atomic<std::string*>, 1024> chunks{};
+  uint32_t size = 0;
+
+  SymbolTable() {
+    for (const char* name : kHouseNames) add(name);
+  }
+
+  // Needs the lock.
+  uint32_t add(std::string_view name) {
+    const uint32_t chunk = size / kChunk;
+    if (chunk == chunks.size()) throw std::length_error("too many symbols");
+    if (size % kChunk == 0) chunks[chunk].store(new std::string[kChunk], std::memory_order_release);
+    std::string& slot = chunks[chunk].load(std::memory_order_relaxed)[size % kChunk];
+    slot = name;
+    ids.emplace(slot, size);
+    return size++;
+  }
+
+  // Never destroyed: symbols may be printed from destructors of statics.
+  static SymbolTable& instance() {
+    static SymbolTable* const table = new SymbolTable;
+    return *table;
+  }
+};
+
+Symbol Symbol::intern(std::string_view name) {
+  SymbolTable& table = SymbolTable::instance();
+  {
+    std::shared_lock lock(table.mutex);
+    if (const auto it = table.ids.find(name); it != table.ids.end()) return Symbol(it->second);
+  }
+  if (!valid_name(name)) throw std::invalid_argument("not a symbol name: '" + std::string(name) + "'");
+  std::unique_lock lock(table.mutex);
+  if (const auto it = table.ids.find(name); it != table.ids.end()) return Symbol(it->second);
+  return Symbol(table.add(name));
+}
+
+bool Symbol::valid_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  if (name.empty() || !letter(name[0])) return false;
+  for (char c : name) {
+    if (!letter(c) && !(c >= '0' && c <= '9') && c != '_') return false;
+  }
+  return true;
+}
+
+const std::string& Symbol::name() const {
+  SymbolTable& table = SymbolTable::instance();
+  return table.chunks[id_ / SymbolTable::kChunk].load(std::memory_order_acquire)[id_ % SymbolTable::kChunk];
+}
+
+std::strong_ordering Symbol::by_name(Symbol a, Symbol b) { return a.name() <=> b.name(); }
+
+}  // namespace shardscape

@@ -1,0 +1,154 @@
+#include "trace/bound_segment.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "trace/lower.h"
+
+namespace shardscape {
+namespace {
+
+constexpr TensorId kNone = -1;
+
+chakra::CollectiveType collective_type(OpKind kind) {
+  switch (kind) {
+    case OpKind::AllGather: return chakra::CollectiveType::AllGather;
+    case OpKind::ReduceScatter: return chakra::CollectiveType::ReduceScatter;
+    case OpKind::AllToAll: return chakra::CollectiveType::AllToAll;
+    default: return chakra::CollectiveType::AllReduce;
+  }
+}
+
+class Binder {
+ public:
+  Binder(const Lowering& lowering, const Segment& segment, const Binding& binding, RankProgram& program)
+      : lowering_(lowering), segment_(segment), binding_(binding), program_(program),
+        alias_(segment.tensors.size()), node_(segment.ops.size(), -1) {
+    for (size_t t = 0; t < alias_.size(); ++t) alias_[t] = static_cast<TensorId>(t);
+  }
+
+  BoundSegment bind() {
+    BoundSegment out;
+    for (OpId id = 0; id < static_cast<OpId>(segment_.ops.size()); ++id)
+      bind_op(id, id < segment_.backward_begin ? out.forward : out.backward);
+    out.output = produced_by(segment_.output, false);
+    out.input_grad = produced_by(segment_.input_grad, true);
+    for (const Param& param : segment_.params) {
+      const int node = produced_by(param.gradient, true);
+      if (node < 0) continue;
+      out.gradients.push_back(static_cast<uint32_t>(node));
+      std::vector<SourceRef>& deps = out.backward[static_cast<size_t>(node)].deps;
+      if (std::find(deps.begin(), deps.end(), SourceRef{Source::Previous, static_cast<uint32_t>(node)}) == deps.end())
+        deps.push_back({Source::Previous, static_cast<uint32_t>(node)});
+    }
+    std::sort(out.gradients.begin(), out.gradients.end());
+    out.gradients.erase(std::unique(out.gradients.begin(), out.gradients.end()), out.gradients.end());
+    return out;
+  }
+
+ private:
+  void bind_op(OpId id, std::vector<BoundNode>& part) {
+    const Op& op = segment_.op(id);
+    const bool collective = is_collective(op.kind);
+    const int role = collective ? lowering_.role_of(op.group) : -1;
+    if (collective && role < 0) {
+      // A group of one never completes in the simulator, and there is nothing to do: the result is the input.
+      alias_[static_cast<size_t>(op.outputs.at(0))] = resolve(op.inputs.at(0));
+      return;
+    }
+    node_[static_cast<size_t>(id)] = static_cast<int>(part.size());
+    part.push_back({static_cast<uint32_t>(program_.ops.size()), dependencies(op)});
+    TraceOp trace{.name = op.name, .place = segment_.kind == SegmentKind::Layer ? "" : segment_.name};
+    const std::string& where = op.name;
+    if (collective) {
+      trace.type = chakra::NodeType::Coll;
+      trace.collective = collective_type(op.kind);
+      trace.role = role;
+      // The rank's own part of the input is what the simulator wants of every kind of collective.
+      trace.comm_size = value(local_bytes(segment_.tensor(op.inputs.at(0))), where, "bytes");
+    } else {
+      trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
+      trace.tensor_size = std::max<int64_t>(1, value(op.read_bytes + op.written_bytes, where, "bytes"));
+    }
+    if (program_.tensors) {
+      for (const TensorId t : op.inputs) trace.inputs.push_back(tensor(t, where));
+      for (const TensorId t : op.outputs) trace.outputs.push_back(tensor(t, where));
+    }
+    program_.ops.push_back(std::move(trace));
+  }
+
+  int64_t value(const Expr& expr, const std::string& op, const char* what) const {
+    return bound_value(expr, binding_, segment_.name + "/" + op + ": " + what);
+  }
+
+  TensorId resolve(TensorId id) const {
+    while (id != kNone && alias_[static_cast<size_t>(id)] != id) id = alias_[static_cast<size_t>(id)];
+    return id;
+  }
+
+  // Number of the node within its part, or -1.
+  int produced_by(TensorId id, bool backward) const {
+    id = resolve(id);
+    if (id == kNone) return -1;
+    const OpId producer = segment_.tensor(id).producer;
+    if (producer < 0 || (producer >= segment_.backward_begin) != backward) return -1;
+    return node_[static_cast<size_t>(producer)];
+  }
+
+  std::vector<SourceRef> dependencies(const Op& op) const {
+    std::vector<SourceRef> deps;
+    for (const TensorId input : op.inputs) {
+      const TensorId id = resolve(input);
+      if (id == kNone) continue;
+      const OpId producer = segment_.tensor(id).producer;
+      if (producer >= 0)
+        deps.push_back({producer < segment_.backward_begin ? Source::Forward : Source::Backward,
+                        static_cast<uint32_t>(node_[static_cast<size_t>(producer)])});
+      else if (id == segment_.input)
+        deps.push_back({Source::StreamIn});
+      else if (id == segment_.output_grad)
+        deps.push_back({Source::StreamGrad});
+    }
+    std::sort(deps.begin(), deps.end());
+    deps.erase(std::unique(deps.begin(), deps.end()), deps.end());
+    return deps;
+  }
+
+  TraceTensor tensor(TensorId unresolved, const std::string& op) const {
+    const TensorId id = resolve(unresolved);
+    const Tensor& t = segment_.tensor(id);
+    TraceTensor out{t.name, NameScope::Microbatch, value(local_bytes(t), op, "bytes of a tensor")};
+    const bool head = segment_.kind == SegmentKind::Head;
+    if (t.role == TensorRole::Parameter) out.scope = NameScope::Layer;
+    if (id == segment_.input) out.scope = NameScope::StreamIn;
+    if (!head && id == resolve(segment_.output)) out.scope = NameScope::StreamOut;
+    if (segment_.input_grad >= 0 && id == resolve(segment_.input_grad)) out.scope = NameScope::StreamGradIn;
+    if (!head && id == segment_.output_grad) out.scope = NameScope::StreamGradOut;
+    return out;
+  }
+
+  const Lowering& lowering_;
+  const Segment& segment_;
+  const Binding& binding_;
+  RankProgram& program_;
+  std::vector<TensorId> alias_;  // results of collectives that have nothing to do
+  std::vector<int> node_;        // of an op, within its part
+};
+
+}  // namespace
+
+int64_t bound_value(const Expr& expr, const Binding& binding, const std::string& what) {
+  const auto result = evaluate(expr, binding);
+  if (const auto* error = std::get_if<EvalError>(&result)) throw LoweringError(what + ": " + error->message);
+  const Wide value = std::get<Wide>(result);
+  if (value < 0 || value > std::numeric_limits<int64_t>::max())
+    throw LoweringError(what + ": " + to_string(value) + " does not fit into 63 bits");
+  return static_cast<int64_t>(value);
+}
+
+BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, const Binding& binding,
+                          RankProgram& program) {
+  return Binder(lowering, segment, binding, program).bind();
+}
+
+}  // namespace shardscape

@@ -1,0 +1,50 @@
+// A segment of the graph with numbers bound and every op's dependencies resolved, ready to be stamped into a program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "symbolic/binding.h"
+#include "trace/rank_program.h"
+
+namespace shardscape {
+
+class Lowering;
+
+// Where the producer of an input is found.
+enum class Source : uint8_t {
+  Forward,     // node number `index` of the segment's forward part, same microbatch
+  Backward,    // node number `index` of its backward part, same microbatch
+  StreamIn,    // whatever produced the segment's input
+  StreamGrad,  // whatever produced the gradient of its output
+  Previous     // the same node in the microbatch before: accumulates into the same gradient
+};
+
+struct SourceRef {
+  Source source;
+  uint32_t index = 0;
+  friend auto operator<=>(const SourceRef&, const SourceRef&) = default;
+};
+
+struct BoundNode {
+  uint32_t op = 0;  // index into RankProgram::ops
+  std::vector<SourceRef> deps;
+};
+
+struct BoundSegment {
+  std::vector<BoundNode> forward, backward;
+  int output = -1;                 // node of the forward part that produces the output; -1: none
+  int input_grad = -1;             // node of the backward part that produces the input's gradient
+  std::vector<uint32_t> gradients; // nodes of the backward part that produce parameters' gradients
+};
+
+// Whole number of a quantity on one rank; LoweringError names it where it does not fit.
+int64_t bound_value(const Expr& expr, const Binding& binding, const std::string& what);
+
+// Appends the segment's ops to program.ops.
+BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, const Binding& binding,
+                          RankProgram& program);
+
+}  // namespace shardscape

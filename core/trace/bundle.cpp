@@ -1,0 +1,86 @@
+#include "trace/bundle.h"
+
+#include <chrono>
+
+#include "trace/bundle_folder.h"
+#include "trace/config_files.h"
+#include "trace/manifest.h"
+#include "trace/sink.h"
+#include "trace/trace_export.h"
+
+namespace shardscape {
+namespace {
+
+std::optional<Problem> check_options(const Report& report, const ExportOptions& options) {
+  if (!report.valid()) {
+    for (const Problem& problem : report.problems)
+      if (problem.severity == Severity::Error) return problem;
+    return Problem{Severity::Error, "design", "the report holds no computed design", "a design without errors", {}};
+  }
+  const std::string& name = options.name;
+  if (name.empty() || name.size() > 200 || name[0] == '.' || name.find('/') != std::string::npos)
+    return Problem{Severity::Error, "name", "\"" + name + "\" cannot be the name of the traces",
+                   "a file name of at most 200 characters without '/', not starting with '.'", {}};
+  if (!report.accelerator)
+    return Problem{Severity::Error, "accelerator", "the accelerator is not in the catalogue", "an accelerator's id", {}};
+  return std::nullopt;
+}
+
+// The traces, then what goes with them; the manifest last.
+std::optional<Problem> write_all(const Report& report, const ExportOptions& options, const TraceExport& traces,
+                                 ByteSink& sink, const ExportProgressFn& progress, const std::stop_token& stop,
+                                 TraceTotals& totals) {
+  const auto network = network_yml(report);
+  if (const auto* problem = std::get_if<Problem>(&network)) return *problem;
+  auto written = traces.write(sink, progress, stop);
+  if (auto* problem = std::get_if<Problem>(&written)) return std::move(*problem);
+  totals = std::move(std::get<TraceTotals>(written));
+  const std::pair<const char*, std::string> files[] = {
+      {"comm_groups.json", traces.groups().json()},
+      {"system.json", system_json(*report.accelerator)},
+      {"network.yml", std::get<std::string>(network)},
+      {"memory.json", memory_json()},
+      {kManifestName, manifest_json(report, options, totals)}};
+  for (const auto& [name, text] : files)
+    if (auto problem = sink.write(name, text)) return problem;
+  if (stop.stop_requested()) return stopped_problem();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<ExportSummary, Problem> export_bundle(const Report& report, const ExportOptions& options,
+                                                   const ExportProgressFn& progress, std::stop_token stop) {
+  const auto start = std::chrono::steady_clock::now();
+  if (auto problem = check_options(report, options)) return *problem;
+  try {
+    const TraceExport traces(report, options);
+    const std::string groups = traces.groups().json();
+    // Every file wastes half a block on average.
+    const int64_t needed = traces.estimate() + static_cast<int64_t>(groups.size()) + 4096 * report.ranks;
+    auto opened = BundleFolder::open(options.target, options.replace, needed);
+    if (auto* problem = std::get_if<Problem>(&opened)) return *problem;
+    BundleFolder& folder = std::get<BundleFolder>(opened);
+    TraceTotals totals;
+    {
+      FolderSink sink(folder.path(), needed);
+      if (auto problem = write_all(report, options, traces, sink, progress, stop, totals)) return *problem;
+    }
+    if (auto problem = folder.commit()) return *problem;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    return ExportSummary{folder.target(), totals.ranks, totals.nodes, totals.bytes, elapsed.count()};
+  } catch (const LoweringError& error) {
+    return Problem{Severity::Error, "design", error.what(), "smaller sizes, or fewer microbatches per step", {}};
+  }
+}
+
+int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options) {
+  if (!report.valid()) return 0;
+  try {
+    return TraceExport(report, options).estimate();
+  } catch (const LoweringError&) {
+    return 0;
+  }
+}
+
+}  // namespace shardscape

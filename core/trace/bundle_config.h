@@ -1,0 +1,28 @@
+// The configuration files of a bundle, read and checked: groups, system, network, memory.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/findings.h"
+
+namespace shardscape {
+
+struct BundleConfig {
+  std::unordered_map<int64_t, std::vector<int64_t>> groups;  // members ascending
+  int64_t ranks = 0;             // product of npus_count; 0: not known
+  int64_t dataset_splits = 1;
+  bool roofline = true, track_local_mem = false, memory_expansion = false;
+  double peak_flops = 0, memory_bytes_per_second = 0;  // 0: not known
+  bool is_member(int64_t group, int64_t rank) const;
+};
+
+// Findings name what is wrong; what could be read is set all the same.
+BundleConfig read_bundle_config(const std::filesystem::path& bundle, Findings& findings);
+// Rules that need the number of ranks and of the traces found.
+void check_config_ranks(const BundleConfig& config, int64_t ranks, int64_t traces, Findings& findings);
+
+}  // namespace shardscape

@@ -1,0 +1,62 @@
+// The bytes of a trace file, made once per stage; each rank rewrites only the numbers of its groups and peers in place.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/rank_program.h"
+
+namespace shardscape {
+
+// The numbers in which ranks of a stage differ. Slots: one per group role, then own rank, previous and next stage's rank.
+struct RankNumbers {
+  std::vector<int64_t> values;
+};
+inline size_t slot_count(int roles) { return static_cast<size_t>(roles) + 3; }
+inline size_t own_slot(int roles) { return static_cast<size_t>(roles); }
+inline size_t previous_slot(int roles) { return static_cast<size_t>(roles) + 1; }
+inline size_t next_slot(int roles) { return static_cast<size_t>(roles) + 2; }
+
+// A number as it stands in the file: decimal digits of a group id, varint of a rank.
+struct SlotText {
+  std::array<char, 10> bytes{};
+  uint8_t width = 0;
+  std::string_view view() const { return {bytes.data(), width}; }
+  friend bool operator==(const SlotText& a, const SlotText& b) { return a.view() == b.view(); }
+};
+using SlotTexts = std::vector<SlotText>;
+SlotTexts slot_texts(const RankNumbers& numbers, int roles);
+bool same_widths(const SlotTexts& a, const SlotTexts& b);
+
+class TraceImage {
+ public:
+  TraceImage() = default;
+  // Shows the numbers given; incomplete when stopped. Throws LoweringError where one rank's file would exceed 2 GiB.
+  TraceImage(const RankProgram& program, const SlotTexts& texts, const std::stop_token& stop = {});
+  bool fits(const SlotTexts& texts) const { return !bytes_.empty() && same_widths(texts_, texts); }
+  // Rewrites the numbers that differ; the widths must be equal.
+  void show(const SlotTexts& texts);
+  std::string_view bytes() const { return bytes_; }
+  uint64_t digest() const;  // poly61 of bytes()
+
+ private:
+  struct Slot {
+    std::vector<uint32_t> offsets;
+    std::array<uint64_t, 10> weights{};  // what a byte of value 1 adds to the digest, per byte of the number
+  };
+  friend class ImageWriter;
+  void weigh();
+  std::string bytes_;
+  SlotTexts texts_;
+  std::vector<Slot> slots_;
+  uint64_t fixed_digest_ = 0;  // of the bytes with all numbers zero
+};
+
+// Bytes of the file of a rank with these numbers, without making it.
+int64_t image_size(const RankProgram& program, const SlotTexts& texts);
+
+}  // namespace shardscape

@@ -1,0 +1,47 @@
+// From a report to the trace nodes of every stage: schedule actions walked in order, segments stamped per microbatch.
+#pragma once
+
+#include <stdexcept>
+#include <stop_token>
+#include <vector>
+
+#include "parallel/mesh.h"
+#include "report/report.h"
+#include "trace/groups.h"
+#include "trace/rank_program.h"
+
+namespace shardscape {
+
+// A number of the design does not fit into a trace; the message names the op and the quantity.
+struct LoweringError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// What all stages share. The report must be valid and outlive this.
+class Lowering {
+ public:
+  explicit Lowering(const Report& report);
+  const Report& report() const { return report_; }
+  const DeviceMesh& mesh() const { return mesh_; }
+  const std::vector<GroupRole>& roles() const { return roles_; }
+  const Schedule& schedule() const { return schedule_; }
+  // Role of a collective over these axes; -1 where its group has one member.
+  int role_of(const MeshAxes& axes) const;
+  int embedding_role() const;  // -1 without one
+  int64_t first_layer(int stage) const { return first_layer_[static_cast<size_t>(stage)]; }
+  // Incomplete when stopped.
+  RankProgram stage(int stage, bool tensors, std::stop_token stop = {}) const;
+
+ private:
+  void add_role(const GroupRole& role);
+  const Report& report_;
+  DeviceMesh mesh_;
+  Schedule schedule_;
+  std::vector<GroupRole> roles_;
+  std::vector<std::vector<int64_t>> representatives_;  // the groups of a rank on the first stage: equal ones are one role
+  std::vector<int64_t> first_layer_;
+};
+
+RankProgram lower(const Report& report, int stage, bool tensors);
+
+}  // namespace shardscape

@@ -1,0 +1,109 @@
+#include "trace/manifest.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/data_dir.h"
+#include "base/version.h"
+#include "design/document.h"
+#include "trace/config_files.h"
+#include "trace/digest.h"
+
+namespace shardscape {
+namespace {
+
+constexpr const char* kFormat = "shardscape-bundle";
+constexpr int kVersion = 1;
+
+// Ranks as runs [first, last, step]: a stage's ranks are one run for the usual rank orders.
+nlohmann::ordered_json runs_of(const std::vector<int64_t>& ranks) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < ranks.size();) {
+    const int64_t step = i + 1 < ranks.size() ? ranks[i + 1] - ranks[i] : 1;
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] - ranks[last] == step) ++last;
+    runs.push_back({ranks[i], ranks[last], step});
+    i = last + 1;
+  }
+  return runs;
+}
+
+nlohmann::ordered_json notes_of(const Report& report) {
+  auto notes = nlohmann::ordered_json::array({
+      "Compute nodes carry the counted FLOPs of one rank as num_ops (at least 1) and the bytes read and written as "
+      "tensor_size (at least 1); no durations are written.",
+      "comm_size of an all-gather is the rank's own shard; of a reduce-scatter, an all-reduce or an all-to-all the "
+      "whole local buffer.",
+      "Collectives over a single rank are left out; no rooted collective occurs.",
+      "All collectives, sends and receives of a rank form one chain of dependencies in program order; the first compute "
+      "node of an action follows the last one of the action before.",
+      "Gradients accumulate in the weight-gradient nodes; the reductions and the optimizer follow the last microbatch.",
+      "comm_tag is 2·microbatch for activations and 2·microbatch + 1 for gradients.",
+      "network.yml is one switch with " + std::to_string(static_cast<int>(kNetworkLatencyNs)) +
+          " ns per hop, an assumed latency; its bandwidth is the accelerator's scale-up bandwidth where the job fits "
+          "into one node, otherwise that of its NIC.",
+      "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo 2^61 - 1; a "
+      "class folds digest and size of its files in rank order.",
+  });
+  if (report.ranks == 1) notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
+  return notes;
+}
+
+}  // namespace
+
+std::string manifest_json(const Report& report, const ExportOptions& options, const TraceTotals& totals) {
+  nlohmann::ordered_json j;
+  j["format"] = kFormat;
+  j["format_version"] = kVersion;
+  j["program"] = "shardscape";
+  j["program_version"] = program_version();
+  j["traces"] = options.name + ".<rank>.et";
+  j["schema"] = "MLCommons Chakra 1.0";
+  j["tensors"] = options.tensors;
+  j["ranks"] = totals.ranks;
+  j["nodes"] = totals.nodes;
+  j["collectives"] = totals.collectives;
+  j["sends"] = totals.sends;
+  j["bytes"] = totals.bytes;
+  for (const FileClass& c : totals.classes) {
+    nlohmann::ordered_json entry;
+    entry["stage"] = c.stage;
+    entry["ranks"] = c.ranks.size();
+    entry["rank_runs"] = runs_of(c.ranks);
+    entry["nodes_per_rank"] = c.nodes;
+    entry["collectives_per_rank"] = c.collectives;
+    entry["sends_per_rank"] = c.sends;
+    entry["bytes"] = c.bytes;
+    entry["digest"] = poly61_text(c.digest);
+    j["classes"].push_back(std::move(entry));
+  }
+  j["notes"] = notes_of(report);
+  j["design"] = nlohmann::ordered_json::parse(to_json(report.design));
+  return j.dump(2) + "\n";
+}
+
+std::optional<Manifest> read_manifest(const std::filesystem::path& bundle) {
+  const auto text = read_text(bundle / kManifestName);
+  if (!std::holds_alternative<std::string>(text)) return std::nullopt;
+  const auto j = nlohmann::json::parse(std::get<std::string>(text), nullptr, false);
+  if (!j.is_object() || j.value("format", nlohmann::json()) != kFormat) return std::nullopt;
+  Manifest manifest;
+  try {
+    manifest.ranks = j.at("ranks").get<int64_t>();
+    for (const auto& entry : j.at("classes")) {
+      ManifestClass& c = manifest.classes.emplace_back();
+      c.digest = entry.at("digest").get<std::string>();
+      for (const auto& run : entry.at("rank_runs")) {
+        const int64_t first = run.at(0).get<int64_t>(), last = run.at(1).get<int64_t>(), step = run.at(2).get<int64_t>();
+        // A damaged run must not make a check allocate without bound.
+        if (first < 0 || last >= manifest.ranks || step < 1) return std::nullopt;
+        for (int64_t rank = first; rank <= last; rank += step) c.ranks.push_back(rank);
+      }
+    }
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+  return manifest;
+}
+
+}  // namespace shardscape

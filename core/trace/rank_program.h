@@ -1,0 +1,72 @@
+// What every rank of a pipeline stage runs in a step: a flat list of trace nodes in order of execution.
+// Ranks of a stage differ only in the numbers of their groups and in their own and their neighbours' ranks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/chakra.h"
+
+namespace shardscape {
+
+// Where the full name of a tensor or node takes its prefix from.
+enum class NameScope : uint8_t {
+  Rank,             // "optimizer.parameters"
+  Layer,            // "layer3.attention.wq": the same for all microbatches
+  Microbatch,       // "mb0.layer3.attention.q"
+  StreamIn,         // "mb0.stream.3": what flows into the segment at this position
+  StreamOut,        // "mb0.stream.4"
+  StreamGradIn,     // "mb0.stream.3.grad"
+  StreamGradOut     // "mb0.stream.4.grad"
+};
+
+struct TraceTensor {
+  std::string name;
+  NameScope scope = NameScope::Microbatch;
+  int64_t bytes = 0;  // on one rank
+};
+
+// What many nodes share: one op of a segment with its numbers.
+struct TraceOp {
+  std::string name{};  // without microbatch and layer
+  std::string place{}; // segment name of nodes outside layers, prefixed to their names
+  chakra::NodeType type = chakra::NodeType::Comp;
+  int64_t num_ops = 0, tensor_size = 0;  // Comp
+  chakra::CollectiveType collective = chakra::CollectiveType::AllReduce;
+  int role = -1;                         // Coll: index of the group role
+  int64_t comm_size = 0;                 // bytes; of an all-gather the rank's own shard
+  bool to_next = false;                  // Send, Recv: the peer is on the next stage, not on the previous one
+  bool backward = false;                 // Send, Recv: carries a gradient
+  std::vector<TraceTensor> inputs{}, outputs{};  // only when tensors are wanted
+};
+
+struct TraceNode {
+  uint32_t op = 0;           // index into RankProgram::ops
+  int32_t microbatch = -1;   // -1: once a step
+  int32_t layer = -1;        // of the whole model; -1: not in a layer
+  int32_t position = 0;      // of the segment along the residual stream: 0 embedding, 1 + layer, 1 + layers head
+  uint32_t deps = 0;         // first index into RankProgram::deps: control first, then data
+  uint32_t ctrl_count = 0, data_count = 0;
+};
+
+// The id of a node is its index plus one: ids are priorities, the lowest ready one runs first.
+struct RankProgram {
+  int stage = 0;
+  int roles = 0;  // group roles of the whole job
+  bool tensors = false;
+  std::vector<TraceOp> ops;
+  std::vector<TraceNode> nodes;
+  std::vector<uint32_t> deps;  // node ids
+
+  std::span<const uint32_t> ctrl_deps(const TraceNode& n) const { return {deps.data() + n.deps, n.ctrl_count}; }
+  std::span<const uint32_t> data_deps(const TraceNode& n) const {
+    return {deps.data() + n.deps + n.ctrl_count, n.data_count};
+  }
+};
+
+// Distinct per microbatch and direction, small and not negative.
+inline int32_t message_tag(int32_t microbatch, bool backward) { return 2 * microbatch + (backward ? 1 : 0); }
+
+}  // namespace shardscape

@@ -1,0 +1,43 @@
+// Where exported files go: a folder, or memory in benchmarks.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/problem.h"
+
+namespace shardscape {
+
+// write() is called from several threads at once, once per file, with the whole file.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual std::optional<Problem> write(const std::string& name, std::string_view bytes) = 0;
+};
+
+// New files in an existing folder. A full disk is reported with the bytes that the whole export wants.
+class FolderSink : public ByteSink {
+ public:
+  FolderSink(std::filesystem::path folder, int64_t bytes_needed);
+  ~FolderSink() override;
+  FolderSink(const FolderSink&) = delete;
+  FolderSink& operator=(const FolderSink&) = delete;
+  std::optional<Problem> write(const std::string& name, std::string_view bytes) override;
+
+ private:
+  Problem failed(const std::string& name, int error) const;
+  std::filesystem::path folder_;
+  int64_t bytes_needed_;
+  int descriptor_ = -1;
+  int open_error_ = 0;
+};
+
+// "the disk of /data is full: the bundle needs 12.3 GiB"
+Problem disk_full(const std::filesystem::path& folder, int64_t bytes_needed, int64_t bytes_free);
+// Bytes that an unprivileged process may still write there; nothing where the system does not say.
+std::optional<int64_t> free_bytes(const std::filesystem::path& folder);
+
+}  // namespace shardscape

@@ -1,0 +1,206 @@
+#include "trace/trace_export.h"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <numeric>
+
+#include "trace/digest.h"
+
+namespace shardscape {
+
+Problem stopped_problem() {
+  return {Severity::Note, "export", "stopped before the bundle was complete; nothing was written", "", {}};
+}
+
+namespace {
+
+Problem design_problem(const LoweringError& error) {
+  return {Severity::Error, "design", error.what(), "smaller sizes, or fewer microbatches per step", {}};
+}
+
+int64_t count(const RankProgram& program, chakra::NodeType type) {
+  return std::count_if(program.nodes.begin(), program.nodes.end(),
+                       [&](const TraceNode& n) { return program.ops[n.op].type == type; });
+}
+
+}  // namespace
+
+TraceExport::TraceExport(const Report& report, const ExportOptions& options)
+    : report_(report), options_(options), lowering_(report), groups_(lowering_.mesh(), lowering_.roles()) {}
+
+RankNumbers TraceExport::numbers(int64_t rank) const {
+  const int roles = static_cast<int>(lowering_.roles().size());
+  RankNumbers numbers;
+  numbers.values.resize(slot_count(roles));
+  for (int role = 0; role < roles; ++role) numbers.values[static_cast<size_t>(role)] = groups_.id(role, rank);
+  const DeviceMesh& mesh = lowering_.mesh();
+  const int64_t stage = mesh.coordinate(rank, MeshAxis::Pp), stages = mesh.degree(MeshAxis::Pp);
+  numbers.values[own_slot(roles)] = rank;
+  numbers.values[previous_slot(roles)] = mesh.with(rank, MeshAxis::Pp, std::max<int64_t>(0, stage - 1));
+  numbers.values[next_slot(roles)] = mesh.with(rank, MeshAxis::Pp, std::min(stages - 1, stage + 1));
+  return numbers;
+}
+
+std::vector<int64_t> TraceExport::ranks_of(int stage) const {
+  std::vector<int64_t> ranks;
+  for (int64_t rank = 0; rank < lowering_.mesh().ranks(); ++rank)
+    if (lowering_.mesh().coordinate(rank, MeshAxis::Pp) == stage) ranks.push_back(rank);
+  return ranks;
+}
+
+int64_t TraceExport::estimate() const {
+  const int roles = static_cast<int>(lowering_.roles().size());
+  const size_t stages = report_.stages.size();
+  std::vector<int64_t> bytes(stages);
+  tbb::parallel_for(size_t{0}, stages, [&](size_t s) {
+    const int64_t first = lowering_.mesh().with(0, MeshAxis::Pp, static_cast<int64_t>(s));
+    bytes[s] = image_size(lowering_.stage(static_cast<int>(s), options_.tensors), slot_texts(numbers(first), roles));
+  });
+  const int64_t replicas = lowering_.mesh().ranks() / static_cast<int64_t>(stages);
+  return replicas * std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
+}
+
+// Shares out (stage, some ranks of it) to threads. A thread keeps the image of the stage it is at.
+class TraceWorkers {
+ public:
+  TraceWorkers(const TraceExport& what, ByteSink& sink, const ExportProgressFn& progress, std::stop_token stop)
+      : export_(what), sink_(sink), progress_(progress), stop_(std::move(stop)),
+        roles_(static_cast<int>(what.lowering().roles().size())), start_(std::chrono::steady_clock::now()) {
+    const int64_t world = what.lowering().mesh().ranks();
+    const auto threads = static_cast<size_t>(tbb::this_task_arena::max_concurrency());
+    digests_.resize(static_cast<size_t>(world));
+    sizes_.resize(static_cast<size_t>(world));
+    for (size_t s = 0; s < what.report_.stages.size(); ++s) {
+      FileClass& c = classes_.emplace_back();
+      c.stage = static_cast<int>(s);
+      c.ranks = what.ranks_of(c.stage);
+      const size_t share = std::clamp<size_t>(c.ranks.size() / (4 * threads), 1, 64);
+      for (size_t first = 0; first < c.ranks.size(); first += share)
+        shares_.push_back({s, first, std::min(c.ranks.size(), first + share)});
+    }
+    done_.ranks = world;
+  }
+
+  std::variant<TraceTotals, Problem> run() {
+    tbb::parallel_for(0, tbb::this_task_arena::max_concurrency(), [this](int) { work(); });
+    if (problem_) return *problem_;
+    if (stop_.stop_requested()) return stopped_problem();
+    return totals();
+  }
+
+ private:
+  struct Share {
+    size_t stage, first, last;  // range of FileClass::ranks
+  };
+
+  void work() {
+    RankProgram program;
+    TraceImage image;
+    size_t at = classes_.size();
+    try {
+      for (size_t s; (s = next_.fetch_add(1)) < shares_.size() && !halted();) {
+        const Share& share = shares_[s];
+        if (share.stage != at) {
+          at = share.stage;
+          image = {};
+          program = export_.lowering().stage(static_cast<int>(at), export_.options_.tensors, stop_);
+          describe(classes_[at], program);
+        }
+        for (size_t k = share.first; k < share.last && !halted(); ++k)
+          write_rank(classes_[at].ranks[k], program, image);
+      }
+    } catch (const LoweringError& error) {
+      fail(design_problem(error));
+    }
+  }
+
+  bool halted() const { return failed_.load(std::memory_order_relaxed) || stop_.stop_requested(); }
+
+  void write_rank(int64_t rank, const RankProgram& program, TraceImage& image) {
+    const SlotTexts texts = slot_texts(export_.numbers(rank), roles_);
+    if (image.fits(texts))
+      image.show(texts);
+    else
+      image = TraceImage(program, texts, stop_);
+    if (halted()) return;
+    if (auto problem = sink_.write(export_.options_.name + "." + std::to_string(rank) + ".et", image.bytes()))
+      return fail(std::move(*problem));
+    digests_[static_cast<size_t>(rank)] = image.digest();
+    sizes_[static_cast<size_t>(rank)] = static_cast<int64_t>(image.bytes().size());
+    report_rank(sizes_[static_cast<size_t>(rank)]);
+  }
+
+  void describe(FileClass& c, const RankProgram& program) {
+    const std::lock_guard lock(mutex_);
+    c.nodes = static_cast<int64_t>(program.nodes.size());
+    c.collectives = count(program, chakra::NodeType::Coll);
+    c.sends = count(program, chakra::NodeType::Send);
+  }
+
+  void report_rank(int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    ++done_.ranks_done;
+    done_.bytes += bytes;
+    if (!progress_) return;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    done_.seconds = elapsed.count();
+    // Twenty times a second is enough for any display.
+    if (done_.ranks_done != done_.ranks && done_.seconds - last_report_ < 0.05) return;
+    last_report_ = done_.seconds;
+    progress_(done_);
+  }
+
+  void fail(Problem problem) {
+    const std::lock_guard lock(mutex_);
+    if (!problem_) problem_ = std::move(problem);
+    failed_ = true;
+  }
+
+  TraceTotals totals() {
+    TraceTotals totals;
+    for (FileClass& c : classes_) {
+      const auto ranks = static_cast<int64_t>(c.ranks.size());
+      for (const int64_t rank : c.ranks) {
+        const auto r = static_cast<size_t>(rank);
+        c.bytes += sizes_[r];
+        c.digest = poly61_fold(c.digest, digests_[r], static_cast<uint64_t>(sizes_[r]));
+      }
+      totals.ranks += ranks;
+      totals.nodes += ranks * c.nodes;
+      totals.collectives += ranks * c.collectives;
+      totals.sends += ranks * c.sends;
+      totals.bytes += c.bytes;
+    }
+    totals.classes = std::move(classes_);
+    return totals;
+  }
+
+  const TraceExport& export_;
+  ByteSink& sink_;
+  const ExportProgressFn& progress_;
+  std::stop_token stop_;
+  int roles_;
+  std::chrono::steady_clock::time_point start_;
+  std::vector<FileClass> classes_;
+  std::vector<Share> shares_;
+  std::vector<uint64_t> digests_;  // by rank
+  std::vector<int64_t> sizes_;
+  std::atomic<size_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::optional<Problem> problem_;
+  ExportProgress done_;
+  double last_report_ = 0;
+};
+
+std::variant<TraceTotals, Problem> TraceExport::write(ByteSink& sink, const ExportProgressFn& progress,
+                                                      std::stop_token stop) const {
+  return TraceWorkers(*this, sink, progress, std::move(stop)).run();
+}
+
+}  // namespace shardscape

@@ -1,0 +1,272 @@
+// What the passes derive from blocks and placements: parameters, FLOPs, collectives, saved bytes.
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <map>
+
+#include "base/data_dir.h"
+#include "graph/build.h"
+#include "report/report.h"
+#include "support/designs.h"
+#include "support/interpreter.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+int64_t number(const Expr& e, const Binding& binding) { return static_cast<int64_t>(std::get<Wide>(evaluate(e, binding))); }
+
+struct Volume {
+  int64_t count = 0, elements = 0;
+  friend bool operator==(const Volume&, const Volume&) = default;
+};
+
+// "forward|all_gather|tp|bfloat16" -> count and elements of one layer.
+std::map<std::string, Volume> layer_collectives(const Report& r) {
+  std::map<std::string, Volume> out;
+  const Segment& layer = r.graph().segments[1];
+  for (const Op& op : layer.ops) {
+    if (!is_collective(op.kind)) continue;
+    Volume& v = out[std::string(phase_name(op.phase)) + "|" + std::string(op_kind_name(op.kind)) + "|" + group_name(op.group) + "|" +
+                    std::string(dtype_name(layer.tensor(op.inputs[0]).dtype))];
+    ++v.count;
+    v.elements += number(collective_elements(layer, op), r.stages[0].binding);
+  }
+  return out;
+}
+
+int64_t layer_flops(const Report& r, Phase phase) {
+  int64_t out = 0;
+  for (const Op& op : r.graph().segments[1].ops)
+    if (op.phase == phase && (op.kind == OpKind::Einsum || op.kind == OpKind::Attention)) out += number(op.flops, r.stages[0].binding);
+  return out;
+}
+
+int count_ops(const Segment& s, OpKind kind, Phase phase) {
+  return static_cast<int>(std::count_if(s.ops.begin(), s.ops.end(), [&](const Op& op) { return op.kind == kind && op.phase == phase; }));
+}
+
+void write(const QString& path, const QByteArray& text) {
+  QDir().mkpath(QFileInfo(path).path());
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(text);
+}
+
+}  // namespace
+
+class GraphTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void presetsHaveThePublishedParameters_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<qint64>("parameters");
+    QTest::newRow("llama3-8b") << "llama3-8b" << qint64(8030261248);
+    QTest::newRow("llama3-70b") << "llama3-70b" << qint64(70553706496);
+    QTest::newRow("llama3.1-405b") << "llama3.1-405b" << qint64(405853388800);
+    // The paper prints 175 B; the sum of its table 2.1 is this.
+    QTest::newRow("gpt3-175b") << "gpt3-175b" << qint64(174604259328);
+  }
+  void presetsHaveThePublishedParameters() {
+    QFETCH(QString, preset);
+    QFETCH(qint64, parameters);
+    const auto r = make_report(preset_design(qPrintable(preset), 1, 1, 1));
+    QVERIFY(r->valid());
+    QCOMPARE(static_cast<qint64>(r->model_parameters.value), parameters);
+  }
+
+  void layersEqualRecordings_data() {
+    QTest::addColumn<QJsonObject>("row");
+    QFile file(SHARDSCAPE_TEST_DATA "/megatron_core_layers.json");
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    for (const QJsonValue& row : QJsonDocument::fromJson(file.readAll()).object()["rows"].toArray())
+      QTest::newRow(qPrintable(row["case"].toString())) << row.toObject();
+  }
+  void layersEqualRecordings() {
+    QFETCH(QJsonObject, row);
+    const bool large = row["model"].toString() == "llama3-70B";
+    Design d = preset_design(large ? "llama3-70b" : "llama3-8b", row["tp"].toInt(), 1, 1, row["sequence_parallel"].toBool());
+    d.workload.seq = row["seq"].toInt();
+    d.workload.microbatch = d.workload.batch = row["microbatch"].toInt();
+    const auto r = make_report(d);
+    QVERIFY(r->valid());
+    const Segment& layer = r->graph().segments[1];
+    const Binding& binding = r->stages[0].binding;
+    int64_t parameters = 0, saved = 0;
+    for (const Param& p : layer.params) parameters += number(local_elements(layer.tensor(p.tensor)), binding);
+    for (const SavedStorage& s : layer.saved) saved += number(layer.storages[static_cast<size_t>(s.storage)].bytes, binding);
+    QCOMPARE(parameters, row["parameters_per_layer"].toInteger());
+    QCOMPARE(saved, row["saved_per_layer"].toInteger());
+    QCOMPARE(layer_flops(*r, Phase::Forward), row["forward_flops_per_layer"].toInteger());
+    QCOMPARE(layer_flops(*r, Phase::Backward), row["backward_flops_per_layer"].toInteger());
+    const auto got = layer_collectives(*r);
+    const QJsonObject expected = row["collectives_per_layer"].toObject();
+    QCOMPARE(static_cast<qsizetype>(got.size()), expected.size());
+    for (const auto& [key, volume] : got) {
+      const QJsonObject e = expected[QString::fromStdString(key)].toObject();
+      QCOMPARE(volume.count, e["count"].toInteger());
+      QCOMPARE(volume.elements, e["elements"].toInteger());
+    }
+  }
+
+  void megatronCollectivesPerLayer_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<bool>("sp");
+    for (const char* preset : {"llama3-8b", "gpt3-175b"})
+      for (bool sp : {false, true}) QTest::newRow(qPrintable(QString("%1 %2").arg(preset).arg(sp))) << preset << sp;
+  }
+  void megatronCollectivesPerLayer() {
+    QFETCH(QString, preset);
+    QFETCH(bool, sp);
+    const auto r = make_report(preset_design(qPrintable(preset), 8, 1, 1, sp));
+    const Segment& s = r->graph().segments[1];
+    QCOMPARE(count_ops(s, OpKind::AllReduce, Phase::Forward), sp ? 0 : 2);
+    QCOMPARE(count_ops(s, OpKind::AllReduce, Phase::Backward), sp ? 0 : 2);
+    QCOMPARE(count_ops(s, OpKind::AllGather, Phase::Forward), sp ? 2 : 0);
+    QCOMPARE(count_ops(s, OpKind::ReduceScatter, Phase::Forward), sp ? 2 : 0);
+    QCOMPARE(count_ops(s, OpKind::AllGather, Phase::Backward), sp ? 4 : 0);
+    QCOMPARE(count_ops(s, OpKind::ReduceScatter, Phase::Backward), sp ? 2 : 0);
+  }
+
+  // One norm, both branches added before one residual: nothing in the code knows this architecture.
+  void parallelBlockFromJsonAlone() {
+    QTemporaryDir dir;
+    write(dir.filePath("architectures/parallel.json"), R"json({
+      "architecture": "parallel",
+      "embedding": ["x = token_embedding()"],
+      "layers": {"layer": ["n = rms_norm(x)", "a = gqa_attention(n)", "f = gated_mlp(n)", "s = residual(a, f)", "y = residual(x, s)"]},
+      "pattern": ["layer"],
+      "head": ["n = rms_norm(x)", "logits = lm_head(n)", "loss = cross_entropy(logits)"]
+    })json");
+    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
+    QVERIFY(library.problems().empty());
+    Design d = tiny_design("parallel");
+    d.parallel.tp = 2;
+    const auto graph = std::get<0>(build_graph(structure_of(d), library));
+    const Segment& s = graph->segments[1];
+    QCOMPARE(count_ops(s, OpKind::AllReduce, Phase::Forward), 1);
+    QCOMPARE(count_ops(s, OpKind::AllReduce, Phase::Backward), 1);
+    for (OpKind kind : {OpKind::AllGather, OpKind::ReduceScatter, OpKind::AllToAll})
+      QCOMPARE(count_ops(s, kind, Phase::Forward) + count_ops(s, kind, Phase::Backward), 0);
+  }
+
+  void matmulFlopsAreSixTimesWeightsTimesTokens_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<int>("pp");
+    QTest::addColumn<int>("dp");
+    for (const char* preset : {"llama3-8b", "llama3-70b", "llama3.1-405b", "gpt3-175b"})
+      for (int tp : {1, 2, 8})
+        for (int pp : {1, 2, 3})
+          for (int dp : {1, 4}) QTest::newRow(qPrintable(QString("%1 tp%2 pp%3 dp%4").arg(preset).arg(tp).arg(pp).arg(dp))) << preset << tp << pp << dp;
+  }
+  void matmulFlopsAreSixTimesWeightsTimesTokens() {
+    QFETCH(QString, preset);
+    QFETCH(int, tp);
+    QFETCH(int, pp);
+    QFETCH(int, dp);
+    Design d = preset_design(qPrintable(preset), tp, pp, dp, tp > 1);
+    d.workload.seq = 2048;
+    d.workload.batch = 16;
+    const auto r = make_report(d);
+    QVERIFY(r->valid());
+    Wide matmul = 0, attention = 0;
+    const Wide ranks_per_stage = r->ranks / static_cast<int64_t>(r->stages.size());
+    for (const StageReport& s : r->stages)
+      for (const FlopsValue& f : s.flops) {
+        if (f.kind == OpKind::Einsum) matmul += f.counted.value * ranks_per_stage;
+        if (f.kind == OpKind::Attention) attention += f.counted.value * ranks_per_stage;
+      }
+    const Wide tokens = r->tokens_per_step;
+    const Wide vp = *r->binding.get(Symbol::intern("Vp"));
+    const ModelSpec& m = d.model;
+    const Wide heads = m.heads * m.head_dim, kv = m.kv_heads * m.head_dim;
+    const Wide mlp = (m.architecture == "gpt" ? 2 : 3) * Wide(m.hidden) * m.ffn;
+    const Wide weights = m.layers * (m.hidden * (2 * heads + 2 * kv) + mlp) + vp * m.hidden;
+    QVERIFY(matmul == 6 * weights * tokens);
+    QVERIFY(attention == 14 * Wide(m.layers) * tokens * d.workload.seq * heads);
+  }
+
+  void shardsAddUpToTheWhole() {
+    QRandomGenerator random(17);
+    const char* presets[] = {"llama3-8b", "llama3-70b", "llama3.1-405b", "gpt3-175b"};
+    for (int i = 0; i < 300; ++i) {
+      Design d = preset_design(presets[random.bounded(4)], 1 << random.bounded(5), 1 + random.bounded(7), 1 << random.bounded(4), random.bounded(2));
+      d.workload.seq = 256 << random.bounded(5);
+      d.workload.microbatch = 1 << random.bounded(2);
+      d.workload.batch = d.workload.microbatch * d.parallel.dp * (1 + random.bounded(9));
+      d.workload.vocab_multiple = 1 << random.bounded(8);
+      const auto r = make_report(d);
+      if (!r->valid()) continue;
+      const bool tied_twice = d.model.tied_embeddings && d.parallel.pp > 1;
+      Wide total = 0;
+      for (const StageReport& s : r->stages) total += s.parameters.value * d.parallel.tp;
+      // Replicated on tp: norms, output biases, positions; each KV head on tp/G ranks where there are fewer heads.
+      const ModelSpec& m = d.model;
+      const bool gpt = m.architecture == "gpt";
+      const Wide vp = *r->binding.get(Symbol::intern("Vp"));
+      const Wide norms = (2 * m.layers + 1) * m.hidden * (gpt ? 2 : 1) + (gpt ? m.layers * 2 * m.hidden + m.positions * m.hidden : 0);
+      const Wide kv = Wide(2) * m.layers * m.kv_heads * m.head_dim * (m.hidden + (gpt ? 1 : 0));
+      Wide expected = r->model_parameters.value + (d.parallel.tp - 1) * norms + (vp - m.vocab) * m.hidden * (m.tied_embeddings ? 1 : 2);
+      if (d.parallel.tp > m.kv_heads) expected += kv * (d.parallel.tp / m.kv_heads - 1);
+      if (tied_twice) expected += vp * m.hidden;
+      QVERIFY(total == expected);
+    }
+  }
+
+  void mistakesInTemplatesAreLocated_data() {
+    QTest::addColumn<QByteArray>("line");
+    QTest::addColumn<QString>("what");
+    QTest::newRow("no such name") << QByteArray("y = einsum[bsd,df->bsf](nothing, w)") << "\"nothing\" is not defined";
+    QTest::newRow("no such op") << QByteArray("y = convolve[bsd,df->bsf](x, w)") << "neither an op nor a block";
+    QTest::newRow("letters") << QByteArray("y = einsum[bs,df->bsf](x, w)") << "one letter per dimension";
+    QTest::newRow("two meanings") << QByteArray("y = einsum[bsd,sf->bdf](x, w)") << "means both";
+    QTest::newRow("arguments") << QByteArray("y = einsum[bsd->bsd](x)") << "2 arguments";
+    QTest::newRow("no arrow") << QByteArray("y = einsum[bsd,df](x, w)") << "cannot be read";
+    QTest::newRow("bracket") << QByteArray("y = einsum[bsd,df->bsf(x, w)") << "']'";
+    QTest::newRow("result") << QByteArray("= einsum[bsd,df->bsf](x, w)") << "a name for the result";
+    QTest::newRow("not a sum") << QByteArray("y = swiglu[bsd,bsd->bs](x, x)") << "missing from the result";
+  }
+  void mistakesInTemplatesAreLocated() {
+    QFETCH(QByteArray, line);
+    QFETCH(QString, what);
+    QTemporaryDir dir;
+    write(dir.filePath("blocks/gated_mlp.json"), "{\n\"block\": \"gated_mlp\",\n\"inputs\": {\"x\": [\"batch\", \"seq\", \"hidden\"]},\n\"parameters\": {\"w\": [\"hidden\", \"ffn\"]},\n\"ops\": [\n\"" + line + "\"\n],\n\"output\": \"y\"\n}");
+    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
+    Problem problem;
+    if (!library.problems().empty()) {
+      problem = library.problems().front();
+    } else {
+      auto graph = build_graph(structure_of(tiny_design()), library);
+      QVERIFY(std::holds_alternative<Problem>(graph));
+      problem = std::get<Problem>(graph);
+    }
+    QCOMPARE(QString::fromStdString(problem.where), QString("blocks/gated_mlp.json:6"));
+    QVERIFY2(QString::fromStdString(to_string(problem)).contains(what), to_string(problem).c_str());
+  }
+
+  void everyCollectiveSaysWhy() {
+    const auto r = make_report(preset_design("llama3-8b", 2, 2, 2, true));
+    for (const Segment& s : r->graph().segments)
+      for (const Op& op : s.ops)
+        if (is_collective(op.kind)) QVERIFY2(op.why.find(" wants ") != std::string::npos, op.name.c_str());
+  }
+
+  void equalStructuresShareAGraph() {
+    Design a = preset_design("llama3-8b", 2, 2, 2), b = a;
+    b.model.hidden = 8192;
+    b.workload.batch *= 2;
+    b.parallel.tp = 4;
+    QVERIFY(make_report(a)->model == make_report(b)->model);
+    b.parallel.sequence_parallel = true;
+    QVERIFY(make_report(a)->model != make_report(b)->model);
+  }
+};
+
+QTEST_APPLESS_MAIN(GraphTest)
+#include "graph_test.moc"

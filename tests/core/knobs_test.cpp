@@ -1,0 +1,223 @@
+// The knob table and the texts that people type into it.
+#include <QtTest>
+#include <set>
+
+#include "design/accelerator.h"
+#include "design/knobs.h"
+
+using namespace shardscape;
+
+class KnobsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void table_is_complete();
+  void every_knob_data();
+  void every_knob();
+  void limits_data();
+  void limits();
+  void texts_data();
+  void texts();
+  void refused_data();
+  void refused();
+  void catalogue();
+};
+
+namespace {
+
+const Knob& knob(const char* id) {
+  const Knob* found = find_knob(id);
+  if (!found) qFatal("no knob %s", id);
+  return *found;
+}
+
+}  // namespace
+
+void KnobsTest::table_is_complete() {
+  const std::set<std::string> wanted{
+      "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "tied_embeddings", "tp", "pp", "dp",
+      "sequence_parallel", "schedule", "stage_layers", "rank_order", "seq", "batch", "microbatch", "dtype", "grad_dtype",
+      "vocab_multiple", "profile", "accelerator", "gpus_per_node"};
+  std::set<std::string> ids, symbols;
+  KnobGroup group = KnobGroup::Model;
+  for (const Knob& k : knobs()) {
+    QVERIFY2(ids.insert(k.id).second, k.id.c_str());
+    QVERIFY2(k.symbol.empty() || symbols.insert(k.symbol).second, k.id.c_str());
+    QVERIFY2(k.symbol.empty() || Symbol::valid_name(k.symbol), k.id.c_str());
+    QVERIFY2(!k.label.empty() && k.help.size() > 30 && k.help.back() == '.', k.id.c_str());
+    QVERIFY2(k.group >= group, "groups are together, in the order of the form");
+    QVERIFY2((k.type == KnobType::Choice) == !k.choices.empty(), k.id.c_str());
+    QVERIFY(!accepted_values(k).empty());
+    group = k.group;
+  }
+  QVERIFY(ids == wanted);
+  QCOMPARE(knob("kv_heads").flag(), std::string("--kv-heads"));
+  QCOMPARE(knob("rank_order").choices.size(), size_t{24});
+  QCOMPARE(find_knob("preset"), nullptr);
+  QCOMPARE(find_knob("cp"), nullptr);
+  QCOMPARE(QString::fromUtf8(group_label(KnobGroup::Parallelism).data()), QString("Parallelism"));
+}
+
+void KnobsTest::every_knob_data() {
+  QTest::addColumn<QByteArray>("id");
+  for (const Knob& k : knobs()) QTest::newRow(k.id.c_str()) << QByteArray::fromStdString(k.id);
+}
+
+// Each value reads back as it was written, and changes nothing else.
+void KnobsTest::every_knob() {
+  QFETCH(QByteArray, id);
+  const Knob& k = knob(id.constData());
+  std::vector<std::string> values;
+  switch (k.type) {
+    case KnobType::Integer: values = {std::to_string(k.min), std::to_string(k.max), std::to_string(k.min + 1)}; break;
+    case KnobType::IntegerList: values = {"", "8", "9,8,8,7", "0,1,0"}; break;
+    case KnobType::Boolean: values = {"true", "false"}; break;
+    case KnobType::Choice:
+      for (const KnobChoice& choice : k.choices) values.push_back(choice.value);
+      break;
+  }
+  for (const std::string& value : values) {
+    Design design = default_design();
+    const auto problem = set_knob(design, k, value);
+    QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
+    QCOMPARE(knob_text(design, k), value);
+    const Design fresh = default_design();
+    for (const Knob& other : knobs()) {
+      if (other.id != k.id) QCOMPARE(knob_text(design, other), knob_text(fresh, other));
+    }
+    QVERIFY(!set_knob(design, k, knob_text(fresh, k)));
+    QVERIFY(design == fresh);
+  }
+}
+
+void KnobsTest::limits_data() { every_knob_data(); }
+
+void KnobsTest::limits() {
+  QFETCH(QByteArray, id);
+  const Knob& k = knob(id.constData());
+  if (k.type != KnobType::Integer && k.type != KnobType::IntegerList) return;
+  for (const std::string& text : {std::to_string(k.min - 1), std::to_string(k.max + 1), std::string("-7"),
+                                  std::string("99999999999999999999999999")}) {
+    Design design = default_design();
+    const auto problem = set_knob(design, k, text);
+    QVERIFY2(problem, text.c_str());
+    QCOMPARE(problem->where, k.id);
+    QCOMPARE(problem->accepted, accepted_values(k));
+    QVERIFY(design == default_design());
+  }
+}
+
+void KnobsTest::texts_data() {
+  QTest::addColumn<QByteArray>("id");
+  QTest::addColumn<QByteArray>("text");
+  QTest::addColumn<QByteArray>("value");
+  const auto row = [](const char* id, const char* text, const char* value) {
+    QTest::addRow("%s '%s'", id, text) << QByteArray(id) << QByteArray(text) << QByteArray(value);
+  };
+  row("dp", "131,072", "131072");
+  row("dp", "131 072", "131072");
+  row("dp", "131_072", "131072");
+  row("dp", "131'072", "131072");
+  row("dp", "131\u202f072", "131072");
+  row("dp", "131\u00a0072", "131072");
+  row("dp", "  16 ", "16");
+  row("dp", "0016", "16");
+  row("ffn", "1,048,576", "1048576");
+  row("seq", "8k", "8192");
+  row("seq", "128 K", "131072");
+  row("seq", "1,024k", "1048576");
+  row("positions", "2k", "2048");
+  row("stage_layers", " 9, 8 ,8,7 ", "9,8,8,7");
+  row("stage_layers", "  ", "");
+  row("sequence_parallel", "On", "true");
+  row("sequence_parallel", "no", "false");
+  row("tied_embeddings", "1", "true");
+  row("schedule", "1F1B", "1f1b");
+  row("schedule", "GPipe", "gpipe");
+  row("dtype", "FP16", "fp16");
+  row("rank_order", "DP-tp-cp-pp", "dp-tp-cp-pp");
+  row("accelerator", "a100-80gb", "a100-sxm-80gb");
+  row("accelerator", "H100", "h100-sxm-80gb");
+  row("accelerator", "B200-HGX-180GB", "b200-hgx-180gb");
+}
+
+void KnobsTest::texts() {
+  QFETCH(QByteArray, id);
+  QFETCH(QByteArray, text);
+  QFETCH(QByteArray, value);
+  Design design = default_design();
+  const auto problem = set_knob(design, knob(id.constData()), text.toStdString());
+  QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
+  QCOMPARE(knob_text(design, knob(id.constData())), value.toStdString());
+}
+
+void KnobsTest::refused_data() {
+  QTest::addColumn<QByteArray>("id");
+  QTest::addColumn<QByteArray>("text");
+  QTest::addColumn<QByteArray>("what");
+  const auto row = [](const char* id, const char* text, const char* what) {
+    QTest::addRow("%s '%s'", id, text) << QByteArray(id) << QByteArray(text) << QByteArray(what);
+  };
+  row("tp", "", "a value is missing");
+  row("tp", "eight", "\"eight\" is not a whole number");
+  row("tp", "2.5", "\"2.5\" is not a whole number");
+  row("tp", "1,5", "\"1,5\" is not a whole number");
+  row("tp", "13,1072", "\"13,1072\" is not a whole number");
+  row("tp", "1,,024", "\"1,,024\" is not a whole number");
+  row("tp", ",024", "\",024\" is not a whole number");
+  row("tp", "1024,", "\"1024,\" is not a whole number");
+  row("tp", "8e3", "\"8e3\" is not a whole number");
+  row("tp", "-", "\"-\" is not a whole number");
+  row("tp", "0x8", "\"0x8\" is not a whole number");
+  row("tp", "0", "0 is too small");
+  row("tp", "-4", "-4 is too small");
+  row("tp", "131073", "131,073 is too large");
+  row("batch", "1k", "\"1k\": a suffix could mean");
+  row("seq", "4M", "\"4M\": a suffix could mean");
+  row("seq", "99999999999999999k", "\"99999999999999999k\" is out of range");
+  row("stage_layers", "8,,8", "a value is missing");
+  row("stage_layers", "8,-8", "-8 is too small");
+  row("stage_layers", "8;8", "\"8;8\" is not a whole number");
+  row("sequence_parallel", "maybe", "\"maybe\" is neither true nor false");
+  row("sequence_parallel", "", "\"\" is neither true nor false");
+  row("schedule", "2f2b", "there is no pipeline schedule \"2f2b\"");
+  row("accelerator", "abacus", "there is no accelerator \"abacus\"");
+  row("rank_order", "tp-dp-pp", "there is no rank order \"tp-dp-pp\"");
+  row("dtype", "int64", "there is no data type \"int64\"");
+}
+
+void KnobsTest::refused() {
+  QFETCH(QByteArray, id);
+  QFETCH(QByteArray, text);
+  QFETCH(QByteArray, what);
+  Design design = default_design();
+  const auto problem = set_knob(design, knob(id.constData()), text.toStdString());
+  QVERIFY(problem);
+  QVERIFY2(QByteArray::fromStdString(problem->what).startsWith(what), problem->what.c_str());
+  QCOMPARE(problem->where, id.toStdString());
+  QVERIFY(!problem->accepted.empty());
+  QVERIFY(problem->severity == Severity::Error);
+  QVERIFY(design == default_design());
+}
+
+void KnobsTest::catalogue() {
+  QVERIFY(accelerator_problems().empty());
+  QCOMPARE(accelerators().size(), size_t{17});
+  std::set<std::string> names;
+  for (const Accelerator& item : accelerators()) {
+    QVERIFY2(names.insert(item.id).second, item.id.c_str());
+    for (const std::string& alias : item.aliases) {
+      QVERIFY2(names.insert(alias).second, alias.c_str());
+      QCOMPARE(find_accelerator(alias), &item);
+    }
+    QVERIFY(!item.name.empty() && !item.source.empty());
+    QVERIFY(item.bf16_tflops > 100 && item.memory_gbps > 500);
+    QCOMPARE(item.memory_bytes, static_cast<int64_t>(item.memory_gb) << 30);
+  }
+  QCOMPARE(find_accelerator("h100-sxm-80gb")->memory_bytes, int64_t{80} << 30);
+  QCOMPARE(find_accelerator("none"), nullptr);
+  QCOMPARE(default_design().cluster.accelerator, accelerators()[2].id);
+}
+
+QTEST_APPLESS_MAIN(KnobsTest)
+#include "knobs_test.moc"

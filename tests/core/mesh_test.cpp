@@ -1,0 +1,280 @@
+// Rank arithmetic of the device mesh, group names, and placements.
+#include <QtTest>
+#include <set>
+
+#include "parallel/mesh.h"
+#include "parallel/placement.h"
+
+using namespace shardscape;
+
+namespace {
+
+constexpr MeshAxis kPlain[] = {MeshAxis::Pp, MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp};
+
+std::vector<RankOrder> all_orders() {
+  std::vector<RankOrder> orders;
+  RankOrder order{{MeshAxis::Pp, MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
+  do {
+    orders.push_back(order);
+  } while (std::next_permutation(order.fastest_first.begin(), order.fastest_first.end()));
+  return orders;
+}
+
+}  // namespace
+
+class MeshTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void ranks_and_coordinates_data();
+  void ranks_and_coordinates();
+  void groups_partition_the_ranks_data() { ranks_and_coordinates_data(); }
+  void groups_partition_the_ranks();
+  void default_order();
+  void kv_heads_split_tp_data();
+  void kv_heads_split_tp();
+  void rank_orders();
+  void bad_rank_orders_data();
+  void bad_rank_orders();
+  void refuses_what_is_no_mesh();
+  void group_names_data();
+  void group_names();
+  void group_sizes();
+  void placement_text_data();
+  void placement_text();
+  void first_dimension_wins();
+};
+
+void MeshTest::ranks_and_coordinates_data() {
+  QTest::addColumn<int>("tp");
+  QTest::addColumn<int>("cp");
+  QTest::addColumn<int>("dp");
+  QTest::addColumn<int>("pp");
+  QTest::addColumn<int>("kv");
+  const int sizes[][5] = {{1, 1, 1, 1, 8}, {2, 1, 2, 2, 8}, {8, 1, 3, 2, 2}, {4, 2, 3, 5, 4}, {6, 1, 1, 4, 3}, {1, 1, 7, 1, 1}};
+  for (const auto& s : sizes) QTest::addRow("tp %d cp %d dp %d pp %d kv %d", s[0], s[1], s[2], s[3], s[4]) << s[0] << s[1] << s[2] << s[3] << s[4];
+}
+
+void MeshTest::ranks_and_coordinates() {
+  QFETCH(int, tp);
+  QFETCH(int, cp);
+  QFETCH(int, dp);
+  QFETCH(int, pp);
+  QFETCH(int, kv);
+  for (const RankOrder& order : all_orders()) {
+    const DeviceMesh mesh({tp, cp, dp, pp, kv}, order);
+    QCOMPARE(mesh.ranks(), int64_t{tp} * cp * dp * pp);
+    std::set<std::vector<int64_t>> seen;
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+      // Counting in the order's mixed radix is what "fastest first" means.
+      int64_t rest = rank;
+      std::vector<int64_t> coordinates;
+      for (MeshAxis axis : order.fastest_first) {
+        QCOMPARE(mesh.coordinate(rank, axis), rest % mesh.degree(axis));
+        rest /= mesh.degree(axis);
+        coordinates.push_back(mesh.coordinate(rank, axis));
+      }
+      seen.insert(coordinates);
+      for (MeshAxis axis : kPlain) {
+        QCOMPARE(mesh.with(rank, axis, mesh.coordinate(rank, axis)), rank);
+        for (int64_t c = 0; c < mesh.degree(axis); ++c) {
+          const int64_t other = mesh.with(rank, axis, c);
+          QVERIFY(other >= 0 && other < mesh.ranks());
+          for (MeshAxis same : kPlain) QCOMPARE(mesh.coordinate(other, same), same == axis ? c : mesh.coordinate(rank, same));
+        }
+      }
+    }
+    QCOMPARE(static_cast<int64_t>(seen.size()), mesh.ranks());
+  }
+}
+
+void MeshTest::groups_partition_the_ranks() {
+  QFETCH(int, tp);
+  QFETCH(int, cp);
+  QFETCH(int, dp);
+  QFETCH(int, pp);
+  QFETCH(int, kv);
+  const std::vector<MeshAxes> groups{{},
+                                     {MeshAxis::Tp},
+                                     {MeshAxis::TpKv},
+                                     {MeshAxis::TpRep},
+                                     {MeshAxis::TpKv, MeshAxis::TpRep},
+                                     {MeshAxis::Dp},
+                                     {MeshAxis::Pp},
+                                     {MeshAxis::Dp, MeshAxis::Cp},
+                                     {MeshAxis::Pp, MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
+  for (const RankOrder& order : all_orders()) {
+    const DeviceMesh mesh({tp, cp, dp, pp, kv}, order);
+    for (const MeshAxes& axes : groups) {
+      for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+        const std::vector<int64_t> group = mesh.group(rank, axes);
+        QCOMPARE(static_cast<int64_t>(group.size()), mesh.group_size(axes));
+        QCOMPARE(std::count(group.begin(), group.end(), rank), 1);
+        std::vector<int64_t> before;
+        for (int64_t member : group) {
+          QCOMPARE(mesh.group(member, axes), group);  // all members agree on the group and its order
+          std::vector<int64_t> coordinates;
+          for (MeshAxis axis : axes) coordinates.push_back(mesh.coordinate(member, axis));
+          QVERIFY(axes.empty() || before < coordinates);
+          before = coordinates;
+        }
+      }
+    }
+    QCOMPARE(mesh.group(0, {MeshAxis::TpKv, MeshAxis::TpRep}), mesh.group(0, {MeshAxis::Tp}));
+  }
+}
+
+void MeshTest::default_order() {
+  const DeviceMesh mesh({2, 1, 2, 2, 8}, {});
+  QCOMPARE(mesh.group(0, {MeshAxis::Tp}), (std::vector<int64_t>{0, 1}));
+  QCOMPARE(mesh.group(0, {MeshAxis::Dp}), (std::vector<int64_t>{0, 2}));
+  QCOMPARE(mesh.group(3, {MeshAxis::Pp}), (std::vector<int64_t>{3, 7}));
+  QCOMPARE(mesh.group(5, {MeshAxis::Dp, MeshAxis::Tp}), (std::vector<int64_t>{4, 5, 6, 7}));
+}
+
+void MeshTest::kv_heads_split_tp_data() {
+  QTest::addColumn<int>("tp");
+  QTest::addColumn<int>("kv");
+  QTest::addColumn<int>("split");
+  QTest::addColumn<int>("copies");
+  QTest::newRow("fewer KV heads than tp") << 8 << 2 << 2 << 4;
+  QTest::newRow("multi-query") << 8 << 1 << 1 << 8;
+  QTest::newRow("as many") << 8 << 8 << 8 << 1;
+  QTest::newRow("more") << 4 << 8 << 4 << 1;
+  QTest::newRow("no tp") << 1 << 8 << 1 << 1;
+}
+
+void MeshTest::kv_heads_split_tp() {
+  QFETCH(int, tp);
+  QFETCH(int, kv);
+  QFETCH(int, split);
+  QFETCH(int, copies);
+  const DeviceMesh mesh({tp, 1, 2, 3, kv}, {{MeshAxis::Dp, MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Pp}});
+  QCOMPARE(mesh.degree(MeshAxis::TpKv), int64_t{split});
+  QCOMPARE(mesh.degree(MeshAxis::TpRep), int64_t{copies});
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    QCOMPARE(mesh.coordinate(rank, MeshAxis::Tp), mesh.coordinate(rank, MeshAxis::TpKv) * copies + mesh.coordinate(rank, MeshAxis::TpRep));
+  }
+}
+
+void MeshTest::rank_orders() {
+  std::set<std::string> texts;
+  for (const RankOrder& order : all_orders()) {
+    RankOrder read;
+    QVERIFY(parse_rank_order(to_string(order), read));
+    QVERIFY(read == order);
+    texts.insert(to_string(order));
+  }
+  QCOMPARE(texts.size(), size_t{24});
+  QCOMPARE(to_string(RankOrder{}), std::string("tp-cp-dp-pp"));
+}
+
+void MeshTest::bad_rank_orders_data() {
+  QTest::addColumn<QByteArray>("text");
+  for (const char* text : {"", "tp", "tp-cp-dp", "tp-cp-dp-dp", "tp-cp-dp-pp-", "tp-cp-dp-pp-ep", "-tp-cp-dp-pp", "tp cp dp pp",
+                           "tp_kv-cp-dp-pp", "tp--dp-pp"}) {
+    QTest::addRow("'%s'", text) << QByteArray(text);
+  }
+}
+
+void MeshTest::bad_rank_orders() {
+  QFETCH(QByteArray, text);
+  const RankOrder before{{MeshAxis::Dp, MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Pp}};
+  RankOrder order = before;
+  QVERIFY(!parse_rank_order(text.toStdString(), order));
+  QVERIFY(order == before);
+}
+
+void MeshTest::refuses_what_is_no_mesh() {
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, DeviceMesh({0, 1, 1, 1, 1}, {}));
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, DeviceMesh({1, 1, -2, 1, 1}, {}));
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, DeviceMesh({int64_t{1} << 32, 1, int64_t{1} << 32, 1, 1}, {}));
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, DeviceMesh({}, {{MeshAxis::Tp, MeshAxis::Tp, MeshAxis::Dp, MeshAxis::Pp}}));
+}
+
+void MeshTest::group_names_data() {
+  QTest::addColumn<QList<int>>("axes");
+  QTest::addColumn<QString>("name");
+  const auto row = [](const char* name, const QList<MeshAxis>& axes) {
+    QList<int> numbers;
+    for (MeshAxis axis : axes) numbers << static_cast<int>(axis);
+    QTest::addRow("%s of %d", name, static_cast<int>(axes.size())) << numbers << QString(name);
+  };
+  row("tp", {MeshAxis::Tp});
+  row("tp", {MeshAxis::TpKv, MeshAxis::TpRep});
+  row("tp_rep", {MeshAxis::TpRep});
+  row("tp_kv", {MeshAxis::TpKv});
+  row("dp", {MeshAxis::Dp});
+  row("pp", {MeshAxis::Pp});
+  row("dp_cp", {MeshAxis::Dp, MeshAxis::Cp});
+  row("dp_tp", {MeshAxis::Dp, MeshAxis::TpKv, MeshAxis::TpRep});
+  row("", {});
+}
+
+void MeshTest::group_names() {
+  QFETCH(QList<int>, axes);
+  QFETCH(QString, name);
+  MeshAxes mesh;
+  for (int axis : axes) mesh.push_back(static_cast<MeshAxis>(axis));
+  QCOMPARE(QString::fromStdString(group_name(mesh)), name);
+}
+
+void MeshTest::group_sizes() {
+  const Expr tp(Symbol::intern("tp")), kv(Symbol::intern("G"));
+  QVERIFY(group_size({MeshAxis::Tp}) == tp);
+  QVERIFY(group_size({MeshAxis::TpKv, MeshAxis::TpRep}) == tp);
+  QVERIFY(group_size({MeshAxis::TpRep}) == tp / kv);
+  QVERIFY(group_size({}) == Expr(1));
+}
+
+void MeshTest::placement_text_data() {
+  QTest::addColumn<int>("which");
+  QTest::addColumn<QString>("text");
+  QTest::newRow("nothing") << 0 << "Replicate";
+  QTest::newRow("shard") << 1 << "Shard(seq) on tp";
+  QTest::newRow("shard and partial") << 2 << "Shard(seq) on tp, Partial(sum) on cp";
+  QTest::newRow("split axis") << 3 << "Shard(kv_heads) on tp_kv, Partial(max) on dp";
+  QTest::newRow("nested") << 4 << "Shard(batch) on dp, Shard(seq) on cp_tp";
+}
+
+void MeshTest::placement_text() {
+  QFETCH(int, which);
+  QFETCH(QString, text);
+  const std::vector<Axis> axes{Axis::Batch, Axis::Seq, Axis::KvHeads};
+  const Placement placements[] = {{{{}, {}, {}}, {}, Reduce::Sum},
+                                  {{{}, {MeshAxis::Tp}, {}}, {}, Reduce::Sum},
+                                  {{{}, {MeshAxis::Tp}, {}}, {MeshAxis::Cp}, Reduce::Sum},
+                                  {{{}, {}, {MeshAxis::TpKv}}, {MeshAxis::Dp}, Reduce::Max},
+                                  {{{MeshAxis::Dp}, {MeshAxis::Cp, MeshAxis::Tp}, {}}, {}, Reduce::Sum}};
+  const Placement& placement = placements[which];
+  QCOMPARE(QString::fromStdString(to_string(placement, axes)), text);
+  for (size_t dim = 0; dim < placement.shards.size(); ++dim) {
+    for (MeshAxis axis : placement.shards[dim]) {
+      QCOMPARE(placement.shard_dim(axis), static_cast<int>(dim));
+      QVERIFY(placement.uses(axis));
+    }
+  }
+  for (MeshAxis axis : placement.partial) {
+    QCOMPARE(placement.shard_dim(axis), -1);
+    QVERIFY(placement.uses(axis));
+  }
+  QVERIFY(!placement.uses(MeshAxis::Pp));
+}
+
+void MeshTest::first_dimension_wins() {
+  ShardRules rules;
+  rules.set(Axis::Batch, {MeshAxis::Dp});
+  rules.set(Axis::Heads, {MeshAxis::TpKv, MeshAxis::TpRep});
+  rules.set(Axis::Ffn, {MeshAxis::Tp});
+  rules.set(Axis::Seq, {MeshAxis::Cp, MeshAxis::Tp});
+  const Placement p = rules.place({Axis::Batch, Axis::Seq, Axis::Ffn, Axis::Hidden});
+  QVERIFY(p.shards == (std::vector<MeshAxes>{{MeshAxis::Dp}, {MeshAxis::Cp, MeshAxis::Tp}, {}, {}}));
+  QVERIFY(p.partial.empty());
+  // tp and its two parts are the same ranks.
+  QVERIFY(rules.place({Axis::Heads, Axis::Seq}).shards == (std::vector<MeshAxes>{{MeshAxis::TpKv, MeshAxis::TpRep}, {MeshAxis::Cp}}));
+  QVERIFY(rules.place({Axis::Ffn, Axis::Heads}).shards == (std::vector<MeshAxes>{{MeshAxis::Tp}, {}}));
+  QVERIFY(rules.of(Axis::Vocab).empty());
+}
+
+QTEST_APPLESS_MAIN(MeshTest)
+#include "mesh_test.moc"

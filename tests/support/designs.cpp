@@ -1,0 +1,36 @@
+#include "support/designs.h"
+
+namespace shardscape::test {
+
+Design preset_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel) {
+  Design d = default_design();
+  apply_preset(d, preset);
+  d.parallel = {};
+  d.parallel.tp = tp;
+  d.parallel.pp = pp;
+  d.parallel.dp = dp;
+  d.parallel.sequence_parallel = sequence_parallel;
+  return d;
+}
+
+Design tiny_design(const char* architecture) {
+  Design d;
+  d.model.preset = "";
+  d.model.architecture = architecture;
+  d.model.layers = 2;
+  d.model.hidden = 16;
+  d.model.heads = 4;
+  d.model.kv_heads = 2;
+  d.model.head_dim = 4;
+  d.model.ffn = 24;
+  d.model.vocab = 40;
+  d.model.positions = d.model.architecture == "gpt" ? 8 : 0;
+  d.model.tied_embeddings = d.model.architecture == "gpt";
+  d.workload.seq = 8;
+  d.workload.batch = 4;
+  d.workload.microbatch = 1;
+  d.workload.vocab_multiple = 1;
+  return d;
+}
+
+}  // namespace shardscape::test

@@ -1,0 +1,379 @@
+#include "support/interpreter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "cost/step_model.h"
+#include "design/validate.h"
+#include "graph/build.h"
+#include "schedule/schedule.h"
+#include "support/kernels.h"
+
+namespace shardscape::test {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
+
+// A segment in place: which layer it is, for the names of parameters.
+struct Instance {
+  int segment;
+  std::string name;  // "embedding", "layer3", "head"
+};
+
+std::string parameter_name(const Segment& s, const Instance& instance, const Param& p) {
+  return p.tied.empty() ? instance.name + "." + s.tensor(p.tensor).name : p.tied;
+}
+
+std::vector<std::vector<Instance>> instances_by_stage(const Design& d, const Graph& graph) {
+  std::vector<std::vector<Instance>> out(static_cast<size_t>(d.parallel.pp));
+  const std::vector<int64_t> layers = layers_per_stage(d);
+  int64_t layer = 0;
+  for (size_t p = 0; p < out.size(); ++p) {
+    if (p == 0) out[p].push_back({0, "embedding"});
+    for (int64_t i = 0; i < layers[p]; ++i, ++layer)
+      out[p].push_back({1 + graph.layer_pattern[static_cast<size_t>(layer) % graph.layer_pattern.size()], "layer" + std::to_string(layer)});
+    if (p + 1 == out.size()) out[p].push_back({graph.head(), "head"});
+  }
+  return out;
+}
+
+std::vector<int64_t> sizes_of(const Tensor& t, const Binding& binding) {
+  std::vector<int64_t> out;
+  for (const Expr& e : t.sizes) out.push_back(static_cast<int64_t>(std::get<Wide>(evaluate(e, binding))));
+  return out;
+}
+
+class Machine {
+ public:
+  Machine(const Design& design, const Parameters& parameters, unsigned seed, const ModelLibrary& library)
+      : d_(design),
+        binding_(bind_symbols(design)),
+        mesh_({design.parallel.tp, 1, design.parallel.dp, design.parallel.pp, design.model.kv_heads}, design.parallel.order),
+        parameters_(parameters) {
+    const auto problems = validate(design);
+    if (has_errors(problems)) fail(to_string(problems.front()));
+    auto graph = build_graph(structure_of(design), library);
+    if (auto* problem = std::get_if<Problem>(&graph)) fail(to_string(*problem));
+    graph_ = std::get<0>(graph);
+    stages_ = instances_by_stage(design, *graph_);
+    microbatches_ = static_cast<int>(*binding_.get(Symbol::intern("m")));
+    for (int64_t r = 0; r < mesh_.ranks(); ++r) stage_ranks_[mesh_.coordinate(r, MeshAxis::Pp)].push_back(r);
+    make_data(seed);
+    const std::vector<int64_t> rows{microbatches_, design.workload.microbatch * design.parallel.dp, design.workload.seq};
+    result_.token_losses = RealTensor(rows);
+    result_.last_hidden = RealTensor({rows[0], rows[1], rows[2], design.model.hidden});
+  }
+
+  RunResult run(bool backward) {
+    const Schedule schedule = make_schedule(d_.parallel.schedule, static_cast<int>(d_.parallel.pp), microbatches_);
+    std::vector<size_t> next(schedule.actions.size(), 0);
+    bool progress = true, done = false;
+    while (progress && !done) {
+      progress = false;
+      done = true;
+      for (size_t stage = 0; stage < next.size(); ++stage) {
+        while (next[stage] < schedule.actions[stage].size() && step(static_cast<int>(stage), schedule.actions[stage][next[stage]], backward)) {
+          ++next[stage];
+          progress = true;
+        }
+        done = done && next[stage] == schedule.actions[stage].size();
+      }
+    }
+    if (!done) fail("the schedule never finishes");
+    for (double l : result_.token_losses.data) result_.loss += l / static_cast<double>(result_.token_losses.elements());
+    if (backward) gather_gradients();
+    return std::move(result_);
+  }
+
+ private:
+  using RankValues = std::map<int64_t, std::vector<RealTensor>>;  // rank -> value of every tensor of a segment
+  using Message = std::map<int64_t, RealTensor>;                  // rank of the stage -> its part, keyed by coordinates without pp
+
+  const Segment& segment(int i) const { return graph_->segments[static_cast<size_t>(i)]; }
+
+  // Part of the whole that a rank holds: nested shards, major axis first.
+  std::pair<Starts, std::vector<int64_t>> part(const Tensor& t, int64_t rank) const {
+    std::vector<int64_t> sizes = sizes_of(t, binding_);
+    Starts starts(sizes.size(), 0);
+    for (size_t d = 0; d < sizes.size(); ++d)
+      for (MeshAxis axis : t.placement.shards[d]) {
+        if (sizes[d] % mesh_.degree(axis) != 0) fail(t.name + " does not split");
+        sizes[d] /= mesh_.degree(axis);
+        starts[d] += mesh_.coordinate(rank, axis) * sizes[d];
+      }
+    return {starts, sizes};
+  }
+  RealTensor local(const Tensor& t, const RealTensor& whole, int64_t rank) const {
+    const auto [starts, sizes] = part(t, rank);
+    return cut(whole, starts, sizes);
+  }
+
+  void make_data(unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<int> token(0, static_cast<int>(d_.model.vocab) - 1);
+    const std::vector<int64_t> shape{d_.workload.microbatch * d_.parallel.dp, d_.workload.seq};
+    for (int m = 0; m < microbatches_; ++m) {
+      tokens_.emplace_back(shape);
+      targets_.emplace_back(shape);
+      for (double& x : tokens_.back().data) x = token(random);
+      for (double& x : targets_.back().data) x = token(random);
+    }
+  }
+
+  bool step(int stage, const Action& action, bool backward) {
+    const int64_t from = action.microbatch;
+    switch (action.kind) {
+      case ActionKind::ReceiveForward: return move_message(forward_[{stage, from}], inbox_[{stage, from}]);
+      case ActionKind::SendForward: return move_message(inbox_[{stage, ~from}], forward_[{stage + 1, from}]);
+      case ActionKind::Forward: forward(stage, static_cast<int>(from)); return true;
+      case ActionKind::ReceiveBackward: return !backward || move_message(backward_[{stage, from}], inbox_grad_[{stage, from}]);
+      case ActionKind::SendBackward: return !backward || move_message(inbox_grad_[{stage, ~from}], backward_[{stage - 1, from}]);
+      case ActionKind::Backward:
+        if (backward) this->backward(stage, static_cast<int>(from));
+        return true;
+      default: return true;
+    }
+  }
+  // Peers differ in the pp coordinate only.
+  bool move_message(Message& from, Message& to) {
+    if (from.empty()) return false;
+    to = std::move(from);
+    from.clear();
+    return true;
+  }
+  int64_t lane(int64_t rank) const { return mesh_.with(rank, MeshAxis::Pp, 0); }
+
+  void forward(int stage, int m) {
+    Message stream = std::move(inbox_[{stage, m}]);
+    for (const Instance& instance : stages_[static_cast<size_t>(stage)]) {
+      const Segment& s = segment(instance.segment);
+      RankValues values;
+      for (int64_t rank : stage_ranks_[stage]) {
+        auto& v = values[rank];
+        v.resize(s.tensors.size());
+        for (size_t t = 0; t < s.tensors.size(); ++t) {
+          if (s.tensors[t].name == "tokens") v[t] = local(s.tensors[t], tokens_[static_cast<size_t>(m)], rank);
+          if (s.tensors[t].name == "targets") v[t] = local(s.tensors[t], targets_[static_cast<size_t>(m)], rank);
+        }
+        load_parameters(s, instance, rank, v);
+        if (s.input >= 0) v[static_cast<size_t>(s.input)] = stream.at(lane(rank));
+      }
+      if (s.kind == SegmentKind::Head) record(s, s.input, values, result_.last_hidden, m);
+      execute(s, 0, s.backward_begin, stage, values);
+      if (s.kind == SegmentKind::Head) record(s, s.output, values, result_.token_losses, m);
+      for (auto& [rank, v] : values) stream[lane(rank)] = v[static_cast<size_t>(s.output)];
+      keep_saved(s, values);
+      saved_[{instance.name, m}] = std::move(values);
+    }
+    inbox_[{stage, ~m}] = std::move(stream);
+  }
+
+  void load_parameters(const Segment& s, const Instance& instance, int64_t rank, std::vector<RealTensor>& v) const {
+    for (const Param& p : s.params)
+      v[static_cast<size_t>(p.tensor)] = local(s.tensor(p.tensor), parameters_.at(parameter_name(s, instance, p)), rank);
+  }
+
+  void record(const Segment& s, TensorId id, const RankValues& values, RealTensor& into, int m) const {
+    for (const auto& [rank, v] : values) {
+      const auto [starts, sizes] = part(s.tensor(id), rank);
+      Starts at{m};
+      at.insert(at.end(), starts.begin(), starts.end());
+      RealTensor value = v[static_cast<size_t>(id)];
+      value.shape.insert(value.shape.begin(), 1);
+      paste(into, value, at);
+    }
+  }
+
+  // Only what lies in a saved storage survives until the backward: nothing else may be needed.
+  static void keep_saved(const Segment& s, RankValues& values) {
+    std::set<StorageId> kept;
+    for (const SavedStorage& x : s.saved) kept.insert(x.storage);
+    for (auto& [rank, v] : values)
+      for (size_t t = 0; t < v.size(); ++t)
+        if (!kept.count(s.tensors[t].storage)) v[t] = RealTensor();
+  }
+
+  void backward(int stage, int m) {
+    Message stream = std::move(inbox_grad_[{stage, m}]);
+    auto& list = stages_[static_cast<size_t>(stage)];
+    for (auto instance = list.rbegin(); instance != list.rend(); ++instance) {
+      const Segment& s = segment(instance->segment);
+      RankValues values = std::move(saved_.at({instance->name, m}));
+      saved_.erase({instance->name, m});
+      for (int64_t rank : stage_ranks_[stage]) {
+        auto& v = values[rank];
+        load_parameters(s, *instance, rank, v);
+        RealTensor& g = v[static_cast<size_t>(s.output_grad)];
+        if (s.kind == SegmentKind::Head) {
+          g = RealTensor(part(s.tensor(s.output_grad), rank).second);
+          std::fill(g.data.begin(), g.data.end(), 1.0 / static_cast<double>(result_.token_losses.elements()));
+        } else {
+          g = stream.at(lane(rank));
+        }
+      }
+      execute(s, s.backward_begin, static_cast<OpId>(s.ops.size()), stage, values);
+      for (auto& [rank, v] : values) {
+        if (s.input_grad >= 0) stream[lane(rank)] = v[static_cast<size_t>(s.input_grad)];
+        for (const Param& p : s.params) accumulate(rank, parameter_name(s, *instance, p), s.tensor(p.gradient), v[static_cast<size_t>(p.gradient)]);
+      }
+    }
+    inbox_grad_[{stage, ~m}] = std::move(stream);
+  }
+
+  struct LocalGradient {
+    const Tensor* tensor;
+    RealTensor value;
+  };
+  void accumulate(int64_t rank, const std::string& name, const Tensor& tensor, const RealTensor& value) {
+    LocalGradient& g = gradients_[name][rank];
+    if (!g.value.defined()) {
+      g = {&tensor, value};
+      return;
+    }
+    if (g.tensor->placement != tensor.placement) fail(name + ": gradients in two placements");
+    for (size_t i = 0; i < value.data.size(); ++i) g.value.data[i] += value.data[i];
+  }
+
+  void execute(const Segment& s, OpId begin, OpId end, int stage, RankValues& values) {
+    for (OpId id = begin; id < end; ++id) {
+      const Op& op = s.op(id);
+      if (is_collective(op.kind))
+        collective(s, op, stage, values);
+      else
+        for (int64_t rank : stage_ranks_[stage]) compute(s, op, rank, values[rank]);
+    }
+  }
+
+  void compute(const Segment& s, const Op& op, int64_t rank, std::vector<RealTensor>& v) {
+    const auto value = [&](TensorId id) -> RealTensor& { return v[static_cast<size_t>(id)]; };
+    for (TensorId id : op.inputs)
+      if (!value(id).defined()) fail(op.name + " reads " + s.tensor(id).name + ", which is not there: not saved?");
+    if (op.kind == OpKind::Slice) {
+      const auto [from, ignored] = part(s.tensor(op.inputs[0]), rank);
+      auto [starts, sizes] = part(s.tensor(op.outputs[0]), rank);
+      for (size_t d = 0; d < starts.size(); ++d) starts[d] -= from[d];
+      value(op.outputs[0]) = cut(value(op.inputs[0]), starts, sizes);
+      return;
+    }
+    KernelCall call{op, {}, {}, {}, {}, d_.model.heads / d_.model.kv_heads};
+    for (TensorId id : op.inputs) {
+      call.inputs.push_back(&value(id));
+      call.input_starts.push_back(part(s.tensor(id), rank).first);
+    }
+    for (TensorId id : op.outputs) {
+      auto [starts, sizes] = part(s.tensor(id), rank);
+      call.output_starts.push_back(starts);
+      call.output_shapes.push_back(sizes);
+    }
+    auto outputs = run_kernel(call);
+    for (size_t i = 0; i < outputs.size(); ++i) value(op.outputs[i]) = std::move(outputs[i]);
+  }
+
+  // Every collective through the definition: reduce or lay out over the group, then cut each member's part.
+  void collective(const Segment& s, const Op& op, int stage, RankValues& values) {
+    const Tensor &in = s.tensor(op.inputs[0]), &out = s.tensor(op.outputs[0]);
+    std::set<int64_t> done;
+    for (int64_t rank : stage_ranks_[stage]) {
+      if (done.count(rank)) continue;
+      const std::vector<int64_t> group = mesh_.group(rank, op.group);
+      if (group.size() < 2) fail(op.name + ": a group of one");
+      const bool reduces = op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter;
+      RealTensor whole(sizes_of(in, binding_));
+      bool first = true;
+      RealTensor sum;
+      for (int64_t member : group) {
+        const RealTensor& mine = values[member][static_cast<size_t>(op.inputs[0])];
+        if (!mine.defined()) fail(op.name + " reads " + in.name + ", which is not there: not saved?");
+        if (!reduces) {
+          paste(whole, mine, part(in, member).first);
+        } else if (first) {
+          sum = mine;
+        } else {
+          for (size_t i = 0; i < sum.data.size(); ++i)
+            sum.data[i] = op.reduce == Reduce::Max ? std::max(sum.data[i], mine.data[i]) : sum.data[i] + mine.data[i];
+        }
+        first = false;
+      }
+      if (reduces) paste(whole, sum, part(in, rank).first);
+      for (int64_t member : group) {
+        values[member][static_cast<size_t>(op.outputs[0])] = local(out, whole, member);
+        done.insert(member);
+      }
+    }
+  }
+
+  // Sums over the axes along which a gradient is Partial, and over the stages that share a tied parameter.
+  void gather_gradients() {
+    for (auto& [name, by_rank] : gradients_) {
+      const Tensor& t = *by_rank.begin()->second.tensor;
+      for (MeshAxis axis : t.placement.partial) {
+        auto summed = by_rank;
+        for (auto& [rank, g] : summed)
+          for (int64_t member : mesh_.group(rank, {axis}))
+            if (member != rank)
+              for (size_t i = 0; i < g.value.data.size(); ++i) g.value.data[i] += by_rank.at(member).value.data[i];
+        by_rank = std::move(summed);
+      }
+      std::map<int64_t, RealTensor> by_lane;
+      for (auto& [rank, g] : by_rank) {
+        RealTensor& sum = by_lane.try_emplace(lane(rank), RealTensor(g.value.shape)).first->second;
+        for (size_t i = 0; i < sum.data.size(); ++i) sum.data[i] += g.value.data[i];
+      }
+      RealTensor whole(sizes_of(t, binding_));
+      for (const auto& [rank, value] : by_lane) paste(whole, value, part(t, rank).first);
+      for (const auto& [rank, value] : by_lane) {
+        const RealTensor again = local(t, whole, rank);
+        for (size_t i = 0; i < again.data.size(); ++i)
+          if (std::abs(again.data[i] - value.data[i]) > 1e-10) fail(name + ": replicas disagree on the gradient");
+      }
+      result_.gradients[name] = std::move(whole);
+    }
+  }
+
+  Design d_;
+  Binding binding_;
+  DeviceMesh mesh_;
+  const Parameters& parameters_;
+  std::shared_ptr<const Graph> graph_;
+  std::vector<std::vector<Instance>> stages_;
+  std::map<int64_t, std::vector<int64_t>> stage_ranks_;
+  int microbatches_ = 1;
+  std::vector<RealTensor> tokens_, targets_;
+  std::map<std::pair<int, int64_t>, Message> forward_, backward_, inbox_, inbox_grad_;
+  std::map<std::pair<std::string, int>, RankValues> saved_;
+  std::map<std::string, std::map<int64_t, LocalGradient>> gradients_;
+  RunResult result_;
+};
+
+}  // namespace
+
+Parameters random_parameters(const Design& design, unsigned seed, const ModelLibrary& library) {
+  Design alone = design;
+  alone.parallel = {};
+  const Binding binding = bind_symbols(alone);
+  auto graph = build_graph(structure_of(alone), library);
+  if (auto* problem = std::get_if<Problem>(&graph)) fail(to_string(*problem));
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, 0.4);
+  Parameters out;
+  const Graph& g = *std::get<0>(graph);
+  const auto stages = instances_by_stage(alone, g);
+  for (const Instance& instance : stages[0])
+    for (const Param& p : g.segments[static_cast<size_t>(instance.segment)].params) {
+      const Segment& s = g.segments[static_cast<size_t>(instance.segment)];
+      RealTensor value(sizes_of(s.tensor(p.tensor), binding));
+      for (double& x : value.data) x = normal(random);
+      out.try_emplace(parameter_name(s, instance, p), std::move(value));
+    }
+  return out;
+}
+
+RunResult run_step(const Design& design, const Parameters& parameters, unsigned data_seed, bool backward, const ModelLibrary& library) {
+  return Machine(design, parameters, data_seed, library).run(backward);
+}
+
+}  // namespace shardscape::test

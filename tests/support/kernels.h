@@ -1,0 +1,24 @@
+// What each kind of op computes on one rank, forward and backward. Backward kernels see only what the graph gives them.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "support/real_tensor.h"
+
+namespace shardscape::test {
+
+// Where this rank's part of a tensor begins in the whole, per dimension.
+using Starts = std::vector<int64_t>;
+
+struct KernelCall {
+  const Op& op;
+  std::vector<const RealTensor*> inputs;
+  std::vector<Starts> input_starts, output_starts;
+  std::vector<std::vector<int64_t>> output_shapes;
+  int64_t heads_per_kv = 1;
+};
+
+std::vector<RealTensor> run_kernel(const KernelCall& call);
+
+}  // namespace shardscape::test

@@ -1,0 +1,79 @@
+#include "support/real_tensor.h"
+
+#include <array>
+
+#include "graph/op_spec.h"
+
+namespace shardscape::test {
+
+RealTensor::RealTensor(std::vector<int64_t> sizes) : shape(std::move(sizes)) {
+  int64_t n = 1;
+  for (int64_t s : shape) n *= s;
+  data.assign(static_cast<size_t>(n), 0.0);
+}
+
+namespace {
+
+// Calls fn(index in whole, index in part) for every element of a part.
+template <class Fn>
+void each_part(const std::vector<int64_t>& whole, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes, Fn fn) {
+  int64_t n = 1;
+  for (int64_t s : sizes) n *= s;
+  std::vector<int64_t> at(sizes.size(), 0);
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t index = 0;
+    for (size_t d = 0; d < sizes.size(); ++d) index = index * whole[d] + starts[d] + at[d];
+    fn(static_cast<size_t>(index), static_cast<size_t>(i));
+    for (size_t d = sizes.size(); d-- > 0;) {
+      if (++at[d] < sizes[d]) break;
+      at[d] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes) {
+  RealTensor part(sizes);
+  each_part(whole.shape, starts, sizes, [&](size_t w, size_t p) { part.data[p] = whole.data[w]; });
+  return part;
+}
+
+void paste(RealTensor& whole, const RealTensor& part, const std::vector<int64_t>& starts) {
+  each_part(whole.shape, starts, part.shape, [&](size_t w, size_t p) { whole.data[w] = part.data[p]; });
+}
+
+RealTensor einsum(const std::string& spec_text, const std::vector<const RealTensor*>& operands,
+                  const std::vector<int64_t>& out_shape) {
+  const OpSpec spec = *parse_op_spec(spec_text);
+  std::string letters = spec.out;
+  std::array<int64_t, 128> extent{};
+  for (size_t d = 0; d < spec.out.size(); ++d) extent[static_cast<size_t>(spec.out[d])] = out_shape[d];
+  for (size_t i = 0; i < operands.size(); ++i)
+    for (size_t d = 0; d < spec.in[i].size(); ++d) {
+      const char c = spec.in[i][d];
+      if (letters.find(c) == std::string::npos) letters += c;
+      extent[static_cast<size_t>(c)] = operands[i]->shape[d];
+    }
+  RealTensor out(out_shape);
+  std::array<int64_t, 128> at{};
+  const auto offset = [&](const std::string& of) {
+    int64_t index = 0;
+    for (char c : of) index = index * extent[static_cast<size_t>(c)] + at[static_cast<size_t>(c)];
+    return static_cast<size_t>(index);
+  };
+  while (true) {
+    double product = 1;
+    for (size_t i = 0; i < operands.size(); ++i) product *= operands[i]->data[offset(spec.in[i])];
+    out.data[offset(spec.out)] += product;
+    size_t l = letters.size();
+    while (l-- > 0) {
+      int64_t& x = at[static_cast<size_t>(letters[l])];
+      if (++x < extent[static_cast<size_t>(letters[l])]) break;
+      x = 0;
+      if (l == 0) return out;
+    }
+  }
+}
+
+}  // namespace shardscape::test

@@ -1,0 +1,154 @@
+#include "support/trace_bundle.h"
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+
+#include "trace/wire.h"
+
+namespace shardscape::test {
+
+using namespace chakra;
+
+TraceAttr& TraceNodeSpec::attr(const std::string& wanted) {
+  for (TraceAttr& a : attrs)
+    if (a.name == wanted) return a;
+  return attrs.emplace_back(TraceAttr{.name = wanted});
+}
+
+void TraceNodeSpec::drop(const std::string& unwanted) {
+  std::erase_if(attrs, [&](const TraceAttr& a) { return a.name == unwanted; });
+}
+
+TraceNodeSpec& TraceFileSpec::node(uint64_t id) {
+  const auto it = std::find_if(nodes.begin(), nodes.end(), [&](const TraceNodeSpec& n) { return n.id == id; });
+  if (it == nodes.end()) throw std::out_of_range("no node " + std::to_string(id));
+  return *it;
+}
+
+std::string trace_bytes(const TraceFileSpec& file) {
+  if (!file.raw.empty()) return file.raw;
+  std::string out;
+  const auto put = [&](const std::string& message) {
+    wire::Writer(out).varint(message.size());
+    out += message;
+  };
+  if (file.metadata) {
+    std::string metadata;
+    wire::Writer(metadata).bytes_field(metadata_field::kVersion, "1.0");
+    put(metadata);
+  }
+  for (const TraceNodeSpec& n : file.nodes) {
+    std::string message, deps;
+    wire::Writer w(message);
+    w.varint_field(node_field::kId, n.id);
+    w.bytes_field(node_field::kName, n.name);
+    w.varint_field(node_field::kType, static_cast<uint64_t>(n.type));
+    for (const uint64_t d : n.deps) wire::Writer(deps).varint(d);
+    if (!deps.empty()) w.bytes_field(node_field::kDataDeps, deps);
+    for (const TraceAttr& a : n.attrs) {
+      std::string attr;
+      wire::Writer aw(attr);
+      aw.bytes_field(attr_field::kName, a.name);
+      if (a.kind == attr_field::kFloat) {
+        aw.tag(a.kind, wire::Type::Fixed32);
+        attr.append(4, '\0');
+      } else if (a.kind >= attr_field::kBool + 1) {
+        aw.bytes_field(a.kind, a.bytes);
+      } else {
+        aw.varint_field(a.kind, static_cast<uint64_t>(a.integer));
+      }
+      w.bytes_field(node_field::kAttr, attr);
+    }
+    put(message);
+  }
+  return out;
+}
+
+void BundleSpec::save(const std::filesystem::path& folder) const {
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const std::string& file, const std::string& bytes) {
+    std::ofstream(folder / file, std::ios::binary) << bytes;
+  };
+  for (const auto& [rank, file] : ranks) write(name + "." + std::to_string(rank) + ".et", trace_bytes(file));
+  for (const auto& [file, bytes] : files) write(file, bytes);
+  for (const auto& [file, bytes] : more) write(file, bytes);
+}
+
+namespace {
+
+TraceNodeSpec node(uint64_t id, NodeType type, std::vector<uint64_t> deps) {
+  return {.id = id, .name = "n" + std::to_string(id), .type = static_cast<int>(type), .deps = std::move(deps),
+          .attrs = {{.name = "is_cpu_op", .kind = attr_field::kBool}}};
+}
+
+}  // namespace
+
+TraceNodeSpec compute(uint64_t id, std::vector<uint64_t> deps, int64_t ops, int64_t bytes) {
+  TraceNodeSpec n = node(id, NodeType::Comp, std::move(deps));
+  n.attrs.push_back({.name = "num_ops", .kind = attr_field::kInt64, .integer = ops});
+  n.attrs.push_back({.name = "tensor_size", .kind = attr_field::kUint64, .integer = bytes});
+  return n;
+}
+
+TraceNodeSpec collective(uint64_t id, std::vector<uint64_t> deps, CollectiveType type, int64_t bytes,
+                         const std::string& group) {
+  TraceNodeSpec n = node(id, NodeType::Coll, std::move(deps));
+  n.attrs.push_back({.name = "comm_type", .kind = attr_field::kInt64, .integer = static_cast<int64_t>(type)});
+  n.attrs.push_back({.name = "comm_size", .kind = attr_field::kInt64, .integer = bytes});
+  if (!group.empty()) n.attrs.push_back({.name = "pg_name", .kind = attr_field::kString, .bytes = group});
+  return n;
+}
+
+TraceNodeSpec transfer(uint64_t id, std::vector<uint64_t> deps, bool send, int64_t source, int64_t destination,
+                       int64_t bytes, int64_t tag) {
+  TraceNodeSpec n = node(id, send ? NodeType::Send : NodeType::Recv, std::move(deps));
+  n.attrs.push_back({.name = "comm_src", .kind = attr_field::kInt32, .integer = source});
+  n.attrs.push_back({.name = "comm_dst", .kind = attr_field::kInt32, .integer = destination});
+  n.attrs.push_back({.name = "comm_size", .kind = attr_field::kInt64, .integer = bytes});
+  n.attrs.push_back({.name = "comm_tag", .kind = attr_field::kInt32, .integer = tag});
+  return n;
+}
+
+std::string encode_string_list(const std::vector<std::string>& strings) {
+  std::string out;
+  for (const std::string& s : strings) wire::Writer(out).bytes_field(1, s);
+  return out;
+}
+
+std::string encode_bool_list(const std::vector<bool>& values) {
+  std::string packed, out;
+  for (const bool v : values) packed += static_cast<char>(v);
+  wire::Writer(out).bytes_field(1, packed);
+  return out;
+}
+
+BundleSpec good_bundle() {
+  BundleSpec bundle;
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    const bool first = rank < 2;
+    const std::string pair = first ? "1" : "2";
+    TraceFileSpec& file = bundle.ranks[rank];
+    file.nodes.push_back(compute(1, {}));
+    file.nodes.push_back(collective(2, {1}, CollectiveType::AllReduce, 1 << 20, pair));
+    file.nodes.push_back(collective(3, {2}, CollectiveType::AllGather, 1 << 18, pair));
+    file.nodes.push_back(collective(4, {3}, CollectiveType::ReduceScatter, 1 << 19, pair));
+    file.nodes.push_back(collective(5, {4}, CollectiveType::AllToAll, 1 << 19, pair));
+    file.nodes.push_back(transfer(6, {5}, first, first ? rank : rank - 2, first ? rank + 2 : rank, 1 << 16, 7));
+    file.nodes.push_back(compute(7, {6}));
+    file.nodes.push_back(transfer(8, {6, 7}, !first, first ? rank + 2 : rank, first ? rank : rank - 2, 1 << 16, 8));
+    file.nodes.push_back(collective(9, {8}, CollectiveType::AllReduce, 4096, rank % 2 ? "4" : "3"));
+    file.nodes.push_back(collective(10, {9}, CollectiveType::AllReduce, 64, ""));
+    file.nodes.push_back(compute(11, {10}));
+  }
+  bundle.files["comm_groups.json"] = R"({"1": [0, 1], "2": [2, 3], "3": [0, 2], "4": [1, 3]})";
+  bundle.files["system.json"] = R"({"scheduling-policy": "LIFO", "collective-optimization": "baseline",
+  "preferred-dataset-splits": 1, "active-chunks-per-dimension": 1, "endpoint-delay": 0, "peak-perf": 989,
+  "local-mem-bw": 3350, "roofline-enabled": 1, "all-reduce-implementation": ["ring"],
+  "all-gather-implementation": ["ring"], "reduce-scatter-implementation": ["ring"], "all-to-all-implementation": ["ring"]})";
+  bundle.files["network.yml"] = "topology: [ Switch ]\nnpus_count: [ 4 ]  # ranks\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n";
+  bundle.files["memory.json"] = R"({"memory-type": "NO_MEMORY_EXPANSION"})";
+  return bundle;
+}
+
+}  // namespace shardscape::test

@@ -1,0 +1,19 @@
+// What every test of the window needs before its application exists: no screen, and settings of its own.
+#pragma once
+
+#include <unistd.h>
+
+#include <QDir>
+#include <QSettings>
+#include <QStandardPaths>
+
+namespace shardscape {
+
+inline void go_offscreen() {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QStandardPaths::setTestModeEnabled(true);
+  QSettings::setPath(QSettings::IniFormat, QSettings::UserScope,
+                     QDir::tempPath() + QString("/shardscape-test-%1").arg(getpid()));
+}
+
+}  // namespace shardscape

@@ -1,0 +1,208 @@
+#include <QSignalSpy>
+#include <QTest>
+
+#include "design/knobs.h"
+#include "offscreen.h"
+#include "ui/state/design_summary.h"
+#include "ui/state/session.h"
+#include "ui/state/settings.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+namespace {
+
+Expr parsed(const char* text) { return std::get<Expr>(Expr::parse(text)); }
+
+}  // namespace
+
+class SessionTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+  void opensComputed() {
+    Session session;
+    session.waitForReport();
+    QVERIFY(session.current());
+    QVERIFY(!session.computing());
+    QVERIFY(session.report()->valid());
+    QCOMPARE(session.report()->ranks, 8);
+    QVERIFY(session.report()->design == default_design());
+  }
+
+  void editRecomputesInTheBackground() {
+    Session session;
+    session.waitForReport();
+    const auto before = session.report();
+    QVERIFY(!session.setKnob("seq", "4,096"));
+    QVERIFY(session.computing());
+    QVERIFY(!session.current());
+    QCOMPARE(session.report(), before);  // the last result stays
+    QTRY_VERIFY(session.current());
+    QCOMPARE(session.report()->design.workload.seq, 4096);
+  }
+
+  void staleResultsAreDropped() {
+    Session session;
+    session.waitForReport();
+    QVector<qint64> seen;
+    connect(&session, &Session::reportChanged, &session, [&] {
+      if (session.current()) seen << session.report()->design.workload.seq;
+    });
+    for (int i = 1; i <= 20; ++i) session.setKnob("seq", QString::number(1024 * i));
+    QTRY_VERIFY(session.current());
+    QTest::qWait(50);
+    QCOMPARE(seen, QVector<qint64>{20480});
+  }
+
+  void refusedTextChangesNothing() {
+    Session session;
+    const Design before = session.design();
+    for (const char* text : {"0", "-3", "eight", "", "99999999999999999999"}) {
+      const auto problem = session.setKnob("tp", text);
+      QVERIFY2(problem.has_value(), text);
+      QVERIFY(!problem->accepted.empty());
+    }
+    QVERIFY(session.setKnob("no_such_knob", "1").has_value());
+    QVERIFY(session.design() == before);
+    QVERIFY(session.undoStack()->isClean());
+  }
+
+  void wrongDesignKeepsTheLastReport() {
+    Session session;
+    session.waitForReport();
+    const auto good = session.report();
+    QVERIFY(!session.setKnob("tp", "5"));
+    session.waitForReport();
+    QVERIFY(!session.current());
+    QVERIFY(!session.computing());
+    QVERIFY(has_errors(session.problems()));
+    QCOMPARE(session.report(), good);
+    const auto& problems = session.problems();
+    const auto found = std::find_if(problems.begin(), problems.end(), [](const Problem& p) { return !p.fixes.empty(); });
+    QVERIFY(found != problems.end());
+    const Fix fix = found->fixes.front();
+    session.applyFix(fix);
+    session.waitForReport();
+    QVERIFY(session.current());
+  }
+
+  void quickEditsOfOneKnobAreOneStep() {
+    Session session;
+    for (const char* text : {"4", "40", "409", "4096"}) session.setKnob("seq", text);
+    QCOMPARE(session.undoStack()->count(), 1);
+    session.setKnob("batch", "64");
+    QCOMPARE(session.undoStack()->count(), 2);
+    session.endEdit();
+    session.setKnob("batch", "128");
+    QCOMPARE(session.undoStack()->count(), 3);
+    session.undoStack()->undo();
+    QCOMPARE(session.design().workload.batch, 64);
+    session.undoStack()->undo();
+    session.undoStack()->undo();
+    QVERIFY(session.design() == default_design());
+    session.undoStack()->redo();
+    QCOMPARE(session.design().workload.seq, 4096);
+  }
+
+  void thereAndBackIsNoStep() {
+    Session session;
+    const QString seq = QString::number(session.design().workload.seq);
+    session.setKnob("seq", "1024");
+    session.setKnob("seq", seq);
+    QCOMPARE(session.undoStack()->count(), 0);
+    QVERIFY(session.undoStack()->isClean());
+  }
+
+  void presetIsOneStep() {
+    Session session;
+    session.applyPreset("llama3-70b");
+    QCOMPARE(session.design().model.layers, 80);
+    QCOMPARE(session.design().parallel.tp, default_design().parallel.tp);
+    QCOMPARE(session.undoStack()->count(), 1);
+    session.undoStack()->undo();
+    QVERIFY(session.design() == default_design());
+    session.applyPreset("no-such-model");
+    QCOMPARE(session.undoStack()->count(), 0 + 1);
+  }
+
+  void stageAndRankFollowEachOther() {
+    Session session;
+    session.waitForReport();
+    QSignalSpy changed(&session, &Session::stageChanged);
+    session.setStage(1);
+    QCOMPARE(stage_of_rank(*session.report(), session.rank()), 1);
+    session.setRank(0);
+    QCOMPARE(session.stage(), 0);
+    QCOMPARE(changed.count(), 2);
+    session.setRank(99999);
+    session.setStage(7);
+    QCOMPARE(changed.count(), 2);
+    session.setStage(1);
+    session.setKnob("pp", "1");
+    session.waitForReport();
+    QCOMPARE(session.stage(), 0);
+    QVERIFY(session.rank() < session.report()->ranks);
+  }
+
+  void substitutedText_data() {
+    QTest::addColumn<QString>("formula");
+    QTest::addColumn<QString>("expected");
+    QTest::newRow("product") << "8*b*S*D" << "8·1·8,192·4,096";
+    QTest::newRow("fraction") << "2*b*S*D/(cp*tp)" << "2·1·8,192·4,096/(1·2)";
+    QTest::newRow("one below") << "S/tp" << "8,192/2";
+    QTest::newRow("power") << "S^2*D - 3" << "8,192²·4,096 - 3";
+    QTest::newRow("inverse") << "1/tp" << "1/2";
+    QTest::newRow("zero") << "0" << "0";
+    QTest::newRow("constant") << "12" << "12";
+    QTest::newRow("unknown symbol") << "2*unheard_of" << "2·unheard_of";
+  }
+  void substitutedText() {
+    QFETCH(QString, formula);
+    QFETCH(QString, expected);
+    Binding binding;
+    for (const auto& [name, value] : {std::pair{"b", 1}, {"S", 8192}, {"D", 4096}, {"tp", 2}, {"cp", 1}}) {
+      binding.set(Symbol::intern(name), value);
+    }
+    const QString shown = substituted(parsed(qPrintable(formula)), binding);
+    // Factors print in canonical order, which the expression owns: compare them as a set.
+    QStringList a = shown.split("·"), b = expected.split("·");
+    a.sort();
+    b.sort();
+    if (!formula.contains('/') && !formula.contains('^')) QCOMPARE(a, b);
+    QCOMPARE(shown.size(), expected.size());
+  }
+
+  void summaryIsNeverEmpty() {
+    Session session;
+    session.waitForReport();
+    const Inspection summary = designSummary(session);
+    QVERIFY(!summary.isEmpty());
+    QVERIFY(!summary.values.isEmpty());
+    QVERIFY(!summary.rows.isEmpty());
+    QVERIFY(!summary.why.isEmpty());
+    for (const InspectedValue& value : summary.values) {
+      QVERIFY(!value.formula.isEmpty());
+      QVERIFY(!value.substituted.isEmpty());
+      QVERIFY(!value.value.isEmpty());
+    }
+  }
+
+  void settingsComeBack() {
+    QCOMPARE(settings::themeMode(), Theme::Mode::Light);
+    settings::setThemeMode(Theme::Mode::Dark);
+    QCOMPARE(settings::themeMode(), Theme::Mode::Dark);
+    settings::setUnits(UnitSystem::Decimal);
+    QCOMPARE(settings::units(), UnitSystem::Decimal);
+    settings::setFormVisible(false);
+    settings::forgetLayout();
+    QVERIFY(settings::formVisible());
+    settings::setExportFolder("/no/such/folder");
+    QCOMPARE(settings::exportFolder(), QDir::homePath());
+  }
+};
+
+QTEST_MAIN(SessionTest)
+#include "session_test.moc"

@@ -1,0 +1,104 @@
+#include "ui/charts/chart_export.h"
+
+#include <QBuffer>
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QImage>
+#include <QPageLayout>
+#include <QPageSize>
+#include <QPdfWriter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kPngScale = 2;  // sharp on a page and on dense screens
+constexpr int kDotsPerInch = 96;
+
+bool write_png(const Picture& picture, QBuffer& buffer) {
+  QImage image(picture.size * kPngScale, QImage::Format_ARGB32_Premultiplied);
+  if (image.isNull()) return false;
+  image.fill(Qt::transparent);
+  const int dots_per_meter = qRound(kDotsPerInch * kPngScale / 0.0254);
+  picture.paint(image, picture.size, kPngScale);
+  image.setDotsPerMeterX(dots_per_meter);
+  image.setDotsPerMeterY(dots_per_meter);
+  image.setText(QStringLiteral("Title"), picture.title);
+  return image.save(&buffer, "PNG");
+}
+
+bool write_svg(const Picture& picture, QBuffer& buffer) {
+  QSvgGenerator generator;
+  generator.setOutputDevice(&buffer);
+  generator.setSize(picture.size);
+  generator.setViewBox(QRect(QPoint(0, 0), picture.size));
+  generator.setResolution(kDotsPerInch);
+  generator.setTitle(picture.title);
+  generator.setDescription(QCoreApplication::applicationName());
+  picture.paint(generator, picture.size, 1);
+  return true;
+}
+
+bool write_pdf(const Picture& picture, QBuffer& buffer) {
+  QPdfWriter writer(&buffer);
+  writer.setResolution(kDotsPerInch);
+  const QSizeF points = QSizeF(picture.size) * 72.0 / kDotsPerInch;
+  const QPageSize page(points, QPageSize::Point, picture.title, QPageSize::ExactMatch);
+  writer.setPageLayout(QPageLayout(page, QPageLayout::Portrait, {}));
+  writer.setTitle(picture.title);
+  writer.setCreator(QStringLiteral("Shardscape"));
+  picture.paint(writer, picture.size, 1);
+  return true;
+}
+
+}  // namespace
+
+std::span<const SaveFormatInfo> save_formats() {
+  static const SaveFormatInfo formats[] = {
+      {SaveFormat::Png, QStringLiteral("png"), QCoreApplication::translate("SaveMenu", "PNG picture")},
+      {SaveFormat::Svg, QStringLiteral("svg"), QCoreApplication::translate("SaveMenu", "SVG drawing")},
+      {SaveFormat::Pdf, QStringLiteral("pdf"), QCoreApplication::translate("SaveMenu", "PDF page")},
+      {SaveFormat::Csv, QStringLiteral("csv"), QCoreApplication::translate("SaveMenu", "CSV numbers")},
+  };
+  return formats;
+}
+
+const SaveFormatInfo& info_of(SaveFormat format) { return save_formats()[static_cast<size_t>(format)]; }
+
+std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format) {
+  if (format == SaveFormat::Csv) {
+    if (!picture.csv) return Problem{Severity::Error, "csv", "this view has no table to save", "png, svg or pdf", {}};
+    return picture.csv().toUtf8();
+  }
+  QBuffer buffer;
+  buffer.open(QIODevice::WriteOnly);
+  bool done = false;
+  switch (format) {
+    case SaveFormat::Png: done = write_png(picture, buffer); break;
+    case SaveFormat::Svg: done = write_svg(picture, buffer); break;
+    case SaveFormat::Pdf: done = write_pdf(picture, buffer); break;
+    case SaveFormat::Csv: break;
+  }
+  if (!done || buffer.data().isEmpty()) {
+    return Problem{Severity::Error, info_of(format).suffix.toStdString(), "the picture could not be drawn at this size",
+                   "a smaller window", {}};
+  }
+  return buffer.data();
+}
+
+std::optional<Problem> save_picture(const Picture& picture, SaveFormat format, const QString& path) {
+  std::variant<QByteArray, Problem> bytes = encoded(picture, format);
+  if (auto* problem = std::get_if<Problem>(&bytes)) return std::move(*problem);
+  const auto failed = [&path](const QString& reason) {
+    return Problem{Severity::Error, path.toStdString(), "cannot be written: " + reason.toStdString(),
+                   "a file in a folder that exists and can be written to, with room on its disk", {}};
+  };
+  if (QFileInfo(path).isDir()) return failed(QCoreApplication::translate("SaveMenu", "it is a folder"));
+  QSaveFile file(path);
+  const QByteArray& data = std::get<QByteArray>(bytes);
+  if (!file.open(QIODevice::WriteOnly) || file.write(data) != data.size() || !file.commit()) return failed(file.errorString());
+  return std::nullopt;
+}
+
+}  // namespace shardscape::ui

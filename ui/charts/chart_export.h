@@ -1,0 +1,40 @@
+// Saves what a view shows: as a picture (PNG, SVG, PDF) or as its raw numbers (CSV).
+#pragma once
+
+#include <QByteArray>
+#include <QPaintDevice>
+#include <QSize>
+#include <QString>
+#include <functional>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "base/problem.h"
+
+namespace shardscape::ui {
+
+enum class SaveFormat { Png, Svg, Pdf, Csv };
+
+struct SaveFormatInfo {
+  SaveFormat format;
+  QString suffix;  // "png"
+  QString label;   // "PNG picture"
+};
+std::span<const SaveFormatInfo> save_formats();
+const SaveFormatInfo& info_of(SaveFormat format);
+
+// What a view offers for saving.
+struct Picture {
+  QString title;
+  QString file_name;                                                // without suffix: "llama3-8b-memory"
+  QSize size;                                                       // logical pixels
+  std::function<void(QPaintDevice&, QSize, double scale)> paint;    // begins and ends its own painter
+  std::function<QString()> csv;                                     // empty: the view has no numbers to save
+};
+
+std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format);
+// Written beside and renamed, so that a failure leaves an older file whole.
+std::optional<Problem> save_picture(const Picture& picture, SaveFormat format, const QString& path);
+
+}  // namespace shardscape::ui

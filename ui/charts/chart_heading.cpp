@@ -1,0 +1,74 @@
+#include "ui/charts/chart_heading.h"
+
+#include "ui/charts/bar_paint.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kSwatch = 10, kSwatchGap = 6, kEntryGap = 16, kLine = 20, kTitleLine = 26;
+constexpr double kUnitGap = 6;  // from the unit to the axis
+
+QFont legend_font() { return Theme::instance().uiFont(12); }
+
+}  // namespace
+
+ChartHeading::ChartHeading(QCustomPlot* plot) : QCPLayoutElement(plot) {
+  setAutoMargins(QCP::msNone);
+  setMargins({});
+}
+
+// The legend starts over the axis; before it, on its last line, the unit stands over the axis numbers.
+double ChartHeading::legendLeft() const { return axes_ ? axes_->left() - mRect.left() : 40; }
+
+ChartHeading::Flow ChartHeading::flow(double width) const {
+  Flow flow;
+  const QFontMetricsF metrics(legend_font());
+  const double left = legendLeft();
+  double x = left, y = (title_shown_ ? kTitleLine : 0) + kLine / 2;
+  for (const BarSeries& entry : data_->legend) {
+    const double advance = kSwatch + kSwatchGap + metrics.horizontalAdvance(entry.label);
+    if (x > left && x + advance > width) {
+      x = left;
+      y += kLine;
+    }
+    flow.entries.push_back({{x, y}, &entry});
+    x += advance + kEntryGap;
+  }
+  flow.height = y + kLine / 2;
+  return flow;
+}
+
+QSize ChartHeading::minimumOuterSizeHint() const {
+  if (!data_ || !mParentPlot) return {50, static_cast<int>(kLine)};
+  const QMargins margins = mParentPlot->plotLayout()->margins();
+  return {50, static_cast<int>(flow(mParentPlot->viewport().width() - margins.left() - margins.right()).height) + 4};
+}
+
+QSize ChartHeading::maximumOuterSizeHint() const { return {QWIDGETSIZE_MAX, minimumOuterSizeHint().height()}; }
+
+void ChartHeading::draw(QCPPainter* painter) {
+  if (!data_) return;
+  const Colors& colors = Theme::instance().colors();
+  const QPointF origin = mRect.topLeft();
+  if (title_shown_) {
+    painter->setFont(Theme::instance().uiFont(14, QFont::DemiBold));
+    painter->setPen(colors.text);
+    painter->drawText(QRectF(origin, QSizeF(mRect.width(), kTitleLine - 6)), Qt::AlignLeft | Qt::AlignVCenter, data_->title);
+  }
+  painter->setFont(legend_font());
+  const Flow legend = flow(mRect.width());
+  for (const Entry& entry : legend.entries) {
+    const QPointF place = origin + entry.place;
+    fill_bar(*painter, QRectF(place.x(), place.y() - kSwatch / 2, kSwatch, kSwatch), *entry.series, ground_);
+    painter->setPen(colors.secondary);
+    painter->drawText(QRectF(place.x() + kSwatch + kSwatchGap, place.y() - kLine / 2, mRect.width(), kLine),
+                      Qt::AlignLeft | Qt::AlignVCenter, entry.series->label);
+  }
+  painter->setFont(Theme::instance().uiFont(11));
+  painter->setPen(colors.secondary);
+  const QRectF unit(origin.x(), origin.y() + legend.height - kLine, legendLeft() - kUnitGap, kLine);
+  painter->drawText(unit, Qt::AlignRight | Qt::AlignVCenter, data_->unit);
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,142 @@
+#include "ui/charts/chart_notice.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/models/value_scale.h"
+#include "ui/state/session.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kPatienceMs = 150;
+constexpr int kCardWidth = 460;
+constexpr int kMostFixes = 2;
+
+}  // namespace
+
+ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered), session_(session) {
+  setAttribute(Qt::WA_TransparentForMouseEvents);  // the last result stays usable under the dimming
+  setFocusPolicy(Qt::NoFocus);
+  hide();
+  // A sibling, not a child: its buttons have to take clicks.
+  card_ = new QFrame(covered);
+  card_->setObjectName(QStringLiteral("chart_notice"));
+  card_->hide();
+  auto* layout = new QVBoxLayout(card_);
+  layout->setContentsMargins(16, 14, 16, 14);
+  layout->setSpacing(8);
+  headline_ = new QLabel(card_);
+  headline_->setProperty("role", "heading");
+  sentence_ = new QLabel(card_);
+  for (QLabel* label : {headline_, sentence_}) {
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    layout->addWidget(label);
+  }
+  ways_out_ = new QHBoxLayout;
+  ways_out_->setSpacing(8);
+  layout->addLayout(ways_out_);
+
+  patience_.setSingleShot(true);
+  patience_.setInterval(kPatienceMs);
+  connect(&patience_, &QTimer::timeout, this, [this] { setDimmed(!session_->current()); });
+  connect(session_, &Session::reportChanged, this, &ChartNotice::refresh);
+  connect(session_, &Session::computingChanged, this, &ChartNotice::refresh);
+  connect(&Theme::instance(), &Theme::changed, this, &ChartNotice::refresh);
+  covered->installEventFilter(this);
+  refresh();
+}
+
+void ChartNotice::refresh() {
+  if (session_->current()) {
+    patience_.stop();
+    setDimmed(false);
+    card_->hide();
+    return;
+  }
+  if (session_->computing()) {
+    if (!patience_.isActive() && !dimmed_) patience_.start();
+    return;  // a card stays until the result says otherwise
+  }
+  patience_.stop();
+  setDimmed(true);
+  fillCard();
+}
+
+void ChartNotice::setDimmed(bool dimmed) {
+  dimmed_ = dimmed;
+  setVisible(dimmed);
+  if (dimmed) {
+    place();
+    raise();
+    card_->raise();
+  }
+  update();
+}
+
+void ChartNotice::fillCard() {
+  const std::vector<Problem>& problems = session_->problems();
+  const auto found = std::find_if(problems.begin(), problems.end(), [](const Problem& p) { return p.severity == Severity::Error; });
+  while (QLayoutItem* item = ways_out_->takeAt(0)) {
+    if (item->widget()) item->widget()->deleteLater();
+    delete item;
+  }
+  const bool has_result = session_->report() && session_->report()->valid();
+  headline_->setText(has_result ? tr("These numbers are of the last design that could be computed")
+                                : tr("This design cannot be computed yet"));
+  if (found != problems.end()) {
+    const QString accepted = text_of(found->accepted);
+    sentence_->setText(text_of(found->what) + (accepted.isEmpty() ? tr(".") : tr("; accepted: %1.").arg(accepted)));
+    const size_t fixes = std::min<size_t>(kMostFixes, found->fixes.size());
+    for (size_t i = 0; i < fixes; ++i) {
+      auto* button = new QPushButton(text_of(found->fixes[i].label), card_);
+      if (i == 0) button->setProperty("primary", true);
+      connect(button, &QPushButton::clicked, this, [this, fix = found->fixes[i]] { session_->applyFix(fix); });
+      ways_out_->addWidget(button);
+    }
+  } else {
+    sentence_->setText(tr("The fields on the left say what is missing."));
+  }
+  if (session_->undoStack()->canUndo()) {
+    auto* button = new QPushButton(tr("Undo the last edit"), card_);
+    connect(button, &QPushButton::clicked, session_->undoStack(), &QUndoStack::undo);
+    ways_out_->addWidget(button);
+  }
+  ways_out_->addStretch(1);
+  const Colors& colors = Theme::instance().colors();
+  card_->setStyleSheet(QStringLiteral("#chart_notice { background: %1; border: 1px solid %2; border-radius: 6px; }")
+                           .arg(colors.panel.name(), colors.note.name()));
+  place();
+  card_->show();
+  card_->raise();
+}
+
+void ChartNotice::place() {
+  const QRect area = parentWidget()->rect();
+  setGeometry(area);
+  const int width = std::min(kCardWidth, area.width() - 24);
+  card_->setFixedWidth(width);
+  const int height = card_->layout()->heightForWidth(width);
+  card_->setGeometry((area.width() - width) / 2, std::max(12, area.height() / 4 - height / 2), width, height);
+}
+
+void ChartNotice::paintEvent(QPaintEvent*) {
+  QColor veil = Theme::instance().colors().ground;
+  const bool has_result = session_->report() && session_->report()->valid();
+  veil.setAlphaF(has_result ? 0.6f : 1.0f);
+  QPainter(this).fillRect(rect(), veil);
+}
+
+bool ChartNotice::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::Resize && watched == parentWidget()) place();
+  return QWidget::eventFilter(watched, event);
+}
+
+}  // namespace shardscape::ui

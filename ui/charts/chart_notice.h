@@ -1,0 +1,41 @@
+// What lies over a view while its numbers are not those of the present design: dimmed while computing, a sentence and
+// a way out where the design has problems.
+#pragma once
+
+#include <QFrame>
+#include <QTimer>
+
+class QHBoxLayout;
+class QLabel;
+
+namespace shardscape::ui {
+
+class Session;
+
+class ChartNotice : public QWidget {
+  Q_OBJECT
+ public:
+  // Covers the given widget, follows its size.
+  ChartNotice(Session* session, QWidget* covered);
+  bool dimmed() const { return dimmed_; }
+  QWidget* card() const { return card_; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void refresh();
+  void setDimmed(bool dimmed);
+  void fillCard();
+  void place();
+  Session* session_;
+  QFrame* card_;
+  QLabel* headline_;
+  QLabel* sentence_;
+  QHBoxLayout* ways_out_;
+  QTimer patience_;  // quick results come without a flicker
+  bool dimmed_ = false;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,188 @@
+#include "ui/charts/chart_page.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QScopedValueRollback>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/charts/chart_notice.h"
+#include "ui/charts/rank_picker.h"
+#include "ui/charts/save_menu.h"
+#include "ui/charts/stage_chart.h"
+#include "ui/models/table_model.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/chart_table.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kTableShare = 0.36;  // of the page's height, at most
+constexpr int kLeastTable = 96;
+constexpr QSize kLeastPicture(720, 360);
+
+QString file_name_of(const QString& design, const QString& name) {
+  QString text = design;
+  for (QChar& c : text) {
+    if (!c.isLetterOrNumber() && c != u'.' && c != u'-' && c != u'_') c = u'-';
+  }
+  return text + u'-' + name;
+}
+
+}  // namespace
+
+ChartPage::ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent)
+    : QWidget(parent), session_(session), title_(title), name_(name) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(16, 10, 16, 12);
+  layout->setSpacing(0);
+  auto* top = new QHBoxLayout;
+  top->setSpacing(8);
+  auto* heading = new QLabel(title, this);
+  heading->setProperty("role", "heading");
+  top->addWidget(heading);
+  top->addStretch(1);
+  controls_ = new QHBoxLayout;
+  controls_->setSpacing(8);
+  top->addLayout(controls_);
+  auto* save = new QPushButton(tr("Save"), this);
+  save->setAccessibleName(tr("Save %1").arg(title));
+  save_menu_ = new SaveMenu([this] { return picture(); }, save);
+  save->setMenu(save_menu_);
+  save->setMinimumWidth(74);
+  top->addWidget(save);
+  layout->addLayout(top);
+  layout->addSpacing(8);
+
+  chart_ = new StageChart(this);
+  layout->addWidget(chart_, 1);
+  layout->addSpacing(6);
+
+  auto* between = new QHBoxLayout;
+  caption_ = new QLabel(this);
+  caption_->setProperty("role", "secondary");
+  caption_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  between->addWidget(caption_, 1);
+  between->addWidget(new RankPicker(session_, this));
+  layout->addLayout(between);
+  layout->addSpacing(4);
+  table_ = new ChartTable(this);
+  table_->setAccessibleName(tr("Table: %1").arg(title));
+  layout->addWidget(table_);
+}
+
+void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
+  table_->setTable(model, left_out_columns);
+  notice_ = new ChartNotice(session_, this);
+  connect(chart_, &StageChart::picked, this, &ChartPage::pickBar);
+  connect(table_, &ChartTable::rowPicked, this, &ChartPage::pickRow);
+  connect(session_, &Session::reportChanged, this, [this] { refresh(); });
+  connect(session_, &Session::unitsChanged, this, [this] { refresh(); });
+  connect(session_, &Session::stageChanged, this, &ChartPage::followStage);
+  connect(session_, &Session::inspectionChanged, this, [this] {
+    if (!showing_) shown_.what = Shown::Nothing;  // the inspector went elsewhere
+  });
+  // Colours are part of the bars' data.
+  connect(&Theme::instance(), &Theme::changed, this, [this] {
+    if (report()) chart_->setData(bars(*report()));
+  });
+  refresh();
+}
+
+const Report* ChartPage::report() const {
+  const Report* report = session_->report().get();
+  return report && report->valid() && !report->stages.empty() ? report : nullptr;
+}
+
+void ChartPage::refresh(bool even_if_same) {
+  const Report* now = report();
+  if (!now) return;
+  const bool same = filled_ == session_->report() && filled_stage_ == session_->stage() && filled_units_ == session_->units();
+  if (same && !even_if_same) return;
+  filled_ = session_->report();
+  filled_stage_ = session_->stage();
+  filled_units_ = session_->units();
+  fillTable(*now);
+  chart_->setData(bars(*now));
+  caption_->setText(caption(*now));
+  fitTable();
+  if (shown_.what == Shown::Nothing && isVisible() && session_->inspection().isEmpty()) shown_ = {Shown::Bar, StageChart::kWholeStage};
+  show(shown_);
+}
+
+void ChartPage::followStage() {
+  // A row of one stage's table means nothing in the next one's.
+  if (shown_.what == Shown::Row && session_->stage() != filled_stage_) shown_ = {Shown::Bar, StageChart::kWholeStage};
+  refresh();
+}
+
+void ChartPage::pickBar(int stage, int series) {
+  shown_ = {Shown::Bar, series};
+  session_->setStage(stage);
+  show(shown_);
+}
+
+void ChartPage::pickRow(int row) {
+  if (rowsAreStages()) {
+    pickBar(row, chart_->pickedSeries());
+  } else {
+    show({Shown::Row, row});
+  }
+}
+
+void ChartPage::show(Shown shown) {
+  shown_ = shown;
+  const Report* now = report();
+  if (!now) return;
+  if (shown_.what == Shown::Bar && shown_.index >= static_cast<int>(chart_->data().series.size())) {
+    shown_.index = StageChart::kWholeStage;
+  }
+  if (shown_.what == Shown::Row && shown_.index >= table_->model()->rowCount()) shown_ = {Shown::Bar, StageChart::kWholeStage};
+  showSelection();
+  if (shown_.what == Shown::Nothing) return;
+  const QScopedValueRollback<bool> guard(showing_, true);
+  session_->inspect(shown_.what == Shown::Bar ? inspectBar(*now, session_->stage(), shown_.index) : inspectRow(*now, shown_.index));
+}
+
+void ChartPage::showSelection() {
+  chart_->setPicked(session_->stage(), shown_.what == Shown::Bar ? shown_.index : StageChart::kWholeStage);
+  if (rowsAreStages()) {
+    table_->showRow(session_->stage());
+  } else {
+    table_->showRow(shown_.what == Shown::Row ? shown_.index : -1);
+  }
+}
+
+Inspection ChartPage::inspectRow(const Report& report, int row) const { return inspectBar(report, row, StageChart::kWholeStage); }
+
+Picture ChartPage::picture() const {
+  Picture picture;
+  picture.title = title_;
+  picture.file_name = file_name_of(QString::fromStdString(session_->design().model.preset), name_);
+  picture.size = chart_->size().expandedTo(kLeastPicture);
+  picture.paint = [this](QPaintDevice& device, QSize size, double scale) { chart_->paint(device, size, scale); };
+  if (report()) picture.csv = [this] { return report() ? csv(*report()) : QString(); };
+  return picture;
+}
+
+void ChartPage::fitTable() {
+  const int most = std::max(kLeastTable, static_cast<int>(height() * kTableShare));
+  table_->setFixedHeight(std::min(table_->fullHeight(), most));
+}
+
+void ChartPage::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme::instance().colors().ground); }
+
+void ChartPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  fitTable();
+  if (report() && session_->inspection().isEmpty()) show({Shown::Bar, StageChart::kWholeStage});
+}
+
+void ChartPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fitTable();
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,81 @@
+// What the Memory, Compute and Communication views share: heading, chart, table, picking, saving, stale results.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+#include "report/report.h"
+#include "ui/charts/bar_data.h"
+#include "ui/charts/chart_export.h"
+#include "ui/state/session.h"
+
+class QHBoxLayout;
+class QLabel;
+
+namespace shardscape::ui {
+
+class ChartNotice;
+class ChartTable;
+class SaveMenu;
+class StageChart;
+class TableModel;
+
+class ChartPage : public QWidget {
+  Q_OBJECT
+ public:
+  StageChart* chart() const { return chart_; }
+  ChartTable* table() const { return table_; }
+  ChartNotice* notice() const { return notice_; }
+  SaveMenu* saveMenu() const { return save_menu_; }
+  Picture picture() const;
+
+ protected:
+  // name ends the file name of what is saved: "memory".
+  ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent);
+  void start(TableModel* model, const QList<int>& left_out_columns = {});  // once, from the view's constructor
+  Session* session() const { return session_; }
+  QHBoxLayout* controls() const { return controls_; }  // beside the title
+  void refresh(bool even_if_same = false);
+
+  virtual BarData bars(const Report& report) const = 0;
+  virtual void fillTable(const Report& report) = 0;
+  virtual QString caption(const Report& report) const = 0;  // of the table
+  virtual QString csv(const Report& report) const = 0;
+  // series: StageChart::kWholeStage for all of it.
+  virtual Inspection inspectBar(const Report& report, int stage, int series) const = 0;
+  virtual Inspection inspectRow(const Report& report, int row) const;
+  virtual bool rowsAreStages() const { return false; }
+
+  void paintEvent(QPaintEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  struct Shown {  // what this view has put into the inspector
+    enum What { Nothing, Bar, Row } what = Nothing;
+    int index = 0;  // series or row
+  };
+  const Report* report() const;
+  void pickBar(int stage, int series);
+  void pickRow(int row);
+  void followStage();
+  void show(Shown shown);
+  void showSelection();
+  void fitTable();
+
+  Session* session_;
+  QString title_, name_;
+  QHBoxLayout* controls_;
+  StageChart* chart_;
+  QLabel* caption_;
+  ChartTable* table_;
+  ChartNotice* notice_ = nullptr;
+  SaveMenu* save_menu_;
+  Shown shown_;
+  bool showing_ = false;
+  std::shared_ptr<const Report> filled_;
+  int filled_stage_ = -1;
+  UnitSystem filled_units_ = UnitSystem::Binary;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,28 @@
+// How the many kinds of op become few segments of a bar: groups of kinds, forward below backward.
+#pragma once
+
+#include <vector>
+
+#include "report/report.h"
+#include "ui/charts/bar_data.h"
+#include "ui/models/flops_model.h"
+
+namespace shardscape::ui {
+
+enum class FlopsGroup { Products, Attention, Activation, Embedding, Loss, Pointwise, Optimizer };
+
+struct FlopsSegment {
+  FlopsGroup group;
+  Phase phase;
+  friend bool operator==(const FlopsSegment&, const FlopsSegment&) = default;
+};
+
+FlopsGroup flops_group(OpKind kind);
+QString flops_group_label(FlopsGroup group);  // "Matrix products"
+// The segments that any stage has, bottom to top; the order of BarData::series.
+std::vector<FlopsSegment> flops_segments(const Report& report, FlopsConvention convention);
+// Rows of a stage that a segment is made of.
+std::vector<const FlopsValue*> flops_rows(const StageReport& stage, const FlopsSegment& segment);
+BarData flops_bars(const Report& report, FlopsConvention convention);
+
+}  // namespace shardscape::ui

@@ -1,0 +1,125 @@
+#include "ui/charts/memory_inspection.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "ui/charts/inspected.h"
+#include "ui/models/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("MemoryInspection", text); }
+
+QString in_flight_reason(const Report& report, const StageReport& stage) {
+  const int64_t pp = static_cast<int64_t>(report.stages.size());
+  const QString held = counted_text(stage.in_flight, tr("microbatch"), tr("microbatches"));
+  if (report.design.parallel.schedule == ScheduleKind::GPipe) {
+    return tr("GPipe runs the forward passes of all m = %1 microbatches before the first backward pass, so this stage "
+              "holds the activations of %2 at once.")
+        .arg(grouped_text(report.microbatches), held);
+  }
+  if (pp == 1) {
+    return tr("Without pipeline stages each microbatch runs forward and backward before the next one starts, so "
+              "the activations of %1 are held at a time.")
+        .arg(held);
+  }
+  return tr("Under 1F1B stage %1 starts nf = min(pp - p, m) = min(%2 - %1, %3) = %4 forward passes before its first backward "
+            "pass frees one, so it holds the activations of %5 at once. The first stage holds most, the last one fewest.")
+      .arg(stage.stage)
+      .arg(grouped_text(pp), grouped_text(report.microbatches), grouped_text(stage.in_flight), held);
+}
+
+QString parameters_reason(const Report& report, const StageReport& stage) {
+  const StageShape& shape = report.model->shapes[static_cast<size_t>(stage.shape)];
+  QStringList parts;
+  if (shape.first) parts.append(tr("the embedding"));
+  if (stage.layers > 0) parts.append(counted_text(stage.layers, tr("layer"), tr("layers")));
+  if (shape.last) parts.append(tr("the output head"));
+  QString text = tr("Stage %1 has %2: %3 parameters on one rank, stored as %4.")
+                     .arg(QString::number(stage.stage), parts.join(tr(" and ")), grouped_text(stage.parameters.value),
+                          text_of(dtype_name(report.design.workload.dtype)));
+  const int64_t tp = report.design.parallel.tp;
+  if (tp > 1) text += tr(" Tensor parallelism splits the matrices over tp = %1 ranks; small vectors stay whole.").arg(tp);
+  if (report.design.parallel.dp > 1) text += tr(" Each of the dp = %1 replicas has its own copy.").arg(report.design.parallel.dp);
+  return text;
+}
+
+QString reason(const Report& report, const StageReport& stage, MemoryCategory category) {
+  const WorkloadSpec& workload = report.design.workload;
+  switch (category) {
+    case MemoryCategory::Parameters: return parameters_reason(report, stage);
+    case MemoryCategory::Gradients:
+      return tr("One gradient for each parameter of the rank, accumulated as %1 over the m = %2 microbatches of the step, so it "
+                "is there from the first backward pass to the optimizer.")
+          .arg(text_of(dtype_name(workload.grad_dtype)), grouped_text(report.microbatches));
+    case MemoryCategory::Optimizer:
+      return tr("Mixed-precision Adam updates a master copy of each parameter with two moments; all three are kept between "
+                "steps, whatever the batch.");
+    case MemoryCategory::Activations: return in_flight_reason(report, stage);
+    case MemoryCategory::Logits:
+      if (stage.memory[static_cast<int>(category)].value == 0) return tr("Only the last stage has the output head and the loss.");
+      return tr("The output head of the last stage makes one score per token and vocabulary entry; the loss needs them until "
+                "the backward pass of the same microbatch.");
+  }
+  return {};
+}
+
+QString stage_subtitle(const StageReport& stage) {
+  return counted_text(stage.layers, tr("layer"), tr("layers")) + QStringLiteral(", ") +
+         counted_text(stage.in_flight, tr("microbatch in flight"), tr("microbatches in flight"));
+}
+
+}  // namespace
+
+Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, UnitSystem units) {
+  const auto index = static_cast<size_t>(category);
+  const Quantity& quantity = stage.memory[index];
+  const QString label = text_of(memory_category_label(category));
+  Inspection inspection;
+  inspection.title = tr("%1, stage %2").arg(label).arg(stage.stage);
+  inspection.subtitle = category == MemoryCategory::Activations
+                            ? tr("saved for backward, %1").arg(counted_text(stage.in_flight, tr("microbatch in flight"), tr("microbatches in flight")))
+                            : tr("on one rank, %1 of its memory")
+                                  .arg(percent_text(to_double(quantity.value) / std::max(1.0, to_double(stage.memory_total))));
+  inspection.values.append(inspected(label, quantity, stage.binding, bytes_text(quantity.value, units)));
+  for (const PartValue& part : stage.parts[index]) {
+    inspection.rows.append({words(part.name), bytes_text(part.bytes.value, units)});
+  }
+  inspection.why_title = tr("Why this much?");
+  inspection.why = reason(report, stage, category);
+  return inspection;
+}
+
+Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units) {
+  Inspection inspection;
+  inspection.title = tr("Memory of stage %1").arg(stage.stage);
+  inspection.subtitle = stage_subtitle(stage);
+  inspection.values.append(inspected(tr("Parameters of one rank"), stage.parameters, stage.binding, grouped_text(stage.parameters.value)));
+  for (int i = 0; i < kMemoryCategoryCount; ++i) {
+    inspection.rows.append({text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(stage.memory[i].value, units)});
+  }
+  inspection.rows.append({tr("Total"), bytes_text(stage.memory_total, units)});
+  inspection.why_title = tr("Does it fit?");
+  if (!report.accelerator) {
+    inspection.why = tr("The accelerator is not in the catalogue, so its capacity is not known.");
+    return inspection;
+  }
+  const Wide capacity = report.accelerator->memory_bytes;
+  const Wide free = capacity - stage.memory_total;
+  inspection.rows.append({tr("Capacity"), capacity_text(capacity, units)});
+  inspection.rows.append({free < 0 ? tr("Missing") : tr("Free"), bytes_text(free < 0 ? -free : free, units)});
+  const QString name = QString::fromStdString(report.accelerator->name);
+  inspection.why = free < 0 ? tr("No: a rank of this stage wants %1 more than one %2 has.").arg(bytes_text(-free, units), name)
+                            : tr("Yes: a rank of this stage leaves %1 of one %2 free.").arg(bytes_text(free, units), name);
+  int largest = 0;
+  for (int i = 1; i < kMemoryCategoryCount; ++i) {
+    if (stage.memory[i].value > stage.memory[largest].value) largest = i;
+  }
+  const QString label = text_of(memory_category_label(static_cast<MemoryCategory>(largest)));
+  inspection.why += tr(" The largest part is %1, with %2.")
+                        .arg(label.toLower(), percent_text(to_double(stage.memory[largest].value) / std::max(1.0, to_double(stage.memory_total))));
+  return inspection;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,12 @@
+// What the inspector says about a stage's memory: formula, numbers put in, value, and why it is that much.
+#pragma once
+
+#include "report/report.h"
+#include "ui/state/session.h"
+
+namespace shardscape::ui {
+
+Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, UnitSystem units);
+Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units);
+
+}  // namespace shardscape::ui

@@ -1,0 +1,83 @@
+#include "ui/charts/rank_picker.h"
+
+#include <QPainter>
+#include <QSignalBlocker>
+#include <QStyle>
+#include <QStyleOptionSpinBox>
+#include <limits>
+
+#include "ui/models/value_scale.h"
+#include "ui/state/session.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+
+RankPicker::RankPicker(Session* session, QWidget* parent) : QSpinBox(parent), session_(session) {
+  setPrefix(tr("rank "));
+  setKeyboardTracking(false);
+  setAccelerated(true);
+  setAccessibleName(tr("Rank"));
+  setToolTip(tr("All ranks of a stage hold, compute and send the same amounts. Picking a rank picks its stage."));
+  connect(this, &QSpinBox::valueChanged, this, [this](int rank) {
+    describe(rank);
+    session_->setRank(rank);
+  });
+  connect(&Theme::instance(), &Theme::changed, this, &RankPicker::restyle);
+  restyle();
+  connect(session_, &Session::reportChanged, this, &RankPicker::refresh);
+  connect(session_, &Session::stageChanged, this, &RankPicker::refresh);
+  refresh();
+}
+
+void RankPicker::refresh() {
+  const std::shared_ptr<const Report> report = session_->report();
+  setEnabled(report && report->valid() && report->ranks > 1);
+  if (!report || !report->valid()) return;
+  const QSignalBlocker quiet(this);
+  setRange(0, static_cast<int>(std::min<int64_t>(report->ranks - 1, std::numeric_limits<int>::max())));
+  setValue(static_cast<int>(std::min<qint64>(session_->rank(), maximum())));
+  describe(value());
+  updateGeometry();
+}
+
+void RankPicker::describe(int rank) {
+  const std::shared_ptr<const Report> report = session_->report();
+  if (report && report->valid()) setSuffix(QStringLiteral(": ") + text_of(rank_text(*report, rank)));
+}
+
+// Quiet buttons: the style sheet leaves room for them, the marks are drawn in the theme's colours.
+void RankPicker::restyle() {
+  setStyleSheet(QStringLiteral(
+      "QSpinBox { padding-right: 20px; }"
+      "QSpinBox::up-button, QSpinBox::down-button { subcontrol-origin: border; width: 20px; border: 0; background: transparent; }"
+      "QSpinBox::up-button { subcontrol-position: top right; } QSpinBox::down-button { subcontrol-position: bottom right; }"
+      "QSpinBox::up-arrow, QSpinBox::down-arrow { image: none; width: 0; height: 0; }"));
+}
+
+void RankPicker::paintEvent(QPaintEvent* event) {
+  QSpinBox::paintEvent(event);
+  QStyleOptionSpinBox option;
+  initStyleOption(&option);
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const Colors& colors = Theme::instance().colors();
+  for (const bool up : {true, false}) {
+    const QRectF button = style()->subControlRect(QStyle::CC_SpinBox, &option, up ? QStyle::SC_SpinBoxUp : QStyle::SC_SpinBoxDown, this);
+    const bool enabled = isEnabled() && (option.stepEnabled & (up ? StepUpEnabled : StepDownEnabled));
+    painter.setPen(QPen(enabled ? colors.secondary : colors.line, 1.4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    const QPointF middle = button.center() + QPointF(-1, up ? 1.5 : -1.5);
+    const double rise = up ? 1.6 : -1.6;
+    painter.drawPolyline(QPolygonF({middle + QPointF(-3.2, rise), middle - QPointF(0, rise), middle + QPointF(3.2, rise)}));
+  }
+}
+
+QSize RankPicker::sizeHint() const {
+  const QSize base = QSpinBox::sizeHint();
+  const std::shared_ptr<const Report> report = session_->report();
+  if (!report || !report->valid()) return {180, base.height()};
+  // The last rank has the longest coordinates; room for it keeps the picker still while it runs through the ranks.
+  const QString longest = prefix() + QString::number(maximum()) + QStringLiteral(": ") + text_of(rank_text(*report, maximum()));
+  return {fontMetrics().horizontalAdvance(longest) + 48, base.height()};
+}
+
+}  // namespace shardscape::ui

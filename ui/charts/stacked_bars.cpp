@@ -1,0 +1,217 @@
+#include "ui/charts/stacked_bars.h"
+
+#include <cmath>
+
+#include "base/units.h"
+#include "ui/charts/bar_paint.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kWidestBar = 84;
+constexpr double kLabelRoom = 190;     // beside a bar, for the names and values of its segments
+constexpr double kLeastOfLimit = 0.1;  // below this part of the limit the bars, not the limit, set the scale
+
+}  // namespace
+
+StackedBars::StackedBars(QCPAxis* key_axis, QCPAxis* value_axis) : QCPAbstractPlottable(key_axis, value_axis) {
+  setSelectable(QCP::stNone);
+}
+
+void StackedBars::setSelection(BarHit selection, bool focused) {
+  selection_ = selection;
+  focused_ = focused;
+}
+
+double StackedBars::slotWidth() const {
+  return std::fabs(mKeyAxis->coordToPixel(1) - mKeyAxis->coordToPixel(0));
+}
+
+double StackedBars::barWidth() const {
+  const double slot = slotWidth();
+  return std::max(1.0, std::min(kWidestBar, slot * (slot < 14 ? 0.86 : 0.72)));
+}
+
+double StackedBars::tallest() const {
+  double top = 0;
+  for (int stage = 0; data_ && stage < data_->stages(); ++stage) top = std::max(top, data_->total(stage));
+  return top;
+}
+
+bool StackedBars::limitShown() const {
+  return data_ && data_->limit && tallest() >= kLeastOfLimit * data_->limit->value;
+}
+
+double StackedBars::top() const {
+  const double top = limitShown() ? std::max(tallest(), data_->limit->value) : tallest();
+  return top > 0 ? top : 1;
+}
+
+QRectF StackedBars::barRect(int stage, double low, double high) const {
+  const double center = mKeyAxis->coordToPixel(stage);
+  const double y_low = mValueAxis->coordToPixel(low / data_->divisor);
+  const double y_high = mValueAxis->coordToPixel(high / data_->divisor);
+  return QRectF(QPointF(center - barWidth() / 2, y_high), QPointF(center + barWidth() / 2, y_low));
+}
+
+QRectF StackedBars::segment(int stage, int series) const {
+  double low = 0;
+  const std::vector<double>& values = data_->values[static_cast<size_t>(stage)];
+  for (int below = 0; below < series; ++below) low += values[static_cast<size_t>(below)];
+  return barRect(stage, low, low + values[static_cast<size_t>(series)]);
+}
+
+QRectF StackedBars::column(int stage) const { return barRect(stage, 0, data_->total(stage)); }
+
+BarHit StackedBars::hit(const QPointF& position) const {
+  BarHit hit;
+  if (!data_ || data_->stages() == 0) return hit;
+  const QRect area = mKeyAxis->axisRect()->rect();
+  // The stage numbers below the axis belong to the column too.
+  if (position.x() < area.left() || position.x() > area.right() || position.y() < area.top()) return hit;
+  const int stage = static_cast<int>(std::floor(mKeyAxis->pixelToCoord(position.x()) + 0.5));
+  if (stage < 0 || stage >= data_->stages()) return hit;
+  hit.stage = stage;
+  for (int series = 0; series < static_cast<int>(data_->series.size()); ++series) {
+    const QRectF rect = segment(stage, series);
+    if (rect.height() > 0 && rect.contains(position)) hit.series = series;
+  }
+  return hit;
+}
+
+double StackedBars::selectTest(const QPointF&, bool, QVariant*) const { return -1; }
+
+QCPRange StackedBars::getKeyRange(bool& found, QCP::SignDomain) const {
+  found = data_ && data_->stages() > 0;
+  return found ? QCPRange(-0.5, data_->stages() - 0.5) : QCPRange();
+}
+
+QCPRange StackedBars::getValueRange(bool& found, QCP::SignDomain, const QCPRange&) const {
+  found = data_ && data_->stages() > 0;
+  return found ? QCPRange(0, top() / data_->divisor) : QCPRange();
+}
+
+// Labels, the limit's text and the outline may reach past the axes.
+QRect StackedBars::clipRect() const { return mParentPlot->viewport(); }
+
+void StackedBars::draw(QCPPainter* painter) {
+  if (!data_) return;
+  if (tallest() == 0) {
+    painter->setFont(Theme::instance().uiFont(13));
+    painter->setPen(Theme::instance().colors().secondary);
+    painter->drawText(mKeyAxis->axisRect()->rect(), Qt::AlignCenter | Qt::TextWordWrap, data_->nothing);
+    return;
+  }
+  painter->setAntialiasing(false);
+  painter->setPen(Qt::NoPen);
+  for (int stage = 0; stage < data_->stages(); ++stage) {
+    for (int series = 0; series < static_cast<int>(data_->series.size()); ++series) {
+      QRectF rect = segment(stage, series);
+      if (rect.height() <= 0) continue;
+      // A hairline of the ground keeps neighbours apart; thin segments keep their whole height.
+      if (rect.height() > 3 && rect.width() > 3) rect.setTop(rect.top() + 1);
+      fill_bar(*painter, rect, data_->series[static_cast<size_t>(series)], ground_);
+    }
+  }
+  drawTotals(*painter);
+  drawLimit(*painter);
+  drawSelection(*painter);
+  if (slotWidth() >= barWidth() + 2 * kLabelRoom) {
+    for (int stage = 0; stage < data_->stages(); ++stage) drawSegmentLabels(*painter, stage);
+  }
+}
+
+void StackedBars::drawTotals(QCPPainter& painter) const {
+  painter.setFont(Theme::instance().uiFont(11));
+  painter.setPen(Theme::instance().colors().secondary);
+  const QFontMetricsF metrics(painter.font());
+  QStringList texts;
+  double widest = 0;
+  for (int stage = 0; stage < data_->stages(); ++stage) {
+    texts.append(QString::fromStdString(significant(data_->total(stage) / data_->divisor)));
+    widest = std::max(widest, metrics.horizontalAdvance(texts.back()));
+  }
+  // All or none: totals over some bars only would read as a mark of those.
+  if (widest + 4 > slotWidth()) return;
+  for (int stage = 0; stage < data_->stages(); ++stage) {
+    const QRectF bar = column(stage);
+    const QRectF place(bar.center().x() - widest / 2 - 2, bar.top() - metrics.height() - 4, widest + 4, metrics.height());
+    painter.drawText(place, Qt::AlignCenter, texts[stage]);
+  }
+}
+
+void StackedBars::drawSegmentLabels(QCPPainter& painter, int stage) const {
+  const Colors& colors = Theme::instance().colors();
+  painter.setFont(Theme::instance().uiFont(12));
+  const double line = QFontMetricsF(painter.font()).height() + 1;
+  double lowest = mKeyAxis->axisRect()->bottom();
+  for (size_t series = 0; series < data_->series.size(); ++series) {
+    const QRectF rect = segment(stage, static_cast<int>(series));
+    if (rect.height() < 2) continue;
+    // From the bottom up; where segments are thinner than a line, labels stack and a leader shows whose they are.
+    const double y = std::min(rect.center().y(), lowest - line / 2);
+    lowest = y - line / 2;
+    painter.setAntialiasing(true);
+    painter.setPen(QPen(colors.secondary, 0.8));
+    painter.drawPolyline(QPolygonF({{rect.right() + 5, rect.center().y()}, {rect.right() + 12, y}, {rect.right() + 18, y}}));
+    const QRectF place(rect.right() + 23, y - line / 2, kLabelRoom + 60, line);
+    const QString value = data_->text(data_->values[static_cast<size_t>(stage)][series]);
+    painter.setPen(colors.text);
+    painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, data_->series[series].label + QStringLiteral("  ") + value);
+  }
+}
+
+void StackedBars::drawLimit(QCPPainter& painter) const {
+  if (!data_->limit) return;
+  const Colors& colors = Theme::instance().colors();
+  const QRectF area = mKeyAxis->axisRect()->rect();
+  painter.setFont(Theme::instance().uiFont(11.5));
+  const QFontMetricsF metrics(painter.font());
+  painter.setAntialiasing(true);
+  if (!limitShown()) {
+    painter.setPen(colors.secondary);
+    const QString text = QObject::tr("%1 is above this axis").arg(data_->limit->label);
+    painter.drawText(QRectF(area.left(), area.top() + 1, area.width(), metrics.height()),
+                     Qt::AlignRight | Qt::AlignVCenter, text);
+    return;
+  }
+  const double y = std::round(mValueAxis->coordToPixel(data_->limit->value / data_->divisor)) + 0.5;
+  painter.setPen(QPen(colors.bad, 1.4, Qt::CustomDashLine));
+  QPen pen = painter.pen();
+  pen.setDashPattern({4, 3});
+  painter.setPen(pen);
+  painter.drawLine(QLineF(area.left(), y, area.right(), y));
+  const double width = metrics.horizontalAdvance(data_->limit->label) + 8;
+  QRectF place(area.right() - width, y - metrics.height() - 3, width, metrics.height());
+  // Over a bar the text gets the ground under it, so that it reads on every colour.
+  const QRectF last = column(data_->stages() - 1);
+  if (last.top() < place.bottom() && last.right() > place.left()) painter.fillRect(place, ground_);
+  painter.setPen(colors.bad);
+  painter.drawText(place, Qt::AlignCenter, data_->limit->label);
+}
+
+void StackedBars::drawSelection(QCPPainter& painter) const {
+  if (selection_.stage < 0 || selection_.stage >= data_->stages()) return;
+  const Colors& colors = Theme::instance().colors();
+  painter.setAntialiasing(true);
+  painter.setBrush(Qt::NoBrush);
+  const QRectF bar = column(selection_.stage);
+  const double gap = slotWidth() < 14 ? 1 : 2.5;
+  const QRectF outline = bar.adjusted(-gap, -gap, gap, gap);
+  if (focused_) {
+    QColor halo = colors.accent;
+    halo.setAlphaF(0.25f);
+    painter.setPen(QPen(halo, 5));
+    painter.drawRoundedRect(outline, 3, 3);
+  }
+  painter.setPen(QPen(colors.accent, 2));
+  painter.drawRoundedRect(outline, 3, 3);
+  if (selection_.series < 0 || selection_.series >= static_cast<int>(data_->series.size())) return;
+  const QRectF part = segment(selection_.stage, selection_.series);
+  if (part.height() < 1) return;
+  painter.setPen(QPen(colors.text, 1.6));
+  painter.drawRect(part.adjusted(0.8, part.height() > 3 ? 1.3 : 0, -0.8, -0.3));
+}
+
+}  // namespace shardscape::ui

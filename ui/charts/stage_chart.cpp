@@ -1,0 +1,268 @@
+#include "ui/charts/stage_chart.h"
+
+#include <qcustomplot.h>
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QToolTip>
+#include <QVBoxLayout>
+
+#include "ui/charts/chart_heading.h"
+#include "ui/charts/stacked_bars.h"
+#include "ui/models/value_scale.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kTickRoom = 26;      // pixels that a stage number wants
+constexpr double kValueTickRoom = 42;
+constexpr double kHeadroom = 1.08;    // above the tallest bar or the limit, for their labels
+
+QString escaped(const QString& text) { return text.toHtmlEscaped(); }
+
+}  // namespace
+
+struct StageChart::Parts {
+  QCustomPlot* plot = nullptr;
+  ChartHeading* heading = nullptr;
+  StackedBars* bars = nullptr;
+  QSharedPointer<QCPAxisTickerFixed> stages;
+  BarData data;
+  BarHit picked;
+  bool dirty = true;  // not replotted since a change while hidden
+};
+
+StageChart::StageChart(QWidget* parent) : QWidget(parent), parts_(std::make_unique<Parts>()) {
+  setFocusPolicy(Qt::StrongFocus);
+  parts_->plot = new QCustomPlot(this);
+  QCustomPlot& plot = *parts_->plot;
+  plot.setFocusPolicy(Qt::NoFocus);
+  plot.setMouseTracking(true);
+  plot.installEventFilter(this);
+  plot.setInteractions({});
+  plot.setNoAntialiasingOnDrag(false);
+  plot.setLocale(QLocale(QLocale::English));  // thousands separators on the axis
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(&plot);
+
+  parts_->heading = new ChartHeading(&plot);
+  parts_->heading->setAxisRect(plot.axisRect());
+  parts_->heading->setData(&parts_->data);
+  plot.plotLayout()->insertRow(0);
+  plot.plotLayout()->addElement(0, 0, parts_->heading);
+  plot.plotLayout()->setRowSpacing(0);
+  plot.axisRect()->setMinimumMargins(QMargins(40, 4, 4, 4));
+
+  parts_->bars = new StackedBars(plot.xAxis, plot.yAxis);
+  parts_->bars->setData(&parts_->data);
+  parts_->stages.reset(new QCPAxisTickerFixed);
+  parts_->stages->setTickStep(1);
+  parts_->stages->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
+  plot.xAxis->setTicker(parts_->stages);
+  plot.xAxis->setNumberFormat(QStringLiteral("f"));
+  plot.xAxis->setNumberPrecision(0);
+  plot.xAxis->setSubTicks(false);
+  plot.xAxis->grid()->setVisible(false);
+  plot.xAxis->setLabel(tr("pipeline stage"));
+  plot.xAxis->setLabelPadding(2);
+  plot.yAxis->setNumberFormat(QStringLiteral("g"));
+  plot.yAxis->setSubTicks(false);
+  plot.yAxis->setTickLabelPadding(8);
+  restyle();
+  connect(&Theme::instance(), &Theme::changed, this, &StageChart::restyle);
+}
+
+StageChart::~StageChart() = default;
+
+const BarData& StageChart::data() const { return parts_->data; }
+int StageChart::pickedStage() const { return parts_->picked.stage; }
+int StageChart::pickedSeries() const { return parts_->picked.series; }
+
+void StageChart::setData(BarData data) {
+  parts_->data = std::move(data);
+  setAccessibleName(parts_->data.title);
+  replot();
+}
+
+void StageChart::setPicked(int stage, int series) {
+  if (series >= static_cast<int>(parts_->data.series.size())) series = kWholeStage;
+  if (parts_->picked.stage == stage && parts_->picked.series == series) return;
+  parts_->picked = {stage, series};
+  setAccessibleDescription(tipText(stage, series).remove(QRegularExpression(QStringLiteral("<[^>]*>"))));
+  replot();
+}
+
+QRectF StageChart::segmentRect(int stage, int series) const {
+  return parts_->bars->segment(stage, series).translated(parts_->plot->pos());
+}
+
+void StageChart::restyle() {
+  const Colors& colors = Theme::instance().colors();
+  QCustomPlot& plot = *parts_->plot;
+  setGround(colors.ground);
+  for (QCPAxis* axis : {plot.xAxis, plot.yAxis}) {
+    axis->setTickLabelFont(Theme::instance().uiFont(11.5));
+    axis->setLabelFont(Theme::instance().uiFont(11.5));
+    axis->setTickLabelColor(colors.secondary);
+    axis->setLabelColor(colors.secondary);
+  }
+  plot.xAxis->setTickPen(Qt::NoPen);
+  plot.yAxis->setTickPen(Qt::NoPen);
+  plot.xAxis->setBasePen(QPen(colors.line, 1));
+  plot.yAxis->setBasePen(Qt::NoPen);
+  plot.yAxis->grid()->setPen(QPen(colors.line, 1));
+  plot.yAxis->grid()->setZeroLinePen(Qt::NoPen);
+  replot();
+}
+
+void StageChart::setGround(const QColor& ground) const {
+  parts_->plot->setBackground(QBrush(ground));
+  parts_->bars->setGround(ground);
+  parts_->heading->setGround(ground);
+}
+
+void StageChart::fitTicks(QSize size) const {
+  parts_->stages->setTickCount(std::max(1, static_cast<int>(size.width() / kTickRoom)));
+  const int values = std::clamp(static_cast<int>(size.height() / kValueTickRoom), 3, 10);
+  parts_->plot->yAxis->ticker()->setTickCount(values);
+}
+
+void StageChart::replot() {
+  QCustomPlot& plot = *parts_->plot;
+  const BarData& data = parts_->data;
+  parts_->dirty = true;
+  plot.xAxis->setRange(-0.5, std::max(1, data.stages()) - 0.5);
+  plot.yAxis->setRange(0, parts_->bars->top() / data.divisor * kHeadroom);
+  fitTicks(plot.size());
+  parts_->bars->setSelection(parts_->picked, hasFocus());
+  if (!isVisible()) return;
+  parts_->dirty = false;
+  plot.replot(QCustomPlot::rpQueuedReplot);
+}
+
+QString StageChart::tipText(int stage, int series) const {
+  const BarData& data = parts_->data;
+  if (stage < 0 || stage >= data.stages() || !data.text) return {};
+  const double total = data.total(stage);
+  const QString where = tr("stage %1").arg(stage);
+  if (series < 0) return QStringLiteral("<b>%1</b><br>%2: %3").arg(escaped(data.title), where, data.text(total));
+  const double value = data.values[static_cast<size_t>(stage)][static_cast<size_t>(series)];
+  return QStringLiteral("<b>%1</b>, %2<br>%3, %4")
+      .arg(escaped(data.series[static_cast<size_t>(series)].label), where, data.text(value),
+           tr("%1 of the stage").arg(percent_text(total > 0 ? value / total : 0)));
+}
+
+void StageChart::paint(QPaintDevice& device, QSize size, double scale) const {
+  QCustomPlot& plot = *parts_->plot;
+  QCPPainter painter;
+  if (!painter.begin(&device)) return;
+  painter.setMode(QCPPainter::pmVectorized);
+  painter.setMode(QCPPainter::pmNoCaching);
+  painter.setMode(QCPPainter::pmNonCosmetic);
+  painter.scale(scale, scale);
+  parts_->heading->setTitleShown(true);
+  parts_->bars->setSelection({}, false);  // what is picked is the window's business
+  setGround(Theme::instance().colors().panel);
+  fitTicks(size);
+  const QMargins margins = plot.plotLayout()->margins();
+  plot.plotLayout()->setMargins(QMargins(16, 12, 16, 10));
+  plot.toPainter(&painter, size.width(), size.height());
+  plot.plotLayout()->setMargins(margins);
+  setGround(Theme::instance().colors().ground);
+  fitTicks(plot.size());
+  parts_->heading->setTitleShown(false);
+  parts_->bars->setSelection(parts_->picked, hasFocus());
+  painter.end();
+  plot.replot(QCustomPlot::rpQueuedReplot);  // toPainter laid the elements out for its own size
+}
+
+bool StageChart::event(QEvent* event) {
+  // The chart takes all arrow keys, even where an ancestor has them as shortcuts.
+  if (event->type() == QEvent::ShortcutOverride) {
+    switch (static_cast<QKeyEvent*>(event)->key()) {
+      case Qt::Key_Left: case Qt::Key_Right: case Qt::Key_Up: case Qt::Key_Down: case Qt::Key_Home: case Qt::Key_End:
+        event->accept();
+        return true;
+      default: break;
+    }
+  }
+  return QWidget::event(event);
+}
+
+bool StageChart::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != parts_->plot) return QWidget::eventFilter(watched, event);
+  switch (event->type()) {
+    case QEvent::MouseButtonPress: {
+      const auto* mouse = static_cast<QMouseEvent*>(event);
+      if (mouse->button() != Qt::LeftButton) break;
+      setFocus(Qt::MouseFocusReason);
+      const BarHit hit = parts_->bars->hit(mouse->position());
+      if (hit.stage >= 0) Q_EMIT picked(hit.stage, hit.series);
+      return true;
+    }
+    case QEvent::MouseMove: {
+      const auto* mouse = static_cast<QMouseEvent*>(event);
+      const BarHit hit = parts_->bars->hit(mouse->position());
+      parts_->plot->setCursor(hit.stage >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+      const QString text = tipText(hit.stage, hit.series);
+      if (text.isEmpty()) QToolTip::hideText();
+      else QToolTip::showText(mouse->globalPosition().toPoint(), text, parts_->plot);
+      return true;
+    }
+    case QEvent::ToolTip: return true;  // shown by moving already
+    case QEvent::Leave: QToolTip::hideText(); break;
+    default: break;
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+void StageChart::keyPressEvent(QKeyEvent* event) {
+  const BarData& data = parts_->data;
+  if (data.stages() == 0) return QWidget::keyPressEvent(event);
+  const int stage = std::clamp(parts_->picked.stage, 0, data.stages() - 1);
+  // Up and down go through the segments that the stage has; past the ends is the stage as a whole.
+  const auto next_series = [&](int step) {
+    const std::vector<double>& values = data.values[static_cast<size_t>(stage)];
+    const int count = static_cast<int>(values.size());
+    int series = parts_->picked.series;
+    if (series < 0 && step < 0) series = count;
+    for (series += step; series >= 0 && series < count; series += step) {
+      if (values[static_cast<size_t>(series)] > 0) return series;
+    }
+    return kWholeStage;
+  };
+  switch (event->key()) {
+    case Qt::Key_Left: Q_EMIT picked(std::max(0, stage - 1), parts_->picked.series); break;
+    case Qt::Key_Right: Q_EMIT picked(std::min(data.stages() - 1, stage + 1), parts_->picked.series); break;
+    case Qt::Key_Home: Q_EMIT picked(0, parts_->picked.series); break;
+    case Qt::Key_End: Q_EMIT picked(data.stages() - 1, parts_->picked.series); break;
+    case Qt::Key_Up: Q_EMIT picked(stage, next_series(+1)); break;
+    case Qt::Key_Down: Q_EMIT picked(stage, next_series(-1)); break;
+    case Qt::Key_Return: case Qt::Key_Enter: case Qt::Key_Space: Q_EMIT picked(stage, parts_->picked.series); break;
+    default: QWidget::keyPressEvent(event);
+  }
+}
+
+void StageChart::focusInEvent(QFocusEvent* event) {
+  QWidget::focusInEvent(event);
+  replot();
+}
+
+void StageChart::focusOutEvent(QFocusEvent* event) {
+  QWidget::focusOutEvent(event);
+  replot();
+}
+
+void StageChart::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  replot();
+}
+
+void StageChart::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (parts_->dirty) replot();
+}
+
+}  // namespace shardscape::ui

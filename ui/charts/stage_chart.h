@@ -1,0 +1,55 @@
+// A chart of stacked bars, one per pipeline stage: picked by mouse and keyboard, painted on any device.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+#include "ui/charts/bar_data.h"
+
+namespace shardscape::ui {
+
+class StageChart : public QWidget {
+  Q_OBJECT
+ public:
+  static constexpr int kWholeStage = -1;
+
+  explicit StageChart(QWidget* parent = nullptr);
+  ~StageChart() override;
+
+  void setData(BarData data);
+  const BarData& data() const;
+  // Outlines the stage, and one of its segments.
+  void setPicked(int stage, int series);
+  int pickedStage() const;
+  int pickedSeries() const;
+  // Where a segment is drawn, in this widget's coordinates.
+  QRectF segmentRect(int stage, int series) const;
+
+  QSize sizeHint() const override { return {640, 320}; }
+  QSize minimumSizeHint() const override { return {320, 180}; }
+  // With title and background, in the size given; vector devices stay vectors.
+  void paint(QPaintDevice& device, QSize size, double scale = 1) const;
+
+ Q_SIGNALS:
+  void picked(int stage, int series);  // series: kWholeStage where no segment was hit
+
+ protected:
+  bool event(QEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void restyle();
+  void replot();
+  void setGround(const QColor& ground) const;
+  void fitTicks(QSize size) const;
+  QString tipText(int stage, int series) const;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace shardscape::ui

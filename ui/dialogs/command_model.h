@@ -1,0 +1,37 @@
+// What the command palette offers, filtered by the words typed, best match first.
+#pragma once
+
+#include <QAbstractListModel>
+#include <QVector>
+#include <functional>
+
+namespace shardscape::ui {
+
+struct Command {
+  QString group;     // "File", "Model", "Set"
+  QString title;     // "Export bundle"
+  QString hint;      // shortcut or present value
+  QString keywords;  // found by, not shown
+  std::function<void()> run;
+};
+
+class CommandModel : public QAbstractListModel {
+  Q_OBJECT
+ public:
+  enum Role { HintRole = Qt::UserRole, GroupRole };
+  using QAbstractListModel::QAbstractListModel;
+  void setCommands(QVector<Command> commands);
+  void setFilter(const QString& words);
+  const Command& command(int row) const { return commands_[shown_[row]]; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+
+ private:
+  void rank(const QString& words);
+  QVector<Command> commands_;
+  QVector<int> shown_;  // indices into commands_
+  QString filter_;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,21 @@
+// A list of choices for a knob that is one of a few.
+#pragma once
+
+#include "ui/form/knob_field.h"
+
+class QComboBox;
+
+namespace shardscape::ui {
+
+class ChoiceField : public KnobField {
+  Q_OBJECT
+ public:
+  ChoiceField(const Knob& knob, QWidget* parent);
+  QWidget* widget() const override;
+  void show(const QString& value) override;
+
+ private:
+  QComboBox* box_;
+};
+
+}  // namespace shardscape::ui

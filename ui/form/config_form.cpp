@@ -1,0 +1,119 @@
+#include "ui/form/config_form.h"
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QShortcut>
+#include <QVBoxLayout>
+
+#include "ui/form/group_totals.h"
+#include "ui/form/knob_group.h"
+#include "ui/form/knob_row.h"
+#include "ui/state/session.h"
+
+namespace shardscape::ui {
+
+Design baselineDesign(const Design& design) {
+  Design baseline = default_design();
+  apply_preset(baseline, design.model.preset);
+  return baseline;
+}
+
+ConfigForm::ConfigForm(Session* session, QWidget* parent)
+    : QWidget(parent),
+      session_(session),
+      filter_(new QLineEdit(this)),
+      nothing_(new QLabel(tr("No field has this in its name or help text. Press Escape to see all of them."), this)),
+      scroll_(new QScrollArea(this)) {
+  setObjectName("form_panel");
+  setAttribute(Qt::WA_StyledBackground);
+  setMinimumWidth(264);
+  filter_->setObjectName("form_filter");
+  filter_->setPlaceholderText(tr("Filter fields"));
+  filter_->setAccessibleName(tr("Filter fields"));
+  filter_->setClearButtonEnabled(true);
+  nothing_->setWordWrap(true);
+  nothing_->setProperty("role", "secondary");
+  nothing_->setVisible(false);
+
+  auto* content = new QWidget;
+  auto* rows = new QVBoxLayout(content);
+  rows->setContentsMargins(16, 4, 16, 16);
+  rows->setSpacing(14);
+  rows->addWidget(nothing_);
+  for (const KnobGroup group : {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload, KnobGroup::Cluster}) {
+    auto* box = new KnobGroupBox(group, session, content);
+    groups_ << box;
+    rows->addWidget(box);
+    for (KnobRow* row : box->rows()) {
+      connect(row, &KnobRow::focused, this, [this, row] { scroll_->ensureWidgetVisible(row, 0, 24); });
+    }
+  }
+  rows->addStretch();
+  scroll_->setWidget(content);
+  scroll_->setWidgetResizable(true);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->setFocusPolicy(Qt::NoFocus);
+  scroll_->viewport()->setAutoFillBackground(false);
+  content->setAutoFillBackground(false);
+
+  auto* top = new QVBoxLayout;
+  top->setContentsMargins(16, 12, 16, 8);
+  top->addWidget(filter_);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addLayout(top);
+  layout->addWidget(scroll_, 1);
+
+  auto* clear = new QShortcut(Qt::Key_Escape, filter_, nullptr, nullptr, Qt::WidgetShortcut);
+  connect(clear, &QShortcut::activated, filter_, &QLineEdit::clear);
+  connect(filter_, &QLineEdit::textChanged, this, &ConfigForm::applyFilter);
+  connect(session, &Session::designChanged, this, [this] {
+    for (KnobGroupBox* group : groups_) {
+      for (KnobRow* row : group->rows()) row->takeDesign();
+    }
+    refresh();
+  });
+  connect(session, &Session::reportChanged, this, &ConfigForm::refresh);
+  refresh();
+}
+
+void ConfigForm::refresh() {
+  const Design baseline = baselineDesign(session_->design());
+  const std::shared_ptr<const Report> report = session_->report();
+  for (KnobGroupBox* group : groups_) {
+    if (report) group->setTotal(groupTotal(*report, group->group()));
+    for (KnobRow* row : group->rows()) row->refresh(QString::fromStdString(knob_text(baseline, row->knob())));
+  }
+}
+
+void ConfigForm::applyFilter(const QString& text) {
+  int shown = 0;
+  for (KnobGroupBox* group : groups_) shown += group->filter(text);
+  nothing_->setVisible(shown == 0);
+}
+
+void ConfigForm::focusFilter() {
+  filter_->setFocus(Qt::ShortcutFocusReason);
+  filter_->selectAll();
+}
+
+void ConfigForm::focusKnob(const QString& id) {
+  KnobRow* wanted = row(id);
+  if (!wanted) return;
+  if (wanted->isHidden()) filter_->clear();
+  wanted->focusField();
+}
+
+KnobRow* ConfigForm::row(const QString& id) const {
+  for (KnobGroupBox* group : groups_) {
+    for (KnobRow* row : group->rows()) {
+      if (id == QString::fromStdString(row->knob().id)) return row;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,13 @@
+// The figure beside a group's name in the form: parameters, ranks, tokens, nodes.
+#pragma once
+
+#include <QString>
+
+#include "design/knobs.h"
+#include "report/report.h"
+
+namespace shardscape::ui {
+
+QString groupTotal(const Report& report, KnobGroup group);
+
+}  // namespace shardscape::ui

@@ -1,0 +1,32 @@
+// The editor of one knob: a line, a list of choices or a check box behind one interface.
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include "design/knobs.h"
+
+class QWidget;
+
+namespace shardscape::ui {
+
+class KnobField : public QObject {
+  Q_OBJECT
+ public:
+  enum class Mark { None, Differs, Wrong };
+  using QObject::QObject;
+  virtual QWidget* widget() const = 0;
+  virtual void show(const QString& value) = 0;  // canonical text of the knob
+  virtual bool editing() const { return false; }  // the person is typing: their text must not be replaced
+  void setMark(Mark mark);
+
+ Q_SIGNALS:
+  void edited(const QString& text);
+  void finished();  // Enter, or the focus went away
+  void reverted();  // Escape
+};
+
+// Owned by the parent widget.
+KnobField* makeKnobField(const Knob& knob, QWidget* parent);
+
+}  // namespace shardscape::ui

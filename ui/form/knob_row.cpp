@@ -1,0 +1,155 @@
+#include "ui/form/knob_row.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <algorithm>
+
+#include "ui/form/issue_line.h"
+#include "ui/state/session.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+QString tool_tip(const Knob& knob) {
+  QString tip = "<p><b>" + text(knob.label).toHtmlEscaped() + "</b>";
+  if (!knob.symbol.empty()) tip += " (" + text(knob.symbol).toHtmlEscaped() + ")";
+  if (!knob.unit.empty()) tip += ", " + text(knob.unit).toHtmlEscaped();
+  tip += "</p><p>" + text(knob.help).toHtmlEscaped() + "</p>";
+  tip += "<p>" + KnobRow::tr("Accepts %1.").arg(text(accepted_values(knob))).toHtmlEscaped();
+  if (knob.type == KnobType::Integer) tip += " " + KnobRow::tr("Up and Down step, Ctrl+Up and Ctrl+Down double and halve.");
+  return tip + "</p>";
+}
+
+int field_width(KnobType type) {
+  switch (type) {
+    case KnobType::Boolean: return 26;
+    case KnobType::Choice: return 142;
+    case KnobType::IntegerList: return 118;
+    case KnobType::Integer: break;
+  }
+  return 92;
+}
+
+}  // namespace
+
+KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
+    : QWidget(parent), knob_(knob), session_(session), field_(makeKnobField(knob, this)), issue_(new IssueLine(this)) {
+  QWidget* field = field_->widget();
+  field->setObjectName("knob_" + text(knob.id));
+  field->setFixedWidth(field_width(knob.type));
+  field->setAccessibleName(knob.symbol.empty() ? text(knob.label)
+                                               : QString("%1 (%2)").arg(text(knob.label), text(knob.symbol)));
+  field->setAccessibleDescription(text(knob.help));
+  field->installEventFilter(this);
+  setToolTip(tool_tip(knob));
+  issue_->setVisible(false);
+
+  auto* label = new QLabel(text(knob.label), this);
+  label->setTextFormat(Qt::PlainText);
+  label->setBuddy(field);
+  label->installEventFilter(this);
+  auto* symbol = new QLabel(text(knob.symbol), this);
+  symbol->setFont(Theme::instance().monoFont(12));
+  symbol->setProperty("role", "secondary");
+
+  auto* line = new QHBoxLayout;
+  line->setSpacing(8);
+  line->addWidget(label, 1);
+  line->addWidget(symbol);
+  line->addWidget(field);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(4);
+  layout->addLayout(line);
+  layout->addWidget(issue_);
+
+  connect(field_, &KnobField::edited, this, &KnobRow::edit);
+  connect(field_, &KnobField::reverted, this, &KnobRow::revert);
+  connect(field_, &KnobField::finished, this, [this] {
+    session_->endEdit();
+    if (!input_problem_) refresh(baseline_);
+  });
+}
+
+void KnobRow::edit(const QString& typed) {
+  own_edit_ = true;
+  input_problem_ = session_->setKnob(text(knob_.id), typed);
+  own_edit_ = false;
+  showIssue();
+}
+
+void KnobRow::revert() {
+  input_problem_.reset();
+  field_->show(text(knob_text(session_->design(), knob_)));
+  showIssue();
+}
+
+void KnobRow::refresh(const QString& baseline) {
+  baseline_ = baseline;
+  const QString value = text(knob_text(session_->design(), knob_));
+  // A report that comes in must not replace what is being typed.
+  if (!own_edit_ && !field_->editing() && !input_problem_) field_->show(value);
+  showIssue();
+}
+
+void KnobRow::takeDesign() {
+  if (own_edit_) return;
+  input_problem_.reset();
+  field_->show(text(knob_text(session_->design(), knob_)));
+}
+
+void KnobRow::showIssue() {
+  const QString value = text(knob_text(session_->design(), knob_));
+  const std::vector<Problem>& problems = session_->problems();
+  const auto here = [&](const Problem& p) { return p.where == knob_.id; };
+  auto found = std::find_if(problems.begin(), problems.end(),
+                            [&](const Problem& p) { return here(p) && p.severity == Severity::Error; });
+  if (found == problems.end()) found = std::find_if(problems.begin(), problems.end(), here);
+
+  if (input_problem_) {
+    issue_->show(text(input_problem_->what), text(input_problem_->accepted),
+                 value.isEmpty() ? tr("Keep it even") : tr("Keep %1").arg(value), [this] { revert(); });
+    field_->setMark(KnobField::Mark::Wrong);
+    return;
+  }
+  if (found == problems.end()) {
+    issue_->setVisible(false);
+    field_->setMark(value == baseline_ ? KnobField::Mark::None : KnobField::Mark::Differs);
+    return;
+  }
+  const Fix fix = found->fixes.empty() ? Fix{} : found->fixes.front();
+  QString label = text(fix.label);
+  if (!label.isEmpty()) label[0] = label[0].toUpper();
+  issue_->show(text(found->what), text(found->accepted), label, [this, fix] { session_->applyFix(fix); });
+  field_->setMark(KnobField::Mark::Wrong);
+}
+
+bool KnobRow::matches(const QString& filter) const {
+  const QString wanted = filter.trimmed();
+  if (wanted.isEmpty() || text(knob_.symbol).compare(wanted, Qt::CaseInsensitive) == 0) return true;
+  for (const std::string& part : {knob_.label, knob_.id, knob_.help}) {
+    if (text(part).contains(wanted, Qt::CaseInsensitive)) return true;
+  }
+  return false;
+}
+
+void KnobRow::focusField() {
+  field_->widget()->setFocus(Qt::ShortcutFocusReason);
+  if (auto* line = qobject_cast<QLineEdit*>(field_->widget())) line->selectAll();
+}
+
+bool KnobRow::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == field_->widget()) {
+    if (event->type() == QEvent::FocusIn) Q_EMIT focused();
+  } else if (event->type() == QEvent::MouseButtonPress) {
+    focusField();
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+}  // namespace shardscape::ui

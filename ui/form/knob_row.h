@@ -1,0 +1,47 @@
+// One knob in the form: label, symbol, field, and a line below where something is wrong.
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "design/knobs.h"
+#include "ui/form/knob_field.h"
+
+namespace shardscape::ui {
+
+class IssueLine;
+class Session;
+
+class KnobRow : public QWidget {
+  Q_OBJECT
+ public:
+  KnobRow(const Knob& knob, Session* session, QWidget* parent);
+  const Knob& knob() const { return knob_; }
+  QWidget* fieldWidget() const { return field_->widget(); }
+  IssueLine* issueLine() const { return issue_; }
+  // Takes value and problems from the session; baseline is the value that needs no mark.
+  void refresh(const QString& baseline);
+  void takeDesign();  // a change from elsewhere (undo, preset, fix) replaces even a half-typed text
+  bool matches(const QString& filter) const;  // label, symbol, id or help has it
+  void focusField();
+
+ Q_SIGNALS:
+  void focused();
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void edit(const QString& text);
+  void revert();
+  void showIssue();
+  const Knob knob_;
+  Session* session_;
+  KnobField* field_;
+  IssueLine* issue_;
+  QString baseline_;
+  bool own_edit_ = false;  // the design changes because of this field
+  std::optional<Problem> input_problem_;  // of the typed text, which the design did not take
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,108 @@
+#include "ui/form/line_field.h"
+
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QWheelEvent>
+#include <algorithm>
+
+#include "base/units.h"
+
+namespace shardscape::ui {
+namespace {
+
+// "8192" as "8,192"; lists and other text stay as they are.
+QString pretty(const Knob& knob, const QString& value) {
+  bool number = false;
+  const qlonglong parsed = value.toLongLong(&number);
+  return number && knob.type == KnobType::Integer ? QString::fromStdString(grouped(parsed)) : value;
+}
+
+}  // namespace
+
+LineField::LineField(const Knob& knob, QWidget* parent) : KnobField(parent), knob_(knob), line_(new QLineEdit(parent)) {
+  line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  if (knob.type == KnobType::IntegerList) line_->setPlaceholderText(tr("even"));
+  line_->installEventFilter(this);
+  connect(line_, &QLineEdit::textEdited, this, [this](const QString& text) {
+    typing_ = true;
+    Q_EMIT edited(text);
+  });
+  connect(line_, &QLineEdit::editingFinished, this, [this] {
+    typing_ = false;
+    Q_EMIT finished();
+  });
+}
+
+QWidget* LineField::widget() const { return line_; }
+
+void LineField::show(const QString& value) {
+  value_ = value;
+  typing_ = false;
+  const QString text = pretty(knob_, value);
+  if (line_->text() != text) line_->setText(text);
+}
+
+bool LineField::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const bool stepper = knob_.type == KnobType::Integer;
+    switch (key->key()) {
+      case Qt::Key_Up:
+      case Qt::Key_Down:
+        if (stepper) step(key->key() == Qt::Key_Up ? 1 : -1, key->modifiers(), 1);
+        return stepper;
+      case Qt::Key_PageUp:
+      case Qt::Key_PageDown:
+        if (stepper) step(key->key() == Qt::Key_PageUp ? 1 : -1, Qt::NoModifier, 10);
+        return stepper;
+      case Qt::Key_Escape:
+        typing_ = false;
+        Q_EMIT reverted();
+        return true;
+      default: break;
+    }
+    // Undo belongs to the design, not to the letters of one field.
+    if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
+      event->ignore();
+      return true;
+    }
+  }
+  if (event->type() == QEvent::ShortcutOverride) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
+      event->ignore();
+      return true;
+    }
+  }
+  if (event->type() == QEvent::Wheel) {
+    const auto* wheel = static_cast<QWheelEvent*>(event);
+    const int delta = wheel->angleDelta().y();
+    if (!line_->hasFocus() || knob_.type != KnobType::Integer || delta == 0) return false;
+    step(delta > 0 ? 1 : -1, wheel->modifiers(), 1);
+    return true;
+  }
+  return KnobField::eventFilter(watched, event);
+}
+
+void LineField::step(int direction, Qt::KeyboardModifiers modifiers, int size) {
+  bool number = false;
+  const QString text = line_->text().remove(',').remove(' ');
+  qlonglong value = text.toLongLong(&number);
+  if (!number) value = value_.toLongLong(&number);
+  if (!number) return;
+  value = std::clamp<qlonglong>(value, knob_.min, knob_.max);
+  if (!(modifiers & Qt::ControlModifier)) {
+    value += direction * size;
+  } else if (direction < 0) {
+    value /= 2;
+  } else if (value <= knob_.max / 2) {
+    value *= 2;
+  }
+  value = std::clamp<qlonglong>(value, knob_.min, knob_.max);
+  line_->setText(pretty(knob_, QString::number(value)));
+  line_->selectAll();
+  typing_ = true;
+  Q_EMIT edited(QString::number(value));
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,171 @@
+// Mouse and keys of the graph canvas.
+#include <QApplication>
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QToolTip>
+#include <QWheelEvent>
+#include <cmath>
+
+#include "ui/graph_view/graph_canvas.h"
+
+namespace shardscape::ui {
+
+void GraphCanvas::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return;
+  pressed_ = true;
+  dragging_ = false;
+  pressed_at_ = last_at_ = event->position();
+}
+
+void GraphCanvas::mouseMoveEvent(QMouseEvent* event) {
+  const QPointF at = event->position();
+  if (pressed_) {
+    if (!dragging_ && (at - pressed_at_).manhattanLength() >= QApplication::startDragDistance()) {
+      dragging_ = true;
+      setCursor(Qt::ClosedHandCursor);
+    }
+    if (dragging_) {
+      view_.origin += at - last_at_;
+      at_home_ = false;
+      moved();
+    }
+    last_at_ = at;
+    return;
+  }
+  const auto spot = sheet_ ? spot_at(*sheet_, view_.unmap(at)) : std::nullopt;
+  const bool card = spot && !spot->piece->inside;
+  const bool title = spot && spot->piece->inside && at.y() < view_.map(spot->rect).top() + kTitleBar * view_.zoom;
+  const NodeId hovered = card || title ? spot->id : NodeId();
+  setCursor(card || title ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  if (hovered == hovered_) return;
+  hovered_ = hovered;
+  update();
+}
+
+void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) {
+  if (!pressed_) return;
+  pressed_ = false;
+  if (dragging_) setCursor(Qt::ArrowCursor);
+  else if (event->button() == Qt::LeftButton) click(event->position());
+  dragging_ = false;
+}
+
+void GraphCanvas::leaveEvent(QEvent*) {
+  hovered_ = {};
+  update();
+}
+
+void GraphCanvas::click(QPointF at) {
+  if (!sheet_) return;
+  const QPointF scene = view_.unmap(at);
+  const auto spot = spot_at(*sheet_, scene);
+  const bool on_frame = spot && spot->piece->inside;
+  const bool on_title = on_frame && scene.y() < spot->rect.top() + kTitleBar;
+  if (spot && (!on_frame || on_title)) {
+    const NodeId id = spot->id;
+    const bool folds = on_title && scene.x() < spot->rect.left() + kTitleBar;
+    const bool unfolds = !on_frame && spot->piece->expandable;
+    select(id);
+    if (folds || unfolds) toggle(id);
+    return;
+  }
+  constexpr double kReach = 6;
+  if (const auto wire = wire_at(*sheet_, scene, kReach / view_.zoom); wire && wire->wire->tensor >= 0) {
+    selected_ = {};
+    wire_ = wire;
+    update();
+    Q_EMIT wireSelected(*wire);
+    return;
+  }
+  clearSelection();
+}
+
+void GraphCanvas::wheelEvent(QWheelEvent* event) {
+  const double steps = event->pixelDelta().isNull() ? event->angleDelta().y() / 120.0 : event->pixelDelta().y() / 60.0;
+  if (steps != 0) zoomAt(std::pow(1.2, steps), event->position());
+  event->accept();
+}
+
+void GraphCanvas::step(Step step) {
+  if (!sheet_) return;
+  const auto from = exactly(selected_);
+  std::optional<Spot> to;
+  if (!from) {
+    to = spot_at(*sheet_, view_.unmap(QRectF(rect()).center()));
+    if (!to || to->piece->inside) to = locate(*sheet_, scene_->outline()->stage_node(0));
+    if (to) {
+      const auto first = first_inside(*to);
+      if (first) to = first;
+    }
+  } else if (step == Step::Right && from->piece->expandable) {
+    if (!from->piece->inside) {
+      toggle(from->id);
+      return;
+    }
+    to = first_inside(*from);
+  } else if (step == Step::Left && from->piece->inside) {
+    toggle(from->id);
+    return;
+  } else {
+    to = neighbour(*sheet_, *from, step);
+    if (!to && step == Step::Left) to = exactly(scene_->outline()->parent(from->id));
+  }
+  if (!to) return;
+  select(to->id);
+  bringIntoView(to->rect);
+}
+
+void GraphCanvas::keyPressEvent(QKeyEvent* event) {
+  constexpr double kZoomStep = 1.25;
+  if (event->matches(QKeySequence::Find)) {
+    Q_EMIT searchRequested();
+    return;
+  }
+  switch (event->key()) {
+    case Qt::Key_Up: return step(Step::Up);
+    case Qt::Key_Down: return step(Step::Down);
+    case Qt::Key_Left: return step(Step::Left);
+    case Qt::Key_Right: return step(Step::Right);
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Space:
+      if (const auto spot = exactly(selected_); spot && spot->piece->expandable) toggle(spot->id);
+      return;
+    case Qt::Key_Asterisk:
+      if (selected_.level != NodeLevel::Root) holdStill(selected_);
+      return scene_->expandAll(selected_);
+    case Qt::Key_Plus:
+    case Qt::Key_Equal: return zoomBy(kZoomStep);
+    case Qt::Key_Minus: return zoomBy(1 / kZoomStep);
+    case Qt::Key_F: return fit();
+    case Qt::Key_Home: return goHome();
+    case Qt::Key_Escape: return clearSelection();
+    default: QWidget::keyPressEvent(event);
+  }
+}
+
+void GraphCanvas::focusInEvent(QFocusEvent* event) {
+  QWidget::focusInEvent(event);
+  update();
+}
+
+void GraphCanvas::focusOutEvent(QFocusEvent* event) {
+  QWidget::focusOutEvent(event);
+  update();
+}
+
+bool GraphCanvas::event(QEvent* event) {
+  // The whole title of a card whose words were cut.
+  if (event->type() == QEvent::ToolTip && sheet_ && scene_->outline()) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const auto spot = spot_at(*sheet_, view_.unmap(help->pos()));
+    if (spot && (view_.zoom < 0.6 || spot->piece->title.text.contains(QChar(0x2026)) || spot->piece->detail.text.contains(QChar(0x2026))))
+      QToolTip::showText(help->globalPos(), spot->piece->title.text + '\n' + spot->piece->detail.text + '\n' + scene_->outline()->place_text(spot->id), this);
+    else
+      QToolTip::hideText();
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+}  // namespace shardscape::ui

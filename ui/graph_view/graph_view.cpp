@@ -1,0 +1,188 @@
+#include "ui/graph_view/graph_view.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QShortcut>
+#include <QVBoxLayout>
+
+#include "ui/graph_view/graph_notice.h"
+#include "ui/graph_view/inspect.h"
+#include "ui/graph_view/segments.h"
+#include "ui/state/session.h"
+
+namespace shardscape::ui {
+
+GraphView::GraphView(Session* session, QWidget* parent)
+    : QWidget(parent), session_(session), scene_(new GraphScene(this)), canvas_(new GraphCanvas(scene_, this)) {
+  setObjectName(QStringLiteral("graph_view"));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(makeBar());
+  auto* hairline = new QFrame(this);
+  hairline->setFrameShape(QFrame::HLine);
+  hairline->setFixedHeight(1);
+  column->addWidget(hairline);
+  notice_ = new GraphNotice(session_, this);
+  column->addWidget(notice_);
+  column->addWidget(canvas_, 1);
+
+  connect(session_, &Session::reportChanged, this, &GraphView::takeReport);
+  connect(session_, &Session::unitsChanged, this, [this] {
+    scene_->setUnits(session_->units());
+    inspectAgain();
+  });
+  connect(scene_, &GraphScene::sheetChanged, this, [this](bool other_graph) {
+    if (!other_graph) return;
+    search();
+    inspectAgain();
+  });
+  connect(canvas_, &GraphCanvas::nodeSelected, this, &GraphView::inspectNode);
+  connect(canvas_, &GraphCanvas::wireSelected, this, &GraphView::inspectWire);
+  connect(canvas_, &GraphCanvas::selectionCleared, this, [this] {
+    inspected_ = {};
+    session_->inspect({});
+  });
+  connect(canvas_, &GraphCanvas::searchRequested, this, &GraphView::activateSearch);
+  auto* find = new QShortcut(QKeySequence::Find, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
+  connect(find, &QShortcut::activated, this, &GraphView::activateSearch);
+  scene_->setUnits(session_->units());
+  takeReport();
+}
+
+QWidget* GraphView::makeBar() {
+  auto* bar = new QWidget(this);
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(16, 8, 16, 8);
+  row->setSpacing(12);
+
+  auto* passes = new Segments(tr("Direction"), {tr("Forward"), tr("Backward"), tr("Both")}, bar);
+  passes->setObjectName(QStringLiteral("passes"));
+  connect(passes, &Segments::chosen, this, [this](int index) { scene_->setPasses(static_cast<Passes>(index)); });
+  row->addWidget(passes);
+
+  auto* notation = new Segments(tr("Notation"), {tr("Symbols"), tr("Numbers")}, bar);
+  notation->setObjectName(QStringLiteral("notation"));
+  connect(notation, &Segments::chosen, this, [this](int index) { scene_->setNumbers(index == 1); });
+  row->addWidget(notation);
+
+  search_field_ = new QLineEdit(bar);
+  search_field_->setObjectName(QStringLiteral("graph_search"));
+  search_field_->setPlaceholderText(tr("Search ops, shapes, groups"));
+  search_field_->setAccessibleName(tr("Search in the graph"));
+  search_field_->setToolTip(tr("Enter goes to the next match, Shift+Enter to the one before"));
+  search_field_->setClearButtonEnabled(true);
+  search_field_->setMinimumWidth(110);
+  search_field_->setMaximumWidth(260);
+  search_field_->installEventFilter(this);
+  connect(search_field_, &QLineEdit::textChanged, this, [this] {
+    at_match_ = -1;
+    search();
+  });
+  row->addWidget(search_field_, 1);
+  match_count_ = new QLabel(bar);
+  match_count_->setObjectName(QStringLiteral("match_count"));
+  match_count_->setProperty("role", QStringLiteral("small"));
+  row->addWidget(match_count_);
+  row->addStretch(0);
+
+  const auto add_button = [&](const QString& text, const QString& name, const QString& tip, auto action) {
+    auto* button = new QPushButton(text, bar);
+    button->setObjectName(name);
+    button->setAccessibleName(tip);
+    button->setToolTip(tip);
+    // A sign needs no room for words.
+    if (text.size() == 1) button->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"));
+    connect(button, &QPushButton::clicked, this, action);
+    row->addWidget(button);
+  };
+  row->setSpacing(8);
+  add_button(QString(QChar(0x2212)), QStringLiteral("zoom_out"), tr("Zoom out (-)"), [this] { zoomOut(); });
+  add_button(QStringLiteral("+"), QStringLiteral("zoom_in"), tr("Zoom in (+)"), [this] { zoomIn(); });
+  add_button(tr("Fit"), QStringLiteral("fit"), tr("Fit the whole graph (F)"), [this] { fit(); });
+  return bar;
+}
+
+void GraphView::zoomIn() { canvas_->zoomBy(1.25); }
+void GraphView::zoomOut() { canvas_->zoomBy(1 / 1.25); }
+
+void GraphView::activateSearch() {
+  search_field_->setFocus(Qt::ShortcutFocusReason);
+  search_field_->selectAll();
+}
+
+void GraphView::takeReport() {
+  canvas_->setOutdated(!session_->current() && has_errors(session_->problems()));
+  if (session_->report()) scene_->setReport(session_->report());
+}
+
+void GraphView::search() {
+  found_ = {};
+  if (scene_->outline()) found_ = search_ops(*scene_->outline(), scene_->options(), scene_->expanded(), search_field_->text());
+  canvas_->setHits(found_.hits);
+  showMatchCount();
+}
+
+void GraphView::showMatchCount() {
+  const auto count = static_cast<int>(found_.stops.size());
+  if (search_field_->text().trimmed().isEmpty()) match_count_->clear();
+  else if (count == 0) match_count_->setText(tr("no match"));
+  else if (at_match_ < 0) match_count_->setText(count == 1 ? tr("1 match") : tr("%1 matches").arg(count));
+  else match_count_->setText(tr("%1 of %2").arg(at_match_ + 1).arg(count));
+}
+
+void GraphView::findAgain(int step) {
+  if (found_.stops.empty()) return;
+  const auto count = static_cast<int>(found_.stops.size());
+  at_match_ = at_match_ < 0 ? (step > 0 ? 0 : count - 1) : (at_match_ + step + count) % count;
+  const NodeId match = found_.stops[static_cast<size_t>(at_match_)];
+  canvas_->reveal(match);
+  // Unfolding a layer makes the next folded one a stop of its own; the list is kept until the words change.
+  showMatchCount();
+}
+
+bool GraphView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == search_field_ && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
+      findAgain(key->modifiers() & Qt::ShiftModifier ? -1 : 1);
+      return true;
+    }
+    if (key->key() == Qt::Key_Escape) {
+      search_field_->clear();
+      canvas_->setFocus(Qt::OtherFocusReason);
+      return true;
+    }
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+void GraphView::inspectNode(const NodeId& id, int units) {
+  if (!scene_->outline()) return;
+  inspected_ = id;
+  inspected_units_ = units;
+  session_->inspect(inspect_node(*scene_->outline(), id, units, scene_->options().passes, session_->units()));
+}
+
+void GraphView::inspectWire(const WireSpot& spot) {
+  if (!scene_->outline()) return;
+  inspected_ = {};
+  const QString where = spot.around.stage >= 0 ? scene_->outline()->place_text(spot.around) : tr("between stages");
+  session_->inspect(inspect_tensor(*scene_->outline(), spot.wire->segment, spot.wire->tensor, where, spot.wire->transfer, session_->units()));
+}
+
+void GraphView::inspectAgain() {
+  if (inspected_.level == NodeLevel::Root || !scene_->outline()) return;
+  const Outline& outline = *scene_->outline();
+  if (inspected_.stage >= outline.stages() || inspected_.unit >= outline.units()) return;
+  if (inspected_.unit >= 0) {
+    const Segment& segment = outline.segment(outline.segment_of(inspected_.unit));
+    if (inspected_.op >= static_cast<int>(segment.ops.size()) || inspected_.block >= static_cast<int>(segment.blocks.size())) return;
+  }
+  inspectNode(inspected_, inspected_units_);
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,57 @@
+// The graph of the design: a bar with directions, notation, search and zoom above the canvas.
+#pragma once
+
+#include <QWidget>
+
+#include "ui/graph_view/graph_canvas.h"
+#include "ui/graph_view/graph_scene.h"
+#include "ui/graph_view/search.h"
+
+class QLabel;
+class QLineEdit;
+
+namespace shardscape::ui {
+
+class GraphNotice;
+class Segments;
+class Session;
+
+class GraphView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit GraphView(Session* session, QWidget* parent = nullptr);
+
+  void activateSearch();
+  void fit() { canvas_->fit(); }
+  void zoomIn();
+  void zoomOut();
+  void waitForGraph() { scene_->waitForSheet(); }  // blocks until the present report is drawn
+  GraphScene* scene() { return scene_; }
+  GraphCanvas* canvas() { return canvas_; }
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;  // Enter, Shift+Enter, Esc in the search field
+
+ private:
+  QWidget* makeBar();
+  void takeReport();
+  void search();
+  void findAgain(int step);
+  void showMatchCount();
+  void inspectNode(const NodeId& id, int units);
+  void inspectWire(const WireSpot& spot);
+  void inspectAgain();
+
+  Session* session_;
+  GraphScene* scene_;
+  GraphCanvas* canvas_;
+  GraphNotice* notice_ = nullptr;
+  QLineEdit* search_field_ = nullptr;
+  QLabel* match_count_ = nullptr;
+  SearchResult found_;
+  int at_match_ = -1;
+  NodeId inspected_;      // to be told anew when the numbers change
+  int inspected_units_ = 1;
+};
+
+}  // namespace shardscape::ui

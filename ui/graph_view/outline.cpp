@@ -1,0 +1,107 @@
+#include "ui/graph_view/outline.h"
+
+#include <algorithm>
+
+namespace shardscape::ui {
+namespace {
+
+Lane make_lane(const Segment& segment, bool backward) {
+  Lane lane;
+  lane.child_of.assign(segment.ops.size(), -1);
+  std::vector<int> child_of_block(segment.blocks.size(), -1);
+  for (size_t i = 0; i < segment.ops.size(); ++i) {
+    if ((static_cast<OpId>(i) >= segment.backward_begin) != backward) continue;
+    const int block = segment.ops[i].block;
+    int child = block < 0 ? -1 : child_of_block[static_cast<size_t>(block)];
+    if (child < 0) {
+      child = static_cast<int>(lane.children.size());
+      lane.children.push_back({block, {}});
+      if (block >= 0) child_of_block[static_cast<size_t>(block)] = child;
+    }
+    lane.children[static_cast<size_t>(child)].ops.push_back(static_cast<OpId>(i));
+    lane.child_of[i] = child;
+  }
+  return lane;
+}
+
+}  // namespace
+
+Outline::Outline(std::shared_ptr<const Report> report) : report_(std::move(report)) {
+  for (const StageReport& stage : report_->stages) {
+    first_unit_.push_back(stage.stage == 0 ? 0 : layers_ + 1);
+    layers_ += static_cast<int>(stage.layers);
+  }
+  for (const Segment& segment : graph().segments) {
+    lanes_.push_back(make_lane(segment, false));
+    lanes_.push_back(make_lane(segment, true));
+  }
+}
+
+std::pair<int, int> Outline::units_of(int stage) const {
+  const auto next = static_cast<size_t>(stage) + 1;
+  return {first_unit_[static_cast<size_t>(stage)], next < first_unit_.size() ? first_unit_[next] : units()};
+}
+
+int Outline::stage_of(int unit) const {
+  // A stage without layers starts where the next one does: take the last that starts here and is not empty.
+  for (int stage = stages() - 1; stage > 0; --stage)
+    if (unit >= first_unit_[static_cast<size_t>(stage)]) return stage;
+  return 0;
+}
+
+int Outline::segment_of(int unit) const {
+  if (unit == 0) return 0;
+  if (!is_layer(unit)) return graph().head();
+  const auto& pattern = graph().layer_pattern;
+  return 1 + pattern[static_cast<size_t>(unit - 1) % pattern.size()];
+}
+
+NodeId Outline::op_node(int unit, OpId op) const {
+  const int segment = segment_of(unit);
+  const bool backward = op >= this->segment(segment).backward_begin;
+  const Lane& in = lane(segment, backward);
+  const LaneChild& child = in.children[static_cast<size_t>(in.child_of[static_cast<size_t>(op)])];
+  return {NodeLevel::Op, stage_of(unit), unit, backward, child.is_block() ? child.block : -1, op};
+}
+
+NodeId Outline::parent(const NodeId& id) const {
+  switch (id.level) {
+    case NodeLevel::Root:
+    case NodeLevel::Stage: return {};
+    case NodeLevel::Unit: return stage_node(id.stage);
+    case NodeLevel::Block: return {NodeLevel::Unit, id.stage, id.unit};
+    case NodeLevel::Op:
+      if (id.block >= 0) return {NodeLevel::Block, id.stage, id.unit, id.backward, id.block};
+      return {NodeLevel::Unit, id.stage, id.unit};
+  }
+  return {};
+}
+
+QString Outline::unit_name(int first, int count) const {
+  if (first == 0) return QStringLiteral("Embedding");
+  if (!is_layer(first)) return QStringLiteral("Head and loss");
+  if (count == 1) return QStringLiteral("layer %1").arg(first - 1);
+  return QStringLiteral("layers %1 … %2").arg(first - 1).arg(first + count - 2);
+}
+
+QString Outline::place_text(const NodeId& id) const {
+  QString text;
+  if (id.unit >= 0) text = unit_name(id.unit, 1) + ", ";
+  if (id.level >= NodeLevel::Block) text += id.backward ? QStringLiteral("backward, ") : QStringLiteral("forward, ");
+  return text + QStringLiteral("stage %1").arg(id.stage);
+}
+
+std::vector<OpId> Outline::ops_of(const NodeId& id, Passes passes) const {
+  std::vector<OpId> ops;
+  if (id.level == NodeLevel::Op) return {id.op};
+  if (id.level < NodeLevel::Unit) return ops;
+  const int segment = segment_of(id.unit);
+  for (const bool backward : {false, true}) {
+    if (id.level == NodeLevel::Block ? backward != id.backward : !shows(passes, backward)) continue;
+    for (const LaneChild& child : lane(segment, backward).children)
+      if (id.level == NodeLevel::Unit || child.block == id.block) ops.insert(ops.end(), child.ops.begin(), child.ops.end());
+  }
+  return ops;
+}
+
+}  // namespace shardscape::ui

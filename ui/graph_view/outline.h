@@ -1,0 +1,58 @@
+// The tree that the graph view unfolds: stages, their units (embedding, layers, head), blocks, ops.
+#pragma once
+
+#include <QString>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "report/report.h"
+#include "ui/graph_view/node_id.h"
+
+namespace shardscape::ui {
+
+// What a unit shows of one direction: a block where it has several ops, else the op itself.
+struct LaneChild {
+  int block = -1;
+  std::vector<OpId> ops;
+  bool is_block() const { return ops.size() > 1; }
+};
+struct Lane {
+  std::vector<LaneChild> children;  // in order of execution
+  std::vector<int> child_of;        // per op of the segment; -1 for the other direction
+};
+
+class Outline {
+ public:
+  explicit Outline(std::shared_ptr<const Report> report);  // a valid one
+
+  const Report& report() const { return *report_; }
+  const Graph& graph() const { return report_->graph(); }
+  int stages() const { return static_cast<int>(first_unit_.size()); }
+  int units() const { return layers_ + 2; }
+  std::pair<int, int> units_of(int stage) const;  // first, and one past the last
+  int stage_of(int unit) const;
+  bool is_layer(int unit) const { return unit > 0 && unit <= layers_; }
+  int segment_of(int unit) const;
+  const Segment& segment(int index) const { return graph().segments[static_cast<size_t>(index)]; }
+  const Lane& lane(int segment, bool backward) const { return lanes_[static_cast<size_t>(2 * segment + backward)]; }
+
+  NodeId stage_node(int stage) const { return {NodeLevel::Stage, stage}; }
+  NodeId unit_node(int unit) const { return {NodeLevel::Unit, stage_of(unit), unit}; }
+  NodeId op_node(int unit, OpId op) const;
+  NodeId parent(const NodeId& id) const;
+
+  QString unit_name(int first, int count) const;  // "Embedding", "layer 3", "layers 1 … 15", "Head"
+  // "layer 0, forward, stage 0"
+  QString place_text(const NodeId& id) const;
+  // Every op below the node, each once: of a run's first unit only.
+  std::vector<OpId> ops_of(const NodeId& id, Passes passes) const;
+
+ private:
+  std::shared_ptr<const Report> report_;
+  int layers_ = 0;
+  std::vector<int> first_unit_;  // per stage
+  std::vector<Lane> lanes_;      // per segment: forward, backward
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,60 @@
+#include "ui/graph_view/search.h"
+
+#include <QStringList>
+#include <algorithm>
+
+#include "ui/graph_view/node_text.h"
+
+namespace shardscape::ui {
+namespace {
+
+// Everything that a person might call the op by.
+QString haystack(const Segment& segment, const Op& op, const NodeText& text) {
+  const auto kind = op_kind_name(op.kind);
+  QStringList parts{op_title(op), qtext(op.label), qtext(op.name), QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())),
+                    qtext(op.spec)};
+  if (!op.group.empty()) parts << qtext(group_name(op.group));
+  if (op.block >= 0) parts << qtext(segment.blocks[static_cast<size_t>(op.block)].label);
+  for (const TensorId tensor : op.outputs) {
+    const Tensor& t = segment.tensor(tensor);
+    parts << qtext(t.name) << qtext(local_shape_text(t)) << text.shape_numbers(t) << qtext(to_string(t.placement, t.axes));
+  }
+  return parts.join('\n').toLower();
+}
+
+}  // namespace
+
+SearchResult search_ops(const Outline& outline, const SheetOptions& options, const Expanded& expanded, const QString& words) {
+  SearchResult result;
+  const QStringList wanted = words.toLower().split(' ', Qt::SkipEmptyParts);
+  if (wanted.isEmpty()) return result;
+  const NodeText text(outline.report().binding, options.numbers, options.units);
+  const int segments = static_cast<int>(outline.graph().segments.size());
+  std::vector<std::vector<OpId>> found(static_cast<size_t>(segments));
+  for (int s = 0; s < segments; ++s) {
+    const Segment& segment = outline.segment(s);
+    for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
+      const bool backward = id >= segment.backward_begin;
+      if (!shows(options.passes, backward)) continue;
+      const QString hay = haystack(segment, segment.op(id), text);
+      if (!std::all_of(wanted.begin(), wanted.end(), [&](const QString& word) { return hay.contains(word); })) continue;
+      found[static_cast<size_t>(s)].push_back(id);
+      result.hits.add(s, backward, segment.op(id).block, id);
+    }
+  }
+  // A folded run of layers is entered at its first: the others hold the same.
+  bool in_run = false;
+  int run_stage = -1;
+  for (int unit = 0; unit < outline.units(); ++unit) {
+    const NodeId node = outline.unit_node(unit);
+    const bool folded = outline.is_layer(unit) && !expanded.count(node);
+    const bool repeats = folded && in_run && run_stage == node.stage && outline.graph().layer_pattern.size() == 1;
+    in_run = folded;
+    run_stage = node.stage;
+    if (repeats) continue;
+    for (const OpId op : found[static_cast<size_t>(outline.segment_of(unit))]) result.stops.push_back(outline.op_node(unit, op));
+  }
+  return result;
+}
+
+}  // namespace shardscape::ui

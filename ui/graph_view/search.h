@@ -1,0 +1,21 @@
+// Finds ops by label, name, kind, shape or group.
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "ui/graph_view/graph_scene.h"
+#include "ui/graph_view/sheet_painter.h"
+
+namespace shardscape::ui {
+
+struct SearchResult {
+  SearchHits hits;
+  // Where the search steps through, in order: every unfolded unit, and the first of each run of equal folded layers.
+  std::vector<NodeId> stops;
+};
+
+// All words must be found, in any order and case.
+SearchResult search_ops(const Outline& outline, const SheetOptions& options, const Expanded& expanded, const QString& words);
+
+}  // namespace shardscape::ui

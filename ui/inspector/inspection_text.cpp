@@ -1,0 +1,28 @@
+#include "ui/inspector/inspection_text.h"
+
+#include <QStringList>
+
+namespace shardscape::ui {
+
+QString inspectedValueText(const InspectedValue& value) {
+  QStringList lines{value.label};
+  if (!value.formula.isEmpty()) lines << "  " + value.formula;
+  if (!value.substituted.isEmpty() && value.substituted != value.formula) lines << "  = " + value.substituted;
+  if (!value.value.isEmpty()) lines << "  = " + value.value;
+  return lines.join('\n');
+}
+
+QString inspectionText(const Inspection& inspection) {
+  QStringList blocks;
+  blocks << (inspection.subtitle.isEmpty() ? inspection.title : inspection.title + "\n" + inspection.subtitle);
+  for (const InspectedValue& value : inspection.values) blocks << inspectedValueText(value);
+  if (!inspection.rows.isEmpty()) {
+    QStringList rows;
+    for (const auto& [name, text] : inspection.rows) rows << name + "\t" + text;
+    blocks << rows.join('\n');
+  }
+  if (!inspection.why.isEmpty()) blocks << inspection.why_title + "\n" + inspection.why;
+  return blocks.join("\n\n") + "\n";
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,140 @@
+#include "ui/inspector/inspector_panel.h"
+
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include "ui/inspector/copy_label.h"
+#include "ui/inspector/formula_box.h"
+#include "ui/inspector/inspection_text.h"
+#include "ui/state/design_summary.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+CopyLabel* add_label(QVBoxLayout* layout, const QString& text, const char* role) {
+  auto* label = new CopyLabel(text, layout->parentWidget());
+  label->setProperty("role", role);
+  layout->addWidget(label);
+  return label;
+}
+
+// Name left, value right in a monospace font, a hairline below.
+QWidget* fact_row(const QString& name, const QString& value, QWidget* parent) {
+  auto* row = new QFrame(parent);
+  row->setObjectName("fact_row");
+  auto* layout = new QHBoxLayout(row);
+  layout->setContentsMargins(0, 5, 0, 5);
+  layout->setSpacing(12);
+  auto* left = new CopyLabel(name, row, true);
+  auto* right = new CopyLabel(value, row, true);
+  right->setFont(Theme::instance().monoFont(12));
+  right->setAlignment(Qt::AlignRight | Qt::AlignTop);
+  // The longer of the two gets the room that the other leaves.
+  layout->addWidget(left, name.size() >= value.size() ? 3 : 2);
+  layout->addWidget(right, name.size() >= value.size() ? 2 : 3);
+  return row;
+}
+
+}  // namespace
+
+InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
+    : QWidget(parent), session_(session), scroll_(new QScrollArea(this)) {
+  setObjectName("inspector_panel");
+  setAttribute(Qt::WA_StyledBackground);
+  setMinimumWidth(240);
+  setAccessibleName(tr("Inspector"));
+  scroll_->setWidgetResizable(true);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->viewport()->setAutoFillBackground(false);
+  scroll_->setAccessibleName(tr("Inspector"));
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(scroll_);
+
+  connect(session, &Session::inspectionChanged, this, &InspectorPanel::refresh);
+  connect(session, &Session::reportChanged, this, &InspectorPanel::refresh);
+  connect(session, &Session::unitsChanged, this, &InspectorPanel::refresh);
+  connect(&Theme::instance(), &Theme::changed, this, &InspectorPanel::rebuild);
+  refresh();
+}
+
+void InspectorPanel::refresh() {
+  Inspection next = session_->inspection().isEmpty() ? designSummary(*session_) : session_->inspection();
+  if (next.isEmpty()) {
+    next.title = tr("Nothing computed yet");
+    next.why_title = tr("What to do");
+    next.why = tr("The design has a problem. The line under the marked field says what would be accepted.");
+  }
+  if (inspectionText(next) == inspectionText(shown_)) return;
+  shown_ = next;
+  rebuild();
+}
+
+void InspectorPanel::rebuild() {
+  const int position = scroll_->verticalScrollBar()->value();
+  auto* content = new QWidget;
+  content->setAutoFillBackground(false);
+  auto* layout = new QVBoxLayout(content);
+  layout->setContentsMargins(16, 14, 16, 16);
+  layout->setSpacing(10);
+  auto* heading = new QVBoxLayout;
+  heading->setSpacing(2);
+  layout->addLayout(heading);
+  add_label(heading, shown_.title, "title");
+  if (!shown_.subtitle.isEmpty()) add_label(heading, shown_.subtitle, "secondary");
+  for (const InspectedValue& value : shown_.values) layout->addWidget(new FormulaBox(value, content));
+  if (!shown_.rows.isEmpty()) {
+    auto* facts = new QVBoxLayout;
+    facts->setSpacing(0);
+    layout->addLayout(facts);
+    for (const auto& [name, value] : shown_.rows) facts->addWidget(fact_row(name, value, content));
+  }
+  if (!shown_.why.isEmpty()) {
+    auto* why = new QVBoxLayout;
+    why->setContentsMargins(0, 6, 0, 0);
+    why->setSpacing(4);
+    layout->addLayout(why);
+    if (!shown_.why_title.isEmpty()) add_label(why, shown_.why_title, "heading");
+    add_label(why, shown_.why, "secondary");
+  }
+  layout->addStretch();
+  scroll_->setWidget(content);
+  content->show();
+  scroll_->verticalScrollBar()->setValue(position);
+}
+
+QString InspectorPanel::copyText() const {
+  for (const CopyLabel* label : findChildren<CopyLabel*>()) {
+    if (label->hasSelectedText()) return label->cleanSelection();
+  }
+  return inspectionText(shown_);
+}
+
+void InspectorPanel::copy() const { QGuiApplication::clipboard()->setText(copyText()); }
+
+void InspectorPanel::contextMenuEvent(QContextMenuEvent* event) {
+  QMenu menu(this);
+  const auto put = [](const QString& text) { QGuiApplication::clipboard()->setText(text); };
+  const QString selection = copyText();
+  const QString everything = inspectionText(shown_);
+  if (selection != everything) menu.addAction(tr("Copy selection"), this, [&] { put(selection); });
+  QWidget* under = childAt(event->pos());
+  while (under && under != this && !qobject_cast<FormulaBox*>(under)) under = under->parentWidget();
+  if (const auto* box = qobject_cast<FormulaBox*>(under)) {
+    const InspectedValue value = box->value();
+    menu.addAction(tr("Copy formula"), this, [=] { put(value.formula); });
+    if (!value.substituted.isEmpty()) menu.addAction(tr("Copy with numbers"), this, [=] { put(value.substituted); });
+    menu.addAction(tr("Copy value"), this, [=] { put(value.value); });
+  }
+  menu.addAction(tr("Copy everything"), this, [=] { put(everything); });
+  menu.exec(event->globalPos());
+}
+
+}  // namespace shardscape::ui

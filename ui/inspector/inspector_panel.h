@@ -1,0 +1,33 @@
+// The right panel: formula, numbers put in, value and why of whatever is selected; the design itself otherwise.
+#pragma once
+
+#include <QWidget>
+
+#include "ui/state/session.h"
+
+class QLabel;
+class QScrollArea;
+
+namespace shardscape::ui {
+
+class InspectorPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit InspectorPanel(Session* session, QWidget* parent = nullptr);
+  const Inspection& shown() const { return shown_; }
+  // The selected text, or everything.
+  QString copyText() const;
+  void copy() const;
+
+ protected:
+  void contextMenuEvent(QContextMenuEvent* event) override;
+
+ private:
+  void refresh();
+  void rebuild();
+  Session* session_;
+  QScrollArea* scroll_;
+  Inspection shown_;
+};
+
+}  // namespace shardscape::ui

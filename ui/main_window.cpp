@@ -1,0 +1,270 @@
+#include "ui/main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QScreen>
+#include <QSplitter>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/charts/communication_view.h"
+#include "ui/charts/compute_view.h"
+#include "ui/charts/memory_view.h"
+#include "ui/charts/save_menu.h"
+#include "ui/dialogs/about_dialog.h"
+#include "ui/dialogs/command_palette.h"
+#include "ui/dialogs/commands.h"
+#include "ui/dialogs/export_dialog.h"
+#include "ui/dialogs/shortcuts_dialog.h"
+#include "ui/document.h"
+#include "ui/form/config_form.h"
+#include "ui/graph_view/graph_view.h"
+#include "ui/inspector/inspector_panel.h"
+#include "ui/state/export_job.h"
+#include "ui/state/settings.h"
+#include "ui/view_picture.h"
+#include "ui/widgets/message_bar.h"
+#include "ui/widgets/problems_panel.h"
+#include "ui/widgets/status_bar.h"
+#include "ui/widgets/top_bar.h"
+#include "ui/widgets/verdict_strip.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kFormWidth = 300, kInspectorWidth = 300, kProblemsHeight = 180;
+
+// A local file that is dragged over the window, empty for anything else.
+QString dragged_file(const QMimeData* data) {
+  const QList<QUrl> urls = data->urls();
+  return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
+}
+
+}  // namespace
+
+MainWindow::MainWindow(Session* session, QWidget* parent)
+    : QMainWindow(parent),
+      session_(session),
+      job_(new ExportJob(this)),
+      document_(new Document(session, this)),
+      actions_(makeActions(this, session->undoStack())) {
+  build();
+  wireFile();
+  wireView();
+  wireHelp();
+  setAcceptDrops(true);
+  setMinimumSize(900, 560);
+  setWindowIcon(QIcon(":/icons/shardscape.svg"));
+  resetLayout();
+  showView(0);
+  updateTitle();
+}
+
+void MainWindow::build() {
+  fillMenuBar(menuBar(), actions_);
+  auto* page = new QWidget(this);
+  top_ = new TopBar(session_, actions_, page);
+  message_ = new MessageBar(page);
+  verdict_ = new VerdictStrip(session_, page);
+  columns_ = new QSplitter(Qt::Horizontal, page);
+  form_ = new ConfigForm(session_, columns_);
+  centre_ = new QSplitter(Qt::Vertical, columns_);
+  inspector_ = new InspectorPanel(session_, columns_);
+  tabs_ = new QTabWidget(centre_);
+  problems_ = new ProblemsPanel(session_, centre_);
+  status_ = new StatusBar(session_, job_, page);
+  palette_ = new CommandPalette(this);
+
+  tabs_->setDocumentMode(true);
+  tabs_->tabBar()->setExpanding(false);
+  tabs_->tabBar()->setFocusPolicy(Qt::TabFocus);
+  graph_ = new GraphView(session_, tabs_);
+  QWidget* views[] = {graph_, new MemoryView(session_, tabs_), new ComputeView(session_, tabs_),
+                      new CommunicationView(session_, tabs_)};
+  for (int i = 0; i < viewNames().size(); ++i) tabs_->addTab(views[i], viewNames()[i]);
+
+  for (QSplitter* splitter : {columns_, centre_}) {
+    splitter->setHandleWidth(1);
+    splitter->setChildrenCollapsible(false);
+  }
+  columns_->setStretchFactor(1, 1);
+  centre_->setStretchFactor(0, 1);
+
+  auto* layout = new QVBoxLayout(page);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  for (QWidget* widget : {static_cast<QWidget*>(top_), static_cast<QWidget*>(message_), static_cast<QWidget*>(verdict_)}) {
+    layout->addWidget(widget);
+  }
+  layout->addWidget(columns_, 1);
+  layout->addWidget(status_);
+  setCentralWidget(page);
+}
+
+void MainWindow::wireFile() {
+  connect(actions_.new_design, &QAction::triggered, document_, &Document::newDesign);
+  connect(actions_.open, &QAction::triggered, document_, &Document::open);
+  connect(actions_.save, &QAction::triggered, document_, &Document::save);
+  connect(actions_.save_as, &QAction::triggered, document_, &Document::saveAs);
+  connect(actions_.save_picture, &QAction::triggered, this, &MainWindow::saveView);
+  connect(actions_.quit, &QAction::triggered, this, &QWidget::close);
+  connect(actions_.export_bundle, &QAction::triggered, this, [this] {
+    exportDialog()->show();
+    exportDialog()->raise();
+    exportDialog()->activateWindow();
+  });
+  connect(actions_.copy, &QAction::triggered, this, [this] {
+    // As if the person had pressed the keys: the focused field or table knows best what to copy.
+    QKeyEvent press(QEvent::KeyPress, Qt::Key_C, Qt::ControlModifier);
+    QApplication::sendEvent(focusWidget() ? focusWidget() : this, &press);
+  });
+  connect(document_, &Document::failed, message_, &MessageBar::show);
+  connect(document_, &Document::succeeded, message_, &QWidget::hide);
+  connect(document_, &Document::changed, this, &MainWindow::updateTitle);
+  connect(session_->undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
+}
+
+void MainWindow::wireView() {
+  for (int i = 0; i < actions_.views.size(); ++i) {
+    connect(actions_.views[i], &QAction::triggered, this, [this, i] { showView(i); });
+  }
+  connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
+    actions_.views[index]->setChecked(true);
+    for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit}) {
+      action->setEnabled(tabs_->currentWidget() == graph_);
+    }
+  });
+  connect(actions_.light, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Light); });
+  connect(actions_.dark, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Dark); });
+  connect(actions_.find, &QAction::triggered, this, [this] {
+    showView(0);
+    graph_->activateSearch();
+  });
+  connect(actions_.filter, &QAction::triggered, this, [this] {
+    actions_.form->setChecked(true);
+    form_->focusFilter();
+  });
+  connect(actions_.zoom_in, &QAction::triggered, graph_, &GraphView::zoomIn);
+  connect(actions_.zoom_out, &QAction::triggered, graph_, &GraphView::zoomOut);
+  connect(actions_.fit, &QAction::triggered, graph_, &GraphView::fit);
+  connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
+  connect(actions_.inspector, &QAction::toggled, inspector_, &QWidget::setVisible);
+  connect(actions_.problems, &QAction::toggled, this, &MainWindow::showProblems);
+  connect(actions_.reset_layout, &QAction::triggered, this, [this] {
+    settings::forgetLayout();
+    resetLayout();
+  });
+  connect(status_, &StatusBar::problemsRequested, actions_.problems, &QAction::toggle);
+  connect(verdict_, &VerdictStrip::problemsRequested, this, [this] { actions_.problems->setChecked(true); });
+  connect(problems_, &ProblemsPanel::closeRequested, this, [this] { actions_.problems->setChecked(false); });
+  connect(problems_, &ProblemsPanel::knobRequested, this, [this](const QString& id) {
+    actions_.form->setChecked(true);
+    form_->focusKnob(id);
+  });
+  connect(session_, &Session::unitsChanged, this, [this] { settings::setUnits(session_->units()); });
+  connect(&Theme::instance(), &Theme::changed, this, [this] {
+    const bool dark = Theme::instance().mode() == Theme::Mode::Dark;
+    (dark ? actions_.dark : actions_.light)->setChecked(true);
+  });
+  (Theme::instance().mode() == Theme::Mode::Dark ? actions_.dark : actions_.light)->setChecked(true);
+}
+
+void MainWindow::wireHelp() {
+  connect(actions_.palette, &QAction::triggered, this,
+          [this] { palette_->open(paletteCommands(actions_, session_, form_)); });
+  connect(actions_.shortcuts, &QAction::triggered, this, [this] {
+    auto* sheet = new ShortcutsDialog(actions_, this);
+    sheet->setAttribute(Qt::WA_DeleteOnClose);
+    sheet->show();
+  });
+  connect(actions_.about, &QAction::triggered, this, [this] { showAbout(this); });
+}
+
+ExportDialog* MainWindow::exportDialog() {
+  if (!export_) export_ = new ExportDialog(session_, job_, this);
+  return export_;
+}
+
+void MainWindow::showView(int index) { tabs_->setCurrentIndex(index); }
+
+void MainWindow::setTheme(Theme::Mode mode) {
+  settings::setThemeMode(mode);
+  Theme::instance().setMode(mode);
+}
+
+void MainWindow::showProblems(bool visible) {
+  problems_->setVisible(visible);
+  if (visible) problems_->table()->setFocus();
+}
+
+// What no field, table or label has copied for itself: the inspector's text.
+void MainWindow::copy() { inspector_->copy(); }
+
+void MainWindow::saveView() {
+  const auto picture = [this] {
+    return viewPicture(tabs_->currentWidget(), document_->title(), tabs_->tabText(tabs_->currentIndex()));
+  };
+  auto* menu = new SaveMenu(picture, this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->popup(tabs_->mapToGlobal(QPoint(tabs_->width() - menu->sizeHint().width() - 20, tabs_->tabBar()->height() + 4)));
+}
+
+void MainWindow::updateTitle() {
+  setWindowTitle(document_->title() + "[*] - Shardscape");
+  setWindowModified(!session_->undoStack()->isClean());
+  setWindowFilePath(document_->path());
+}
+
+void MainWindow::resetLayout() {
+  actions_.form->setChecked(true);
+  actions_.inspector->setChecked(true);
+  actions_.problems->setChecked(false);
+  problems_->setVisible(false);
+  if (!isVisible()) {
+    const QSize room = screen()->availableSize();
+    resize(std::min(1440, room.width()), std::min(900, room.height()));
+  }
+  columns_->setSizes({kFormWidth, std::max(1, width() - kFormWidth - kInspectorWidth), kInspectorWidth});
+  centre_->setSizes({std::max(1, height() - kProblemsHeight), kProblemsHeight});
+}
+
+void MainWindow::restoreLayout() {
+  if (const QByteArray geometry = settings::windowGeometry(); !geometry.isEmpty()) restoreGeometry(geometry);
+  if (const QByteArray state = settings::splitterState(); !state.isEmpty()) columns_->restoreState(state);
+  actions_.form->setChecked(settings::formVisible());
+  actions_.inspector->setChecked(settings::inspectorVisible());
+}
+
+void MainWindow::rememberLayout() {
+  settings::setWindowGeometry(saveGeometry());
+  settings::setSplitterState(columns_->saveState());
+  settings::setFormVisible(actions_.form->isChecked());
+  settings::setInspectorVisible(actions_.inspector->isChecked());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!document_->mayDiscard()) return event->ignore();
+  job_->cancel();  // leaves nothing half written
+  rememberLayout();
+  event->accept();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) return copy();
+  QMainWindow::keyPressEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (dragged_file(event->mimeData()).endsWith(".json", Qt::CaseInsensitive)) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  event->acceptProposedAction();
+  document_->openPath(dragged_file(event->mimeData()));
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,69 @@
+#include "ui/models/problems_model.h"
+
+#include "design/knobs.h"
+#include "ui/theme/contrast.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+// A knob goes by its label; other places (files) by their own name.
+QString place(const Problem& problem) {
+  const Knob* knob = find_knob(problem.where);
+  if (!knob) return text(problem.where);
+  return knob->symbol.empty() ? text(knob->label) : QString("%1 (%2)").arg(text(knob->label), text(knob->symbol));
+}
+
+}  // namespace
+
+void ProblemsModel::setProblems(const std::vector<Problem>& problems) {
+  beginResetModel();
+  problems_ = problems;
+  endResetModel();
+}
+
+int ProblemsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(problems_.size());
+}
+
+int ProblemsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int{ColumnCount}; }
+
+QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid)) return {};
+  const Problem& problem = problems_[static_cast<size_t>(index.row())];
+  const Colors& colors = Theme::instance().colors();
+  const bool error = problem.severity == Severity::Error;
+  if (role == Qt::DecorationRole && index.column() == Where) {
+    return iconPixmap(error ? "error" : "note", error ? colors.bad : colors.note, 16);
+  }
+  if (role == Qt::ForegroundRole && index.column() == FixColumn) return readable(colors.accent, colors.panel);
+  if (role == Qt::ForegroundRole && index.column() == Accepted) return colors.secondary;
+  if (role == Qt::AccessibleTextRole && index.column() == Where) {
+    return (error ? tr("Error: ") : tr("Note: ")) + place(problem);
+  }
+  if (role == Qt::ToolTipRole && index.column() != FixColumn) return text(to_string(problem));
+  if (role != Qt::DisplayRole) return {};
+  switch (index.column()) {
+    case Where: return place(problem);
+    case What: return text(problem.what);
+    case Accepted: return text(problem.accepted);
+    case FixColumn: return problem.fixes.empty() ? QString() : text(problem.fixes.front().label);
+    default: return {};
+  }
+}
+
+QVariant ProblemsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (role != Qt::DisplayRole || orientation != Qt::Horizontal) return {};
+  switch (section) {
+    case Where: return tr("Where");
+    case What: return tr("What is wrong");
+    case Accepted: return tr("Accepted");
+    case FixColumn: return tr("Fix");
+    default: return {};
+  }
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,28 @@
+// The problems of a design as a table: what, where, what would be accepted, and the first fix.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <vector>
+
+#include "base/problem.h"
+
+namespace shardscape::ui {
+
+class ProblemsModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { Where, What, Accepted, FixColumn, ColumnCount };
+  using QAbstractTableModel::QAbstractTableModel;
+  void setProblems(const std::vector<Problem>& problems);
+  const Problem& problem(int row) const { return problems_[static_cast<size_t>(row)]; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  std::vector<Problem> problems_;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,63 @@
+#include "ui/models/stage_memory_model.h"
+
+namespace shardscape::ui {
+namespace {
+
+// The only caption of two words or more is broken, to keep ten columns beside the form and the inspector.
+QString narrow(QString label) {
+  const qsizetype space = label.indexOf(u' ');
+  return space < 0 ? label : label.replace(space, 1, u'\n');
+}
+
+std::vector<TableColumn> columns_in(const QString& unit) {
+  std::vector<TableColumn> columns{
+      {QStringLiteral("Stage"), QStringLiteral("stage"), true, QStringLiteral("Pipeline stage, from 0")},
+      {QStringLiteral("Layers"), QStringLiteral("layers"), true, QStringLiteral("Transformer layers on the stage")},
+      {QStringLiteral("In flight"), QStringLiteral("microbatches in flight"), true,
+       QStringLiteral("Microbatches whose forward ran and whose backward has not: their activations are held")},
+  };
+  const auto add = [&](const QString& label) {
+    columns.push_back({narrow(label), label.toLower() + QStringLiteral(" (bytes)"), true,
+                       QStringLiteral("%1 on one rank, in %2").arg(label, unit)});
+  };
+  for (int i = 0; i < kMemoryCategoryCount; ++i) {
+    add(text_of(memory_category_label(static_cast<MemoryCategory>(i))));
+  }
+  add(QStringLiteral("Total"));
+  add(QStringLiteral("Free"));
+  return columns;
+}
+
+}  // namespace
+
+ValueScale memory_scale(const Report& report, UnitSystem units) {
+  double largest = 0;
+  for (const StageReport& stage : report.stages) largest = std::max(largest, to_double(stage.memory_total));
+  return byte_scale(largest, units);
+}
+
+void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
+  const ValueScale scale = memory_scale(report, units);
+  const auto bytes_cell = [&](Wide value) { return number_cell(value, scaled_text(value, scale), exact_bytes_text(value)); };
+  Rows rows;
+  for (const StageReport& stage : report.stages) {
+    std::vector<TableCell> row{number_cell(stage.stage, grouped_text(stage.stage)),
+                               number_cell(stage.layers, grouped_text(stage.layers)),
+                               number_cell(stage.in_flight, grouped_text(stage.in_flight))};
+    for (const Quantity& quantity : stage.memory) row.push_back(bytes_cell(quantity.value));
+    row.push_back(bytes_cell(stage.memory_total));
+    row.back().strong = true;
+    if (report.accelerator) {
+      const Wide free = Wide(report.accelerator->memory_bytes) - stage.memory_total;
+      row.push_back(bytes_cell(free));
+      row.back().alarm = free < 0;
+      if (free < 0) row.back().tip = exact_bytes_text(-free) + QStringLiteral(" too much");
+    } else {
+      row.push_back(text_cell(QString()));
+    }
+    rows.push_back(std::move(row));
+  }
+  assign(columns_in(scale.unit), std::move(rows));
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,70 @@
+#include "ui/models/value_scale.h"
+
+#include <cmath>
+#include <span>
+
+namespace shardscape::ui {
+namespace {
+
+ValueScale pick(double largest, double base, std::span<const char* const> units) {
+  ValueScale scale{1, QString::fromLatin1(units.front())};
+  for (size_t unit = 1; unit < units.size() && std::fabs(largest) >= scale.divisor * base; ++unit) {
+    scale.divisor *= base;
+    scale.unit = QString::fromLatin1(units[unit]);
+  }
+  return scale;
+}
+
+}  // namespace
+
+ValueScale byte_scale(double largest, UnitSystem units) {
+  static constexpr const char* binary[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"};
+  static constexpr const char* decimal[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"};
+  return units == UnitSystem::Binary ? pick(largest, 1024, binary) : pick(largest, 1000, decimal);
+}
+
+ValueScale flop_scale(double largest) {
+  static constexpr const char* units[] = {"FLOP",  "kFLOP", "MFLOP", "GFLOP", "TFLOP",
+                                          "PFLOP", "EFLOP", "ZFLOP", "YFLOP"};
+  return pick(largest, 1000, units);
+}
+
+QString scaled_text(Wide value, const ValueScale& scale) {
+  const double scaled = to_double(value) / scale.divisor;
+  if (value != 0 && std::fabs(scaled) < 0.001) return QStringLiteral("< 0.001");
+  return QString::fromStdString(significant(scaled));
+}
+
+QString bytes_text(Wide bytes, UnitSystem units) { return QString::fromStdString(format_bytes(bytes, units)); }
+
+QString exact_bytes_text(Wide bytes) { return grouped_text(bytes) + QStringLiteral(" bytes"); }
+
+QString flops_text(Wide flops) { return QString::fromStdString(format_flops(flops)); }
+
+QString count_text(Wide count) { return QString::fromStdString(format_count(count)); }
+
+QString grouped_text(Wide value) { return QString::fromStdString(grouped(value)); }
+
+QString raw_text(Wide value) { return QString::fromStdString(to_string(value)); }
+
+QString percent_text(double fraction) {
+  if (fraction > 0 && fraction < 0.001) return QStringLiteral("< 0.1 %");
+  return QString::number(fraction * 100, 'f', 1) + QStringLiteral(" %");
+}
+
+QString capacity_text(Wide bytes, UnitSystem units) {
+  const ValueScale scale = byte_scale(to_double(bytes), units);
+  const double value = to_double(bytes) / scale.divisor;
+  if (value == std::floor(value)) return grouped_text(static_cast<Wide>(value)) + u' ' + scale.unit;
+  return bytes_text(bytes, units);
+}
+
+QString counted_text(Wide count, const QString& singular, const QString& plural) {
+  return grouped_text(count) + u' ' + (count == 1 ? singular : plural);
+}
+
+QString text_of(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+QString words(std::string_view key, QChar between) { return text_of(key).replace(u'_', between); }
+
+}  // namespace shardscape::ui

@@ -1,0 +1,42 @@
+// One thread that makes reports: always of the newest design asked for, the one in progress is stopped.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "report/report.h"
+
+namespace shardscape::ui {
+
+class ReportWorker {
+ public:
+  struct Result {
+    uint64_t job = 0;
+    std::shared_ptr<const Report> report;
+  };
+  // ready is called on the worker's thread when a result can be taken.
+  explicit ReportWorker(std::function<void()> ready);
+  ~ReportWorker();
+  uint64_t submit(const Design& design);    // job numbers rise from 1
+  std::optional<Result> take();             // the newest result not taken yet
+  Result wait(uint64_t job);                // blocks until that job or a newer one is done, and takes it
+
+ private:
+  void run(std::stop_token stop);
+  std::function<void()> ready_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_, done_;
+  uint64_t submitted_ = 0;
+  std::optional<Design> pending_;
+  std::stop_source running_;
+  std::optional<Result> result_;
+  std::jthread thread_;  // last: starts when all else is there
+};
+
+}  // namespace shardscape::ui

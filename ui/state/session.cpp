@@ -1,0 +1,143 @@
+#include "ui/state/session.h"
+
+#include <algorithm>
+
+#include "design/knobs.h"
+#include "model/library.h"
+#include "ui/state/design_command.h"
+#include "ui/state/report_worker.h"
+
+namespace shardscape::ui {
+namespace {
+
+qint64 first_rank(const Report& report, int stage) {
+  const ParallelSpec& p = report.design.parallel;
+  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, report.design.model.kv_heads}, p.order).with(0, MeshAxis::Pp, stage);
+}
+
+}  // namespace
+
+struct Session::Worker {
+  explicit Worker(Session* session)
+      : thread([session] { QMetaObject::invokeMethod(session, [session] { session->deliver(); }, Qt::QueuedConnection); }) {}
+  uint64_t job = 0;  // the newest submitted; results of older ones are dropped
+  ReportWorker thread;
+};
+
+Session::Session(QObject* parent) : QObject(parent), design_(default_design()), worker_(std::make_unique<Worker>(this)) {
+  recompute();
+}
+
+Session::~Session() {
+  worker_.reset();  // joins the thread before anything it posts to is gone
+  undo_.disconnect(this);
+}
+
+std::optional<Problem> Session::setKnob(const QString& id, const QString& text) {
+  const Knob* knob = find_knob(id.toStdString());
+  if (!knob) return Problem{Severity::Error, id.toStdString(), "there is no such knob", "a knob of the form", {}};
+  Design next = design_;
+  if (std::optional<Problem> problem = set_knob(next, *knob, text.toStdString())) return problem;
+  if (next == design_) return std::nullopt;
+  undo_.push(new DesignCommand(this, next, tr("Set %1").arg(QString::fromStdString(knob->label).toLower()), id));
+  return std::nullopt;
+}
+
+void Session::endEdit() { ++edit_; }
+
+void Session::applyFix(const Fix& fix) {
+  Design next = design_;
+  for (const auto& [id, text] : fix.settings) {
+    if (const Knob* knob = find_knob(id)) set_knob(next, *knob, text);
+  }
+  setDesign(next, QString::fromStdString(fix.label));
+}
+
+void Session::applyPreset(const QString& id) {
+  Design next = design_;
+  if (!apply_preset(next, id.toStdString())) return;
+  const Preset* preset = ModelLibrary::instance().preset(id.toStdString());
+  setDesign(next, tr("Model %1").arg(QString::fromStdString(preset ? preset->name : id.toStdString())));
+}
+
+void Session::setDesign(const Design& design, const QString& undo_text) {
+  endEdit();
+  if (design == design_) return;
+  undo_.push(new DesignCommand(this, design, undo_text));
+}
+
+void Session::reset(const Design& design) {
+  endEdit();
+  undo_.clear();
+  inspection_ = {};
+  Q_EMIT inspectionChanged();
+  assign(design);
+}
+
+void Session::assign(const Design& design) {
+  design_ = design;
+  recompute();
+  Q_EMIT designChanged();
+}
+
+void Session::recompute() {
+  worker_->job = worker_->thread.submit(design_);
+  const bool was_current = std::exchange(current_, false);
+  if (!std::exchange(computing_, true)) Q_EMIT computingChanged();
+  if (was_current) Q_EMIT reportChanged();
+}
+
+void Session::deliver() {
+  if (const auto result = worker_->thread.take(); result && result->job == worker_->job) accept(result->report);
+}
+
+void Session::waitForReport() {
+  if (computing_) accept(worker_->thread.wait(worker_->job).report);
+}
+
+void Session::accept(std::shared_ptr<const Report> report) {
+  problems_ = report->problems;
+  current_ = report->valid();
+  if (current_) {
+    report_ = std::move(report);
+    const int last = static_cast<int>(report_->stages.size()) - 1;
+    const int stage = std::clamp(stage_, 0, last);
+    // Ranks are renumbered by a change of the mesh: the stage stays, its first rank is picked unless the rank is still in it.
+    const bool rank_holds = rank_ < report_->ranks && stage_of_rank(*report_, rank_) == stage;
+    const qint64 rank = rank_holds ? rank_ : first_rank(*report_, stage);
+    const bool moved = stage != stage_ || rank != rank_;
+    stage_ = stage;
+    rank_ = rank;
+    if (moved) Q_EMIT stageChanged();
+  }
+  computing_ = false;
+  Q_EMIT reportChanged();
+  Q_EMIT computingChanged();
+}
+
+void Session::setStage(int stage) {
+  if (!report_ || stage < 0 || stage >= static_cast<int>(report_->stages.size()) || stage == stage_) return;
+  stage_ = stage;
+  rank_ = first_rank(*report_, stage);
+  Q_EMIT stageChanged();
+}
+
+void Session::setRank(qint64 rank) {
+  if (!report_ || rank < 0 || rank >= report_->ranks || rank == rank_) return;
+  rank_ = rank;
+  stage_ = stage_of_rank(*report_, rank);
+  Q_EMIT stageChanged();
+}
+
+void Session::setUnits(UnitSystem units) {
+  if (units == units_) return;
+  units_ = units;
+  Q_EMIT unitsChanged();
+}
+
+void Session::inspect(const Inspection& inspection) {
+  inspection_ = inspection;
+  Q_EMIT inspectionChanged();
+}
+
+}  // namespace shardscape::ui

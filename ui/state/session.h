@@ -1,0 +1,95 @@
+// The keeper of the window's state: the design with its undo history, the newest report, what is selected.
+// Edits recompute in a worker; a stale result is dropped by its job number. Views listen, and never talk to each other.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QUndoStack>
+#include <QVector>
+#include <memory>
+#include <optional>
+
+#include "base/units.h"
+#include "report/report.h"
+
+namespace shardscape::ui {
+
+// What the inspector shows of whatever is selected, ready to read and copy.
+struct InspectedValue {
+  QString label;        // "Saved for backward"
+  QString formula;      // symbols
+  QString substituted;  // the formula with numbers put in; may be empty
+  QString value;        // "76.0 MiB"
+};
+struct Inspection {
+  QString title, subtitle;
+  QVector<InspectedValue> values;
+  QVector<QPair<QString, QString>> rows;  // short facts: "q", "[b, S, H/tp, E]"
+  QString why_title, why;                 // "Why is this collective here?"
+  bool isEmpty() const { return title.isEmpty(); }
+};
+
+class Session : public QObject {
+  Q_OBJECT
+ public:
+  explicit Session(QObject* parent = nullptr);
+  ~Session() override;
+
+  const Design& design() const { return design_; }
+  // The last report that could be computed; while computing, or after an error, the previous one (see current()).
+  std::shared_ptr<const Report> report() const { return report_; }
+  const std::vector<Problem>& problems() const { return problems_; }  // of the present design
+  bool current() const { return current_; }    // report() is of design()
+  bool computing() const { return computing_; }
+  QUndoStack* undoStack() { return &undo_; }
+  int stage() const { return stage_; }          // picked in any view
+  qint64 rank() const { return rank_; }
+  UnitSystem units() const { return units_; }
+
+  // Undoable. On a Problem nothing changes; it is returned for the field to show.
+  std::optional<Problem> setKnob(const QString& id, const QString& text);
+  void applyFix(const Fix& fix);                // one undo step
+  void applyPreset(const QString& id);          // one undo step
+  void setDesign(const Design& design, const QString& undo_text);
+  void endEdit();                               // the next edit of the same knob is a step of its own
+  void reset(const Design& design);             // another document: no way back
+  void setStage(int stage);                     // also picks the stage's first rank
+  void setRank(qint64 rank);                    // also picks its stage
+  void setUnits(UnitSystem units);
+  void inspect(const Inspection& inspection);
+  const Inspection& inspection() const { return inspection_; }
+  // Blocks until the report of the present design is there (tests, headless pictures).
+  void waitForReport();
+
+ Q_SIGNALS:
+  void designChanged();
+  void computingChanged();
+  void reportChanged();     // report(), problems() or current() changed
+  void stageChanged();
+  void unitsChanged();
+  void inspectionChanged();
+
+ private:
+  friend class DesignCommand;
+  void assign(const Design& design);
+  void recompute();
+  void deliver();
+  void accept(std::shared_ptr<const Report> report);
+  Design design_;
+  std::shared_ptr<const Report> report_;
+  std::vector<Problem> problems_;
+  QUndoStack undo_;
+  Inspection inspection_;
+  bool current_ = false, computing_ = false;
+  int stage_ = 0, edit_ = 0;
+  qint64 rank_ = 0;
+  UnitSystem units_ = UnitSystem::Binary;
+  struct Worker;
+  std::unique_ptr<Worker> worker_;
+};
+
+// "8·b·S·D" with the report's numbers put in: "8·1·8,192·4,096". Used by every inspector entry.
+QString substituted(const Expr& expr, const Binding& binding);
+
+}  // namespace shardscape::ui

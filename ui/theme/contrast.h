@@ -1,0 +1,14 @@
+// Contrast by WCAG 2.1 (relative luminance), so that coloured text stays readable on any ground.
+#pragma once
+
+#include <QColor>
+
+namespace shardscape::ui {
+
+double contrast(const QColor& a, const QColor& b);  // 1 .. 21
+// The ink itself where it reads at 4.5:1, else the nearest darker or lighter shade that does.
+QColor readable(const QColor& ink, const QColor& ground);
+// What the eye sees where ink of that opacity lies on the ground.
+QColor mixed(const QColor& ground, const QColor& ink, double opacity);
+
+}  // namespace shardscape::ui

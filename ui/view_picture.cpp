@@ -1,0 +1,29 @@
+#include "ui/view_picture.h"
+
+#include <QPainter>
+#include <QWidget>
+
+#include "ui/charts/chart_page.h"
+#include "ui/dialogs/export_target.h"
+#include "ui/graph_view/graph_view.h"
+
+namespace shardscape::ui {
+
+Picture viewPicture(QWidget* view, const QString& title, const QString& view_name) {
+  if (const auto* page = qobject_cast<ChartPage*>(view)) return page->picture();
+  auto* graph = qobject_cast<GraphView*>(view);
+  QWidget* drawn = graph ? graph->canvas() : view;  // without the bar above it
+  Picture picture;
+  picture.title = title + ", " + view_name.toLower();
+  picture.file_name = slug(title) + "-" + view_name.toLower();
+  picture.size = drawn->size();
+  picture.paint = [drawn](QPaintDevice& device, QSize, double scale) {
+    QPainter painter(&device);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.scale(scale, scale);
+    drawn->render(&painter, QPoint(), QRegion(), QWidget::DrawWindowBackground | QWidget::DrawChildren);
+  };
+  return picture;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,265 @@
+#include "ui/widgets/chart_table.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QScopedValueRollback>
+#include <QSortFilterProxyModel>
+#include <QScrollBar>
+#include <QStyledItemDelegate>
+#include <algorithm>
+
+#include "ui/models/table_model.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kRowHeight = 26;
+constexpr int kCellMargin = 7;        // on each side; ten columns fit between form and inspector
+constexpr int kLeastStretched = 110;  // of the column that takes the rest
+
+// Hairlines between rows, the picked row in the soft accent, alarms in the colour for bad news.
+class RowDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const Colors& colors = Theme::instance().colors();
+    QStyleOptionViewItem item = option;
+    initStyleOption(&item, index);
+    const bool picked = item.state & QStyle::State_Selected;
+    painter->fillRect(item.rect, picked ? colors.accent_soft : colors.ground);
+    painter->setPen(colors.line);
+    painter->drawLine(item.rect.bottomLeft(), item.rect.bottomRight());
+    const QRect inside = item.rect.adjusted(kCellMargin, 0, -kCellMargin, 0);
+    painter->setFont(item.font);
+    painter->setPen(index.data(TableModel::AlarmRole).toBool() ? colors.bad : colors.text);
+    const QString text = item.fontMetrics.elidedText(item.text, Qt::ElideRight, inside.width());
+    painter->drawText(inside, static_cast<int>(item.displayAlignment) | Qt::TextSingleLine, text);
+  }
+
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem item = option;
+    initStyleOption(&item, index);
+    return {item.fontMetrics.horizontalAdvance(item.text) + 2 * kCellMargin + 2, kRowHeight};
+  }
+};
+
+// Small secondary captions over a hairline, with a quiet mark at the sorted column.
+class CaptionHeader : public QHeaderView {
+ public:
+  explicit CaptionHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {
+    setSectionsClickable(true);
+    setHighlightSections(false);
+    setMinimumSectionSize(36);
+  }
+
+ protected:
+  void paintSection(QPainter* painter, const QRect& rect, int section) const override {
+    const Colors& colors = Theme::instance().colors();
+    const bool sorted = isSortIndicatorShown() && sortIndicatorSection() == section;
+    painter->fillRect(rect, colors.ground);
+    painter->setPen(colors.line);
+    painter->drawLine(rect.bottomLeft(), rect.bottomRight());
+    painter->setPen(sorted ? colors.text : colors.secondary);
+    painter->setFont(font());
+    const int alignment = model()->headerData(section, Qt::Horizontal, Qt::TextAlignmentRole).toInt();
+    const QString text = model()->headerData(section, Qt::Horizontal).toString();
+    const QRect inside = rect.adjusted(kCellMargin, 3, -kCellMargin, -3);
+    painter->drawText(inside, (alignment & Qt::AlignHorizontal_Mask) | Qt::AlignBottom, text);
+    if (sorted) drawMark(painter, rect, alignment & Qt::AlignRight);
+  }
+
+  QSize sectionSizeFromContents(int section) const override {
+    const QString text = model()->headerData(section, Qt::Horizontal).toString();
+    const QSize size = QFontMetrics(font()).size(0, text);
+    return {size.width() + 2 * kCellMargin + 2, size.height() + 8};
+  }
+
+ private:
+  // In the margin, so that no caption has to make room for it.
+  void drawMark(QPainter* painter, const QRect& rect, bool at_right) const {
+    const bool up = sortIndicatorOrder() == Qt::AscendingOrder;
+    const double x = at_right ? rect.right() - kCellMargin / 2.0 + 0.5 : rect.left() + kCellMargin / 2.0 - 0.5;
+    const double y = rect.bottom() - 10;
+    const double d = up ? -2.5 : 2.5;
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setBrush(painter->pen().color());
+    painter->setPen(Qt::NoPen);
+    painter->drawPolygon(QPolygonF({{x - 3, y - d}, {x + 3, y - d}, {x, y + d}}));
+    painter->restore();
+  }
+};
+
+QString one_line(QString text) { return text.replace(u'\n', u' ').replace(u'\t', u' '); }
+
+}  // namespace
+
+ChartTable::ChartTable(QWidget* parent) : QTableView(parent), sorted_(new QSortFilterProxyModel(this)) {
+  sorted_->setSortRole(TableModel::SortRole);
+  sorted_->setDynamicSortFilter(true);
+  auto* header = new CaptionHeader(this);
+  setHorizontalHeader(header);
+  setItemDelegate(new RowDelegate(this));
+  verticalHeader()->hide();
+  verticalHeader()->setDefaultSectionSize(kRowHeight);
+  verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  setFrameShape(QFrame::NoFrame);
+  setShowGrid(false);
+  setWordWrap(false);
+  setTabKeyNavigation(false);
+  setSelectionBehavior(SelectRows);
+  setSelectionMode(ExtendedSelection);
+  setHorizontalScrollMode(ScrollPerPixel);
+  setVerticalScrollMode(ScrollPerPixel);
+  setCornerButtonEnabled(false);
+
+  const auto add_action = [this](const QString& text, auto slot) {
+    auto* action = new QAction(text, this);
+    action->setShortcutContext(Qt::WidgetShortcut);
+    connect(action, &QAction::triggered, this, slot);
+    addAction(action);
+    return action;
+  };
+  add_action(tr("Copy rows with headers"), &ChartTable::copyRows)->setShortcut(QKeySequence::Copy);
+  add_action(tr("Copy raw values"), &ChartTable::copyRaw)->setShortcut(QKeySequence(tr("Ctrl+Shift+C")));
+  setContextMenuPolicy(Qt::ActionsContextMenu);
+  restyle();
+  connect(&Theme::instance(), &Theme::changed, this, &ChartTable::restyle);
+}
+
+void ChartTable::restyle() {
+  const Colors& colors = Theme::instance().colors();
+  setStyleSheet(QStringLiteral("QTableView { background: %1; border: 1px solid %1; } QTableView:focus { border-color: %2; }"
+                               "QHeaderView { background: %1; }")
+                    .arg(colors.ground.name(), colors.accent.name()));
+  setFont(Theme::instance().uiFont(12));
+  horizontalHeader()->setFont(Theme::instance().uiFont(11));
+}
+
+void ChartTable::setTable(TableModel* model, const QList<int>& left_out) {
+  left_out_ = left_out;
+  sorted_->setSourceModel(model);
+  setModel(sorted_);
+  setSortingEnabled(true);
+  sortByColumn(-1, Qt::AscendingOrder);  // as reported, until a header is clicked
+  horizontalHeader()->setSortIndicatorClearable(true);
+  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (current.isValid()) pick(current.row());
+  });
+  // A click on the row that is current already still asks for its formula.
+  connect(this, &QTableView::clicked, this, [this](const QModelIndex& index) { pick(index.row()); });
+  connect(model, &QAbstractItemModel::modelReset, this, &ChartTable::fitColumns);
+  connect(model, &QAbstractItemModel::dataChanged, this, &ChartTable::fitColumns);
+}
+
+void ChartTable::pick(int row) {
+  if (quiet_) return;
+  const QScopedValueRollback<bool> guard(picking_, true);
+  Q_EMIT rowPicked(sorted_->mapToSource(sorted_->index(row, 0)).row());
+}
+
+void ChartTable::showRow(int source_row) {
+  const QScopedValueRollback<bool> guard(quiet_, true);
+  const QModelIndex index = sorted_->mapFromSource(sorted_->sourceModel()->index(source_row, 0));
+  if (!index.isValid()) {
+    selectionModel()->clear();
+    return;
+  }
+  // While picking, the view itself is still changing the selection (Ctrl or Shift may be held).
+  if (currentIndex().row() == index.row() && (picking_ || selectionModel()->isRowSelected(index.row()))) return;
+  // Keeps the column, so that the arrow keys go on where they were.
+  const QModelIndex target = index.siblingAtColumn(std::max(0, currentIndex().column()));
+  selectionModel()->setCurrentIndex(target, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  scrollTo(target);
+}
+
+QString ChartTable::copyText(CopyAs as) const {
+  QList<int> rows;
+  for (const QModelIndex& index : selectionModel()->selectedRows()) rows.append(index.row());
+  std::sort(rows.begin(), rows.end());
+  if (rows.isEmpty()) {
+    for (int row = 0; row < sorted_->rowCount(); ++row) rows.append(row);
+  }
+  const int role = as == CopyAs::Raw ? int(TableModel::RawRole) : int(Qt::DisplayRole);
+  QStringList lines;
+  const auto join = [&](auto value_of) {
+    QStringList fields;
+    for (int column = 0; column < sorted_->columnCount(); ++column) {
+      if (!isColumnHidden(column)) fields.append(one_line(value_of(column).toString()));
+    }
+    lines.append(fields.join(u'\t'));
+  };
+  join([&](int column) { return sorted_->headerData(column, Qt::Horizontal, role); });
+  for (const int row : rows) {
+    join([&](int column) { return sorted_->index(row, column).data(role); });
+  }
+  return lines.join(u'\n') + u'\n';
+}
+
+void ChartTable::copyRows() { QGuiApplication::clipboard()->setText(copyText(CopyAs::Shown)); }
+
+void ChartTable::copyRaw() { QGuiApplication::clipboard()->setText(copyText(CopyAs::Raw)); }
+
+void ChartTable::fitColumns() {
+  if (!model() || model()->columnCount() == 0) return;
+  for (const int column : left_out_) setColumnHidden(column, true);
+  QList<int> widths;
+  int total = 0, last = -1;
+  for (int column = 0; column < model()->columnCount(); ++column) {
+    const bool hidden = isColumnHidden(column);
+    widths.append(hidden ? 0 : std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column)));
+    total += widths.back();
+    if (!hidden) last = column;
+  }
+  if (last < 0) return;
+  const int room = viewport()->width();
+  const bool ends_in_text = !(model()->headerData(last, Qt::Horizontal, Qt::TextAlignmentRole).toInt() & Qt::AlignRight);
+  if (ends_in_text) {
+    // Formulas are long: elided rather than scrolled, whole in the tool tip and the inspector.
+    widths[last] = std::max(std::min(widths[last], kLeastStretched), room - (total - widths[last]));
+  } else if (total < room) {
+    const int visible = static_cast<int>(std::count_if(widths.begin(), widths.end(), [](int width) { return width > 0; }));
+    for (int& width : widths) width += width > 0 ? (room - total) / visible : 0;
+  }
+  for (int column = 0; column < widths.size(); ++column) {
+    if (widths[column] > 0) setColumnWidth(column, widths[column]);
+  }
+}
+
+int ChartTable::fullHeight() const {
+  const int bar = horizontalScrollBar() && horizontalHeader()->length() > viewport()->width() ? 14 : 0;
+  const int rows = model() ? model()->rowCount() : 0;
+  return horizontalHeader()->sizeHint().height() + rows * kRowHeight + bar + 2;
+}
+
+void ChartTable::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) {
+    copyRows();
+    event->accept();
+    return;
+  }
+  // Return shows the row again, wherever the inspector went in between.
+  if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && currentIndex().isValid()) {
+    pick(currentIndex().row());
+    return;
+  }
+  QTableView::keyPressEvent(event);
+}
+
+void ChartTable::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  fitColumns();
+}
+
+void ChartTable::changeEvent(QEvent* event) {
+  QTableView::changeEvent(event);
+  if (event->type() == QEvent::FontChange && model()) fitColumns();
+}
+
+}  // namespace shardscape::ui

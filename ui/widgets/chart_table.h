@@ -1,0 +1,50 @@
+// The table beside a chart: sorted by its headers on raw values, copied as tab-separated text with headers.
+#pragma once
+
+#include <QTableView>
+
+class QSortFilterProxyModel;
+
+namespace shardscape::ui {
+
+class TableModel;
+
+class ChartTable : public QTableView {
+  Q_OBJECT
+ public:
+  enum class CopyAs { Shown, Raw };
+
+  explicit ChartTable(QWidget* parent = nullptr);
+  void setTable(TableModel* model, const QList<int>& left_out = {});  // columns that only the export wants
+  QSortFilterProxyModel* sorted() const { return sorted_; }
+
+  // Picks the row of the unsorted model without telling; -1 picks nothing.
+  void showRow(int source_row);
+  // The selected rows, or all when none is, as shown (or raw); hidden columns are left out.
+  QString copyText(CopyAs as) const;
+  // Columns get what their contents want; the widest text column takes what is left.
+  void fitColumns();
+  // Height that shows the header and all rows.
+  int fullHeight() const;
+
+ public Q_SLOTS:
+  void copyRows();
+  void copyRaw();
+
+ Q_SIGNALS:
+  void rowPicked(int source_row);  // by mouse or keyboard
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void restyle();
+  void pick(int row);
+  QSortFilterProxyModel* sorted_;
+  QList<int> left_out_;
+  bool quiet_ = false, picking_ = false;
+};
+
+}  // namespace shardscape::ui

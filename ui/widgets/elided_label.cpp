@@ -1,0 +1,40 @@
+#include "ui/widgets/elided_label.h"
+
+#include <QPainter>
+
+namespace shardscape::ui {
+
+ElidedLabel::ElidedLabel(QWidget* parent, QFont font, QPalette::ColorRole role) : QWidget(parent), role_(role) {
+  setFont(font);
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+}
+
+void ElidedLabel::setText(const QString& text) {
+  if (text == text_) return;
+  text_ = text;
+  setAccessibleName(text);
+  updateGeometry();
+  update();
+}
+
+void ElidedLabel::setInk(const QColor& ink) {
+  ink_ = ink;
+  update();
+}
+
+QSize ElidedLabel::sizeHint() const {
+  const QFontMetrics metrics(font());
+  return {metrics.horizontalAdvance(text_) + 1, metrics.height()};
+}
+
+QSize ElidedLabel::minimumSizeHint() const { return {QFontMetrics(font()).horizontalAdvance("0…"), sizeHint().height()}; }
+
+void ElidedLabel::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setPen(ink_.isValid() ? ink_ : palette().color(role_));
+  const QString shown = fontMetrics().elidedText(text_, Qt::ElideRight, width());
+  if (toolTip().isEmpty() == (shown != text_)) setToolTip(shown == text_ ? QString() : text_);
+  painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, shown);
+}
+
+}  // namespace shardscape::ui

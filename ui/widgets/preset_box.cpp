@@ -1,0 +1,41 @@
+#include "ui/widgets/preset_box.h"
+
+#include "base/units.h"
+#include "model/library.h"
+#include "ui/state/session.h"
+
+namespace shardscape::ui {
+
+PresetBox::PresetBox(Session* session, QWidget* parent) : QComboBox(parent), session_(session) {
+  setObjectName("preset_box");
+  setProperty("preset", true);
+  setAccessibleName(tr("Model preset"));
+  setToolTip(tr("Model preset. Parallelism, workload and cluster stay as they are."));
+  setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  setMinimumContentsLength(22);
+  for (const Preset& preset : ModelLibrary::instance().presets()) {
+    addItem(QString::fromStdString(preset.name), QString::fromStdString(preset.id));
+    setItemData(count() - 1,
+                tr("%1 parameters, %2").arg(QString::fromStdString(format_count(preset.published_parameters)),
+                                            QString::fromStdString(preset.source)),
+                Qt::ToolTipRole);
+  }
+  connect(this, &QComboBox::activated, this,
+          [this](int index) { session_->applyPreset(itemData(index).toString()); });
+  connect(session, &Session::designChanged, this, &PresetBox::refresh);
+  refresh();
+}
+
+void PresetBox::refresh() {
+  const ModelSpec& model = session_->design().model;
+  for (const Preset& preset : ModelLibrary::instance().presets()) {
+    const int index = findData(QString::fromStdString(preset.id));
+    const bool here = preset.id == model.preset;
+    const QString name = QString::fromStdString(preset.name);
+    setItemText(index, here && preset.model != model ? tr("%1, edited").arg(name) : name);
+    if (here) setCurrentIndex(index);
+  }
+  if (!ModelLibrary::instance().preset(model.preset)) setCurrentIndex(-1);
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,60 @@
+#include "ui/widgets/top_bar.h"
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QToolButton>
+
+#include "ui/actions.h"
+#include "ui/theme/icons.h"
+#include "ui/widgets/preset_box.h"
+
+namespace shardscape::ui {
+namespace {
+
+// Plain text of an action, without mnemonic.
+QString plain(const QAction* action) { return action->text().remove('&'); }
+
+QPushButton* push_button(QAction* action, QWidget* parent) {
+  auto* button = new QPushButton(plain(action), parent);
+  button->setToolTip(plain(action) + " (" + action->shortcut().toString(QKeySequence::NativeText) + ")");
+  button->setEnabled(action->isEnabled());
+  QObject::connect(button, &QPushButton::clicked, action, &QAction::trigger);
+  QObject::connect(action, &QAction::changed, button, [=] { button->setEnabled(action->isEnabled()); });
+  return button;
+}
+
+QToolButton* tool_button(QAction* action, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setDefaultAction(action);
+  button->setToolButtonStyle(Qt::ToolButtonIconOnly);
+  button->setFocusPolicy(Qt::TabFocus);
+  button->setAccessibleName(plain(action));
+  return button;
+}
+
+}  // namespace
+
+TopBar::TopBar(Session* session, const Actions& actions, QWidget* parent)
+    : QWidget(parent), preset_(new PresetBox(session, this)) {
+  setObjectName("top_bar");
+  setAttribute(Qt::WA_StyledBackground);
+  auto* find = push_button(actions.palette, this);
+  setThemedIcon(find, "search");
+  auto* save = push_button(actions.export_bundle, this);
+  save->setProperty("primary", true);
+  save->setObjectName("export_button");
+
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(12, 8, 12, 8);
+  layout->setSpacing(8);
+  layout->addWidget(preset_);
+  layout->addSpacing(4);
+  layout->addWidget(tool_button(actions.undo, this));
+  layout->addWidget(tool_button(actions.redo, this));
+  layout->addStretch(1);
+  layout->addWidget(find);
+  layout->addWidget(save);
+}
+
+}  // namespace shardscape::ui

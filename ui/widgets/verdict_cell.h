@@ -1,0 +1,24 @@
+// One figure of the verdict strip: small label, large number, small unit.
+#pragma once
+
+#include <QWidget>
+
+namespace shardscape::ui {
+
+class ElidedLabel;
+
+class VerdictCell : public QWidget {
+  Q_OBJECT
+ public:
+  VerdictCell(const QString& label, QWidget* parent);
+  // "61.3 GiB" is split at its blank: the number is large, the rest and the detail small.
+  void setValue(const QString& value, const QString& detail = {});
+  QString text() const;
+
+ private:
+  void recolor();
+  QString label_;
+  ElidedLabel *caption_, *number_, *unit_;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,42 @@
+// The line on top that answers in the first second: does it fit, and how large is it.
+#pragma once
+
+#include <QTimer>
+#include <QVector>
+#include <QWidget>
+
+class QHBoxLayout;
+class QLabel;
+
+namespace shardscape::ui {
+
+class ElidedLabel;
+class Session;
+class VerdictCell;
+
+class VerdictStrip : public QWidget {
+  Q_OBJECT
+ public:
+  explicit VerdictStrip(Session* session, QWidget* parent = nullptr);
+  QString verdict() const;  // "Fits"
+  QString text() const;     // everything, for the clipboard
+
+ Q_SIGNALS:
+  void problemsRequested();
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override;
+
+ private:
+  void refresh();
+  void showVerdict(const QString& icon, const QColor& color, const QString& text);
+  void dim(bool on);
+  Session* session_;
+  QLabel* icon_;
+  ElidedLabel* verdict_;
+  VerdictCell *memory_, *parameters_, *flops_, *bytes_, *tokens_;
+  QWidget* figures_;
+  QTimer slow_;  // dims only what takes long enough to be seen
+};
+
+}  // namespace shardscape::ui
