@@ -23,8 +23,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.open = make(tr("&Open design..."), QKeySequence::Open);
   a.save = make(tr("&Save design"), QKeySequence::Save);
   a.save_as = make(tr("Save design &as..."), QKeySequence("Ctrl+Shift+S"));
-  a.export_bundle = make(tr("&Export bundle..."), QKeySequence("Ctrl+E"));
-  a.save_picture = make(tr("Export view as &picture..."), QKeySequence("Ctrl+Shift+E"));
+  a.export_bundle = make(tr("&Export bundle..."), QKeySequence("Ctrl+B"));  // Ctrl+E is "end of line" in fields on X11
+  a.save_picture = make(tr("Export view as &picture..."), QKeySequence("Ctrl+Shift+P"));
   a.quit = make(tr("&Quit"), QKeySequence("Ctrl+Q"));
   a.quit->setMenuRole(QAction::QuitRole);
 

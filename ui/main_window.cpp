@@ -36,7 +36,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kFormWidth = 300, kInspectorWidth = 300, kProblemsHeight = 180;
+constexpr int kFormWidth = 320, kInspectorWidth = 300, kProblemsHeight = 180;
 
 // A local file that is dragged over the window, empty for anything else.
 QString dragged_file(const QMimeData* data) {
@@ -57,10 +57,10 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   wireView();
   wireHelp();
   setAcceptDrops(true);
-  setMinimumSize(900, 560);
+  setMinimumSize(1000, 640);
   setWindowIcon(QIcon(":/icons/shardscape.svg"));
   resetLayout();
-  showView(0);
+  actions_.views.front()->setChecked(true);
   updateTitle();
 }
 
@@ -103,6 +103,8 @@ void MainWindow::build() {
   layout->addWidget(columns_, 1);
   layout->addWidget(status_);
   setCentralWidget(page);
+  page->setFocusPolicy(Qt::ClickFocus);
+  page->setFocus();  // no field is marked before the person chooses one
 }
 
 void MainWindow::wireFile() {

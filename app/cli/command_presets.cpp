@@ -52,7 +52,7 @@ Json entry(const Row& row) {
 }
 
 int run(const Arguments& arguments) {
-  print_problems(ModelLibrary::instance().problems());
+  if (!models_found()) return kFileError;
   std::vector<Row> rows;
   int exit_code = kDone;
   for (const Preset& preset : ModelLibrary::instance().presets()) {

@@ -132,6 +132,14 @@ Design single_rank_design(const Preset& preset) {
   return design;
 }
 
+bool models_found() {
+  print_problems(ModelLibrary::instance().problems());
+  if (!ModelLibrary::instance().presets().empty()) return true;
+  print_problem({Severity::Error, (data_dir() / "models" / "presets").string(), "no preset could be read",
+                 "the folder with models/ and resources/ of this program, named by SHARDSCAPE_DATA", {}});
+  return false;
+}
+
 std::variant<Design, int> design_of(const Arguments& arguments) {
   auto start = starting_point(arguments);
   if (std::holds_alternative<int>(start)) return start;
@@ -155,8 +163,7 @@ std::variant<Design, int> design_of(const Arguments& arguments) {
 }
 
 std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments, void (*invalid)(const Report&)) {
-  // Files of the library that could not be read are left out: say so before something is missed.
-  print_problems(ModelLibrary::instance().problems());
+  if (!models_found()) return kFileError;
   print_problems(accelerator_problems());
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;

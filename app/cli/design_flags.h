@@ -21,6 +21,9 @@ extern const char* const kDesignFlagsHelp;
 // A preset on one rank with its usual sequence length, 4 microbatches of one sequence.
 Design single_rank_design(const Preset& preset);
 
+// Whether there are models to start from. Prints what could not be read of the library and, where nothing could, why.
+bool models_found();
+
 // The design, or the exit code after the problems were printed.
 std::variant<Design, int> design_of(const Arguments& arguments);
 

@@ -25,10 +25,9 @@ ListedSegment list_segment(const Segment& segment, const GraphFilter& filter) {
     if (filter.phase && op.phase != *filter.phase) continue;
     for (TensorId id : op.inputs) {
       if (!makers.emplace(id, out.nodes.size()).second) continue;
-      out.nodes.push_back({segment.name + "/" + segment.tensor(id).name, -1, id});
+      out.nodes.push_back({segment.name + "/tensor/" + segment.tensor(id).name, -1, id});
     }
     const size_t at = out.nodes.size();
-    // An op may have the name of the tensor that it makes; tensors from outside have other names.
     out.nodes.push_back({segment.name + "/" + op.name, static_cast<OpId>(i), -1});
     for (TensorId id : op.inputs) out.edges.push_back({makers.at(id), at, id});
     for (TensorId id : op.outputs) makers[id] = at;

@@ -16,7 +16,7 @@ struct GraphFilter {
 
 // An op, or a tensor that comes from outside of what is listed (op < 0).
 struct ListedNode {
-  std::string id;            // "layer/attention.q"
+  std::string id;            // "layer/attention.q", "layer/tensor/x"
   OpId op = -1;
   TensorId tensor = -1;
 };

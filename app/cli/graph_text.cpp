@@ -23,7 +23,7 @@ class Writer {
   std::string symbols() const {
     std::string text;
     for (const auto& [symbol, value] : report_.binding.items()) {
-      text += (text.empty() ? "" : ", ") + symbol.name() + " = " + grouped(value);
+      text += (text.empty() ? "" : ", ") + symbol.name() + "=" + grouped(value);
     }
     return text;
   }
@@ -41,9 +41,10 @@ class Writer {
     Phase phase = Phase::Step;
     int block = -2;
     bool first = true;
+    std::vector<TensorId> given;  // for the next op
     for (const ListedNode& node : listed.nodes) {
       if (node.op < 0) {
-        outside(s, node);
+        given.push_back(node.tensor);
         continue;
       }
       const Op& op = s.op(node.op);
@@ -52,6 +53,8 @@ class Writer {
       first = false;
       phase = op.phase;
       block = op.block;
+      for (TensorId id : given) outside(s.tensor(id));
+      given.clear();
       describe(s, op);
     }
     saved(s);
@@ -68,8 +71,7 @@ class Writer {
     return t.name + " " + local_shape_text(t) + " " + std::string(dtype_name(t.dtype)) + ", " + to_string(t.placement, t.axes);
   }
 
-  void outside(const Segment& s, const ListedNode& node) {
-    const Tensor& t = s.tensor(node.tensor);
+  void outside(const Tensor& t) {
     const char* what = t.role == TensorRole::Parameter ? "parameter " : t.role == TensorRole::Input ? "input " : "given ";
     line(6, what + tensor(t));
   }
@@ -92,7 +94,7 @@ class Writer {
     line(2, "kept from forward for backward");
     for (const SavedStorage& kept : s.saved) {
       const Storage& storage = s.storages[static_cast<size_t>(kept.storage)];
-      const std::string saver = kept.saver < 0 ? "" : ", for " + s.op(kept.saver).name;
+      const std::string saver = kept.saver < 0 ? "" : ", for the backward of " + s.op(kept.saver).name;
       line(4, storage.name + ": " + valued(storage.bytes, bytes) + saver);
     }
   }

@@ -77,13 +77,13 @@ class DocumentReader {
     check_format();
     file_.only(file_.root(), {"shardscape", "name", "model", "parallelism", "workload", "cluster"});
     Design design;
-    design.name = file_.text_or(file_.root(), "name", design.name);
     for (KnobGroup group : kGroups) {
       if (group != KnobGroup::Model && !file_.root().contains(section_key(group))) continue;
       const json& section = file_.object(file_.root(), section_key(group));
       if (group == KnobGroup::Model) read_model_ids(design, section);
       read_knobs(design, group, section);
     }
+    design.name = file_.text_or(file_.root(), "name", design.name);  // a preset has brought its own
     return design;
   }
 

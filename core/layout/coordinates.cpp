@@ -45,6 +45,13 @@ bool in_conflict(const Pairs& marked, int upper, int lower) {
   return std::find(list.begin(), list.end(), upper) != list.end();
 }
 
+// Of the two middle neighbours of an even number a node comes before a bend: the short way stays straight and the long
+// way round bends.
+bool gives_way(const LayerGraph& graph, const std::vector<int>& near, int bend) {
+  return graph.is_bend(bend) && near.size() % 2 == 0 &&
+         std::any_of(near.begin(), near.end(), [&](int other) { return !graph.is_bend(other); });
+}
+
 // One of the four directions: layers from the top or the bottom, nodes from the left or the right.
 struct Direction {
   bool from_top, from_left;
@@ -70,9 +77,12 @@ std::vector<int> align(const LayerGraph& graph, const Pairs& marked, Direction d
       });
       size_t medians[2] = {(near.size() - 1) / 2, near.size() / 2};
       if (!direction.from_left) std::swap(medians[0], medians[1]);
+      if (!graph.is_bend(node) && gives_way(graph, near, near[medians[0]])) std::swap(medians[0], medians[1]);
       for (size_t median : medians) {
         const int other = near[median];
         const int place = graph.position[static_cast<size_t>(other)];
+        const auto& back = direction.from_top ? graph.down[static_cast<size_t>(other)] : graph.up[static_cast<size_t>(other)];
+        if (!graph.is_bend(other) && gives_way(graph, back, node)) continue;
         const bool beyond = direction.from_left ? place > bound : place < bound;
         if (!beyond || taken[static_cast<size_t>(other)]) continue;
         if (direction.from_top ? in_conflict(marked, other, node) : in_conflict(marked, node, other)) continue;

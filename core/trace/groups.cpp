@@ -1,46 +1,20 @@
 #include "trace/groups.h"
 
 #include <algorithm>
-#include <set>
 
 namespace shardscape {
 namespace {
 
-// Hands out ids from 1 upwards; an id left out for one group is offered to the next.
-class IdSource {
- public:
-  explicit IdSource(size_t ranks) : taken_(ranks) {}
-
-  int32_t next(const std::vector<int64_t>& members) {
-    for (auto it = left_out_.begin(); it != left_out_.end(); ++it) {
-      const int32_t id = *it;
-      if (!free_for(members, id)) continue;
-      left_out_.erase(it);
-      return take(members, id);
-    }
-    for (;;) {
-      const int32_t id = ++last_;
-      if (free_for(members, id)) return take(members, id);
-      left_out_.insert(id);
-    }
+// How many of the residues modulo 500 each role gets, so that the ids of one rank, at most one per role, never collide.
+// The fewest blocks of 500 ids that hold all groups keep the ids small.
+std::vector<int64_t> residues_per_role(const std::vector<int64_t>& groups) {
+  for (int64_t blocks = 1;; ++blocks) {
+    std::vector<int64_t> widths;
+    int64_t sum = 0;
+    for (const int64_t n : groups) sum += widths.emplace_back((n + blocks - 1) / blocks);
+    if (sum <= GroupTable::kIdModulus) return widths;
   }
-
- private:
-  bool free_for(const std::vector<int64_t>& members, int32_t id) const {
-    return std::none_of(members.begin(), members.end(), [&](int64_t rank) {
-      const auto& ids = taken_[static_cast<size_t>(rank)];
-      return std::find(ids.begin(), ids.end(), id % GroupTable::kIdModulus) != ids.end();
-    });
-  }
-  int32_t take(const std::vector<int64_t>& members, int32_t id) {
-    for (const int64_t rank : members) taken_[static_cast<size_t>(rank)].push_back(id % GroupTable::kIdModulus);
-    return id;
-  }
-
-  std::vector<std::vector<int32_t>> taken_;
-  std::set<int32_t> left_out_;
-  int32_t last_ = 0;
-};
+}
 
 }  // namespace
 
@@ -59,17 +33,30 @@ std::vector<int64_t> role_group(const DeviceMesh& mesh, const GroupRole& role, i
 
 GroupTable::GroupTable(const DeviceMesh& mesh, std::span<const GroupRole> roles) {
   const int64_t world = mesh.ranks();
-  IdSource source(static_cast<size_t>(world));
-  for (const GroupRole& role : roles) {
-    std::vector<int32_t>& ids = ids_.emplace_back(static_cast<size_t>(world), 0);
+  std::vector<int64_t> counts;
+  std::vector<std::vector<std::vector<int64_t>>> members(roles.size());  // per role, per group
+  for (size_t r = 0; r < roles.size(); ++r) {
+    std::vector<bool> placed(static_cast<size_t>(world));
     for (int64_t rank = 0; rank < world; ++rank) {
-      if (ids[static_cast<size_t>(rank)] != 0) continue;
-      std::vector<int64_t> ranks = role_group(mesh, role, rank);
+      if (placed[static_cast<size_t>(rank)]) continue;
+      std::vector<int64_t> ranks = role_group(mesh, roles[r], rank);
       if (ranks.size() < 2) continue;
-      const int32_t id = source.next(ranks);
+      for (const int64_t member : ranks) placed[static_cast<size_t>(member)] = true;
+      members[r].push_back(std::move(ranks));
+    }
+    counts.push_back(static_cast<int64_t>(members[r].size()));
+  }
+  const std::vector<int64_t> widths = residues_per_role(counts);
+  int64_t first = 1;
+  for (size_t r = 0; r < roles.size(); ++r) {
+    std::vector<int32_t>& ids = ids_.emplace_back(static_cast<size_t>(world), 0);
+    for (int64_t k = 0; k < counts[r]; ++k) {
+      const auto id = static_cast<int32_t>(k / widths[r] * kIdModulus + first + k % widths[r]);
+      std::vector<int64_t>& ranks = members[r][static_cast<size_t>(k)];
       for (const int64_t member : ranks) ids[static_cast<size_t>(member)] = id;
       groups_.push_back({id, std::move(ranks)});
     }
+    first += widths[r];
   }
   std::sort(groups_.begin(), groups_.end(), [](const CommGroup& a, const CommGroup& b) { return a.id < b.id; });
 }

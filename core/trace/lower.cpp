@@ -40,14 +40,14 @@ class StageLowering {
       switch (action.kind) {
         case ActionKind::Forward: forward(action.microbatch); break;
         case ActionKind::Backward: backward(action.microbatch); break;
-        case ActionKind::ReceiveForward: stream(action.microbatch, 0) = transfer(receive_forward_, action, 0, 0); break;
+        case ActionKind::ReceiveForward: stream(action.microbatch, 0) = transfer(receive_forward_, action, 0, position_in_); break;
         case ActionKind::SendForward:
-          transfer(send_forward_, action, stream(action.microbatch, instances_.size()), instances_.size());
+          transfer(send_forward_, action, stream(action.microbatch, instances_.size()), position_out_);
           break;
         case ActionKind::ReceiveBackward:
-          stream_grad_ = transfer(receive_backward_, action, 0, instances_.size());
+          stream_grad_ = transfer(receive_backward_, action, 0, position_out_);
           break;
-        case ActionKind::SendBackward: transfer(send_backward_, action, stream_grad_, 0); break;
+        case ActionKind::SendBackward: transfer(send_backward_, action, stream_grad_, position_in_); break;
         case ActionKind::GradReduce: reduce_gradients(); break;
         case ActionKind::Optimizer: optimize(); break;
       }
@@ -77,6 +77,8 @@ class StageLowering {
   void place_segments() {
     const int64_t layers = std::accumulate(report_.stages.begin(), report_.stages.end(), int64_t{0},
                                            [](int64_t n, const StageReport& s) { return n + s.layers; });
+    position_in_ = static_cast<int32_t>(1 + lowering_.first_layer(program_.stage));
+    position_out_ = position_in_ + static_cast<int32_t>(stage_.layers);
     if (first_) instances_.push_back({0, -1, 0});
     for (int64_t i = 0; i < stage_.layers; ++i) {
       const auto layer = static_cast<int32_t>(lowering_.first_layer(program_.stage) + i);
@@ -104,25 +106,23 @@ class StageLowering {
     return static_cast<uint32_t>(program_.ops.size() - 1);
   }
 
+  // The residual stream is the same tensor everywhere, so that both ends agree; a stage may have no segment at all.
   void bind_transfers() {
-    const auto bytes = [&](size_t instance, bool output) {
-      const Segment& s = segment(instance);
-      return bound_value(local_bytes(s.tensor(output ? s.output : s.input)), stage_.binding, "pipeline transfer: bytes");
-    };
+    const Segment& embedding = graph_.segments.front();
+    const int64_t bytes = bound_value(local_bytes(embedding.tensor(embedding.output)), stage_.binding,
+                                      "pipeline transfer: bytes");
     if (!first_) {
-      receive_forward_ = add_transfer(false, false, bytes(0, false));
-      send_backward_ = add_transfer(true, true, bytes(0, false));
+      receive_forward_ = add_transfer(false, false, bytes);
+      send_backward_ = add_transfer(true, true, bytes);
     }
     if (!last_) {
-      send_forward_ = add_transfer(true, false, bytes(instances_.size() - 1, true));
-      receive_backward_ = add_transfer(false, true, bytes(instances_.size() - 1, true));
+      send_forward_ = add_transfer(true, false, bytes);
+      receive_backward_ = add_transfer(false, true, bytes);
     }
   }
 
-  uint32_t transfer(uint32_t op, const Action& action, uint32_t producer, size_t instance) {
+  uint32_t transfer(uint32_t op, const Action& action, uint32_t producer, int32_t position) {
     builder_.depend(producer);
-    const int32_t position = instance < instances_.size() ? instances_[instance].position
-                                                          : instances_.back().position + 1;
     return builder_.add(op, action.microbatch, -1, position);
   }
 
@@ -220,6 +220,7 @@ class StageLowering {
   ProgramBuilder builder_;
   std::vector<Instance> instances_;
   std::map<int, BoundSegment> bound_;       // by index into Graph::segments
+  int32_t position_in_ = 0, position_out_ = 0;  // of the stage's ends along the residual stream
   std::vector<uint32_t> forward_base_, stream_;
   std::vector<uint32_t> backward_base_;     // of the latest microbatch; 0 before the first
   uint32_t stream_grad_ = 0, last_reduction_ = 0;

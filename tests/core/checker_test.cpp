@@ -156,7 +156,7 @@ const std::vector<Breakage>& breakages() {
       // Two groups whose members disagree about which comes first.
       {"crossed groups", "WAITS", true,
        [](BundleSpec& b) {
-         std::swap(b.ranks[0].node(5).attrs, b.ranks[0].node(9).attrs);
+         for (const int64_t rank : {0, 3}) std::swap(b.ranks[rank].node(5).attrs, b.ranks[rank].node(9).attrs);
          for (const int64_t rank : {0, 1, 2, 3}) {
            b.ranks[rank].node(6) = compute(6, {5});
            b.ranks[rank].node(8) = compute(8, {7});
@@ -340,7 +340,7 @@ class CheckerTest : public QObject {
 
   void says_who_waits_for_whom() {
     BundleSpec bundle = good_bundle();
-    bundle.ranks[3].node(2) = compute(2, {1});
+    bundle.ranks[3].node(5) = compute(5, {4});
     const std::string text = check_text(check(bundle));
     QVERIFY2(text.find("missing rank 3") != std::string::npos, text.c_str());
   }

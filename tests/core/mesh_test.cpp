@@ -234,7 +234,7 @@ void MeshTest::placement_text_data() {
   QTest::newRow("shard") << 1 << "Shard(seq) on tp";
   QTest::newRow("shard and partial") << 2 << "Shard(seq) on tp, Partial(sum) on cp";
   QTest::newRow("split axis") << 3 << "Shard(kv_heads) on tp_kv, Partial(max) on dp";
-  QTest::newRow("nested") << 4 << "Shard(batch) on dp, Shard(seq) on cp_tp";
+  QTest::newRow("nested") << 4 << "Shard(batch) on dp, Shard(seq) on cp+tp";
 }
 
 void MeshTest::placement_text() {

@@ -179,9 +179,9 @@ void ValidateTest::rules_data() {
         d.parallel.dp = 8;
         d.parallel.order = {{MeshAxis::Dp, MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Pp}};
       }, note, "rank_order", "with the order dp-tp-cp-pp", "tp first, as in tp-dp-cp-pp", 1);
-  row("position table too short", [](Design& d) { apply_preset(d, "gpt3-175b"); }, error,
+  row("position table too short", [](Design& d) { apply_preset(d, "gpt3-175b"); d.workload.seq = 8192; }, error,
       "seq", "8,192 tokens is longer than the table of 2,048", "at most 2,048", 2);
-  row("no position table", [](Design& d) { apply_preset(d, "gpt3-175b"); d.model.positions = 0; }, error,
+  row("no position table", [](Design& d) { apply_preset(d, "gpt3-175b"); d.workload.seq = 8192; d.model.positions = 0; }, error,
       "seq", "longer than the table of 0", "positions of at least 8,192", 1);
   row("positions without a table", [](Design& d) { d.model.positions = 100; }, note,
       "positions", "the llama architecture has no table of learned positions", "0", 1);

@@ -10,6 +10,8 @@
 #include <QSaveFile>
 #include <QSvgGenerator>
 
+#include "ui/theme/theme.h"
+
 namespace shardscape::ui {
 namespace {
 
@@ -37,6 +39,9 @@ bool write_svg(const Picture& picture, QBuffer& buffer) {
   generator.setTitle(picture.title);
   generator.setDescription(QCoreApplication::applicationName());
   picture.paint(generator, picture.size, 1);
+  // The window's font may be a private copy with tabular figures; other programs know the family it was made from.
+  const QByteArray family = Theme::instance().uiFont().family().toUtf8();
+  buffer.buffer().replace("font-family=\"" + family + '"', "font-family=\"Inter, Helvetica, Arial, sans-serif\"");
   return true;
 }
 

@@ -7,7 +7,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kSwatch = 10, kSwatchGap = 6, kEntryGap = 16, kLine = 20, kTitleLine = 26;
-constexpr double kUnitGap = 6;  // from the unit to the axis
+constexpr double kUnitGap = 18;  // from the unit to the legend, as from the numbers to the bars
 
 QFont legend_font() { return Theme::instance().uiFont(12); }
 
@@ -19,7 +19,7 @@ ChartHeading::ChartHeading(QCustomPlot* plot) : QCPLayoutElement(plot) {
 }
 
 // The legend starts over the axis; before it, on its last line, the unit stands over the axis numbers.
-double ChartHeading::legendLeft() const { return axes_ ? axes_->left() - mRect.left() : 40; }
+double ChartHeading::legendLeft() const { return axes_ ? axes_->left() - mRect.left() + 10 : 50; }
 
 ChartHeading::Flow ChartHeading::flow(double width) const {
   Flow flow;
@@ -67,6 +67,7 @@ void ChartHeading::draw(QCPPainter* painter) {
   }
   painter->setFont(Theme::instance().uiFont(11));
   painter->setPen(colors.secondary);
+  if (legend.entries.empty()) return;  // nothing to measure
   const QRectF unit(origin.x(), origin.y() + legend.height - kLine, legendLeft() - kUnitGap, kLine);
   painter->drawText(unit, Qt::AlignRight | Qt::AlignVCenter, data_->unit);
 }

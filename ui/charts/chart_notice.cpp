@@ -113,17 +113,18 @@ void ChartNotice::fillCard() {
   const Colors& colors = Theme::instance().colors();
   card_->setStyleSheet(QStringLiteral("#chart_notice { background: %1; border: 1px solid %2; border-radius: 6px; }")
                            .arg(colors.panel.name(), colors.note.name()));
+  card_->show();  // polished first: wrapped text is measured with its real font
   place();
-  card_->show();
   card_->raise();
 }
 
 void ChartNotice::place() {
   const QRect area = parentWidget()->rect();
   setGeometry(area);
-  const int width = std::min(kCardWidth, area.width() - 24);
+  const int width = std::min(std::max(kCardWidth, ways_out_->sizeHint().width() + 32), area.width() - 24);
   card_->setFixedWidth(width);
-  const int height = card_->layout()->heightForWidth(width);
+  card_->layout()->activate();
+  const int height = card_->layout()->totalHeightForWidth(width);
   card_->setGeometry((area.width() - width) / 2, std::max(12, area.height() / 4 - height / 2), width, height);
 }
 

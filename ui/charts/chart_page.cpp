@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QScopedValueRollback>
+#include <QShowEvent>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -82,7 +83,8 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
   connect(session_, &Session::unitsChanged, this, [this] { refresh(); });
   connect(session_, &Session::stageChanged, this, &ChartPage::followStage);
   connect(session_, &Session::inspectionChanged, this, [this] {
-    if (!showing_) shown_.what = Shown::Nothing;  // the inspector went elsewhere
+    if (showing_) return;
+    shown_.what = Shown::Nothing;  // the inspector went elsewhere
   });
   // Colours are part of the bars' data.
   connect(&Theme::instance(), &Theme::changed, this, [this] {
@@ -109,30 +111,32 @@ void ChartPage::refresh(bool even_if_same) {
   caption_->setText(caption(*now));
   fitTable();
   if (shown_.what == Shown::Nothing && isVisible() && session_->inspection().isEmpty()) shown_ = {Shown::Bar, StageChart::kWholeStage};
-  show(shown_);
+  explain(shown_);
 }
 
 void ChartPage::followStage() {
   // A row of one stage's table means nothing in the next one's.
-  if (shown_.what == Shown::Row && session_->stage() != filled_stage_) shown_ = {Shown::Bar, StageChart::kWholeStage};
+  const Shown whole_stage{Shown::Bar, StageChart::kWholeStage};
+  if (shown_.what == Shown::Row && session_->stage() != filled_stage_) shown_ = whole_stage;
+  if (remembered_.what == Shown::Row && session_->stage() != filled_stage_) remembered_ = whole_stage;
   refresh();
 }
 
 void ChartPage::pickBar(int stage, int series) {
   shown_ = {Shown::Bar, series};
   session_->setStage(stage);
-  show(shown_);
+  explain(shown_);
 }
 
 void ChartPage::pickRow(int row) {
   if (rowsAreStages()) {
     pickBar(row, chart_->pickedSeries());
   } else {
-    show({Shown::Row, row});
+    explain({Shown::Row, row});
   }
 }
 
-void ChartPage::show(Shown shown) {
+void ChartPage::explain(Shown shown) {
   shown_ = shown;
   const Report* now = report();
   if (!now) return;
@@ -142,6 +146,7 @@ void ChartPage::show(Shown shown) {
   if (shown_.what == Shown::Row && shown_.index >= table_->model()->rowCount()) shown_ = {Shown::Bar, StageChart::kWholeStage};
   showSelection();
   if (shown_.what == Shown::Nothing) return;
+  remembered_ = shown_;
   const QScopedValueRollback<bool> guard(showing_, true);
   session_->inspect(shown_.what == Shown::Bar ? inspectBar(*now, session_->stage(), shown_.index) : inspectRow(*now, shown_.index));
 }
@@ -177,7 +182,8 @@ void ChartPage::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme
 void ChartPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   fitTable();
-  if (report() && session_->inspection().isEmpty()) show({Shown::Bar, StageChart::kWholeStage});
+  // The inspector goes with the view: it is about what is picked here.
+  if (!event->spontaneous()) explain(remembered_);
 }
 
 void ChartPage::resizeEvent(QResizeEvent* event) {

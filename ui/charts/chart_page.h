@@ -59,7 +59,7 @@ class ChartPage : public QWidget {
   void pickBar(int stage, int series);
   void pickRow(int row);
   void followStage();
-  void show(Shown shown);
+  void explain(Shown shown);
   void showSelection();
   void fitTable();
 
@@ -72,6 +72,7 @@ class ChartPage : public QWidget {
   ChartNotice* notice_ = nullptr;
   SaveMenu* save_menu_;
   Shown shown_;
+  Shown remembered_{Shown::Bar, -1};  // shown again when the view comes back
   bool showing_ = false;
   std::shared_ptr<const Report> filled_;
   int filled_stage_ = -1;

@@ -13,6 +13,9 @@ QString tr(const char* text) { return QCoreApplication::translate("FlopsBars", t
 constexpr FlopsGroup kGroups[] = {FlopsGroup::Products,  FlopsGroup::Attention, FlopsGroup::Activation, FlopsGroup::Embedding,
                                   FlopsGroup::Loss,      FlopsGroup::Pointwise, FlopsGroup::Optimizer};
 
+// Below this part of the tallest bar a segment is thinner than a line: the table has it, the legend does not.
+constexpr double kLeastInLegend = 0.004;
+
 // The kind whose colour stands for the whole group.
 QColor group_color(FlopsGroup group) {
   const Theme& theme = Theme::instance();
@@ -107,8 +110,12 @@ BarData flops_bars(const Report& report, FlopsConvention convention) {
     if (std::find(phases.begin(), phases.end(), segment.phase) == phases.end()) phases.push_back(segment.phase);
   }
   for (const FlopsGroup group : kGroups) {
-    const bool present = std::any_of(segments.begin(), segments.end(), [group](const FlopsSegment& s) { return s.group == group; });
-    if (present) data.legend.push_back({flops_group_label(group), group_color(group)});
+    const bool visible = std::any_of(segments.begin(), segments.end(), [&](const FlopsSegment& segment) {
+      return segment.group == group && std::any_of(report.stages.begin(), report.stages.end(), [&](const StageReport& stage) {
+        return segment_value(stage, segment, convention) >= kLeastInLegend * largest;
+      });
+    });
+    if (visible) data.legend.push_back({flops_group_label(group), group_color(group)});
   }
   // The pattern tells the phase, whatever the colour.
   for (const Phase phase : phases) {

@@ -24,10 +24,10 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
               "the activations of %1 are held at a time.")
         .arg(held);
   }
-  return tr("Under 1F1B stage %1 starts nf = min(pp - p, m) = min(%2 - %1, %3) = %4 forward passes before its first backward "
+  return tr("Under 1F1B stage %1 starts nf = min(pp - p, m) = min(%2 - %1, %3) = %4 before its first backward "
             "pass frees one, so it holds the activations of %5 at once. The first stage holds most, the last one fewest.")
       .arg(stage.stage)
-      .arg(grouped_text(pp), grouped_text(report.microbatches), grouped_text(stage.in_flight), held);
+      .arg(grouped_text(pp), grouped_text(report.microbatches), counted_text(stage.in_flight, tr("forward pass"), tr("forward passes")), held);
 }
 
 QString parameters_reason(const Report& report, const StageReport& stage) {

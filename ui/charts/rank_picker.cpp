@@ -77,7 +77,7 @@ QSize RankPicker::sizeHint() const {
   if (!report || !report->valid()) return {180, base.height()};
   // The last rank has the longest coordinates; room for it keeps the picker still while it runs through the ranks.
   const QString longest = prefix() + QString::number(maximum()) + QStringLiteral(": ") + text_of(rank_text(*report, maximum()));
-  return {fontMetrics().horizontalAdvance(longest) + 48, base.height()};
+  return {fontMetrics().horizontalAdvance(longest) + 64, base.height()};
 }
 
 }  // namespace shardscape::ui

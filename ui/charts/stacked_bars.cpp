@@ -9,9 +9,12 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kWidestBar = 84;
-constexpr double kLabelRoom = 190;     // beside a bar, for the names and values of its segments
+constexpr double kWideBar = 84, kWidestBar = 160;  // the latter where few stages share a wide plot
+constexpr double kLabelGap = 23;                   // from a bar to the labels of its segments
+constexpr double kLeastLabelled = 2;               // thinner segments have no label
 constexpr double kLeastOfLimit = 0.1;  // below this part of the limit the bars, not the limit, set the scale
+
+QFont label_font() { return Theme::instance().uiFont(12); }
 
 }  // namespace
 
@@ -30,7 +33,8 @@ double StackedBars::slotWidth() const {
 
 double StackedBars::barWidth() const {
   const double slot = slotWidth();
-  return std::max(1.0, std::min(kWidestBar, slot * (slot < 14 ? 0.86 : 0.72)));
+  const double widest = std::clamp(slot * 0.1, kWideBar, kWidestBar);
+  return std::max(1.0, std::min(widest, slot * (slot < 14 ? 0.86 : 0.72)));
 }
 
 double StackedBars::tallest() const {
@@ -117,7 +121,7 @@ void StackedBars::draw(QCPPainter* painter) {
   drawTotals(*painter);
   drawLimit(*painter);
   drawSelection(*painter);
-  if (slotWidth() >= barWidth() + 2 * kLabelRoom) {
+  if (roomForLabels()) {
     for (int stage = 0; stage < data_->stages(); ++stage) drawSegmentLabels(*painter, stage);
   }
 }
@@ -141,24 +145,44 @@ void StackedBars::drawTotals(QCPPainter& painter) const {
   }
 }
 
+QString StackedBars::segmentLabel(int stage, size_t series) const {
+  return data_->series[series].label + QStringLiteral("  ") + data_->text(data_->values[static_cast<size_t>(stage)][series]);
+}
+
+// Every label has to end before the next slot, or the edge of the plot, begins.
+bool StackedBars::roomForLabels() const {
+  const double room = (slotWidth() - barWidth()) / 2 - kLabelGap;
+  if (room < 60) return false;
+  const QFontMetricsF metrics(label_font());
+  for (int stage = 0; stage < data_->stages(); ++stage) {
+    for (size_t series = 0; series < data_->series.size(); ++series) {
+      const bool labelled = segment(stage, static_cast<int>(series)).height() >= kLeastLabelled;
+      if (labelled && metrics.horizontalAdvance(segmentLabel(stage, series)) > room) return false;
+    }
+  }
+  return true;
+}
+
 void StackedBars::drawSegmentLabels(QCPPainter& painter, int stage) const {
   const Colors& colors = Theme::instance().colors();
-  painter.setFont(Theme::instance().uiFont(12));
-  const double line = QFontMetricsF(painter.font()).height() + 1;
+  painter.setFont(label_font());
+  const QFontMetricsF metrics(painter.font());
+  const double line = metrics.height() + 1;
   double lowest = mKeyAxis->axisRect()->bottom();
   for (size_t series = 0; series < data_->series.size(); ++series) {
     const QRectF rect = segment(stage, static_cast<int>(series));
-    if (rect.height() < 2) continue;
+    if (rect.height() < kLeastLabelled) continue;
     // From the bottom up; where segments are thinner than a line, labels stack and a leader shows whose they are.
     const double y = std::min(rect.center().y(), lowest - line / 2);
     lowest = y - line / 2;
     painter.setAntialiasing(true);
     painter.setPen(QPen(colors.secondary, 0.8));
     painter.drawPolyline(QPolygonF({{rect.right() + 5, rect.center().y()}, {rect.right() + 12, y}, {rect.right() + 18, y}}));
-    const QRectF place(rect.right() + 23, y - line / 2, kLabelRoom + 60, line);
-    const QString value = data_->text(data_->values[static_cast<size_t>(stage)][series]);
+    const QString label = segmentLabel(stage, series);
+    const QRectF place(rect.right() + kLabelGap, y - line / 2, metrics.horizontalAdvance(label) + 2, line);
+    painter.fillRect(place.adjusted(-3, 0, 3, 0), ground_);  // grid lines do not run through the text
     painter.setPen(colors.text);
-    painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, data_->series[series].label + QStringLiteral("  ") + value);
+    painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, label);
   }
 }
 

@@ -22,6 +22,7 @@ class StackedBars : public QCPAbstractPlottable {
   BarHit hit(const QPointF& position) const;
   QRectF segment(int stage, int series) const;  // in pixels
   QRectF column(int stage) const;               // the whole bar
+  double tallest() const;  // total of the highest bar
   // Highest value that the axis has to show, and whether the limit is within it.
   double top() const;
   bool limitShown() const;
@@ -38,9 +39,10 @@ class StackedBars : public QCPAbstractPlottable {
  private:
   double slotWidth() const;
   double barWidth() const;
-  double tallest() const;
   QRectF barRect(int stage, double low, double high) const;
   void drawTotals(QCPPainter& painter) const;
+  QString segmentLabel(int stage, size_t series) const;
+  bool roomForLabels() const;
   void drawSegmentLabels(QCPPainter& painter, int stage) const;
   void drawLimit(QCPPainter& painter) const;
   void drawSelection(QCPPainter& painter) const;

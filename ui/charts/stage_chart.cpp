@@ -53,7 +53,7 @@ StageChart::StageChart(QWidget* parent) : QWidget(parent), parts_(std::make_uniq
   plot.plotLayout()->insertRow(0);
   plot.plotLayout()->addElement(0, 0, parts_->heading);
   plot.plotLayout()->setRowSpacing(0);
-  plot.axisRect()->setMinimumMargins(QMargins(40, 4, 4, 4));
+  plot.axisRect()->setMinimumMargins(QMargins(44, 4, 4, 4));
 
   parts_->bars = new StackedBars(plot.xAxis, plot.yAxis);
   parts_->bars->setData(&parts_->data);
@@ -133,6 +133,10 @@ void StageChart::replot() {
   QCustomPlot& plot = *parts_->plot;
   const BarData& data = parts_->data;
   parts_->dirty = true;
+  const bool anything = parts_->bars->tallest() > 0;
+  plot.xAxis->setVisible(anything);
+  plot.yAxis->setVisible(anything);
+  plot.yAxis->grid()->setVisible(anything);
   plot.xAxis->setRange(-0.5, std::max(1, data.stages()) - 0.5);
   plot.yAxis->setRange(0, parts_->bars->top() / data.divisor * kHeadroom);
   fitTicks(plot.size());

@@ -98,7 +98,9 @@ void ExportDialog::build() {
   form->setHorizontalSpacing(16);
   form->setVerticalSpacing(10);
   form->setLabelAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-  form->addRow(tr("&Folder"), folder);
+  auto* folder_label = new QLabel(tr("&Folder"), this);
+  folder_label->setBuddy(folder_);
+  form->addRow(folder_label, folder);
   form->addRow(tr("Trace &name"), name_);
   form->addRow(QString(), tensors_);
   form->addRow(QString(), replace_);
@@ -164,7 +166,7 @@ void ExportDialog::showMessage(const QString& text, bool wrong) {
 }
 
 void ExportDialog::refresh() {
-  if (job_->running()) return;
+  if (job_->running() || !isVisible()) return;
   written_.clear();
   open_->hide();
   const std::shared_ptr<const Report> report = session_->report();

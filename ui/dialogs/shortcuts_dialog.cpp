@@ -1,6 +1,7 @@
 #include "ui/dialogs/shortcuts_dialog.h"
 
 #include <QGridLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 
 #include "ui/theme/theme.h"
@@ -37,29 +38,38 @@ QWidget* section(const QString& title, const Rows& rows, QWidget* parent) {
 
 ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Keyboard shortcuts"));
-  auto* grid = new QGridLayout(this);
-  grid->setContentsMargins(24, 20, 24, 24);
-  grid->setHorizontalSpacing(48);
-  grid->setVerticalSpacing(24);
-  int cell = 0;
-  const auto add = [&](const QString& title, const Rows& rows) {
-    grid->addWidget(section(title, rows, this), cell / 2, cell % 2, Qt::AlignTop);
-    ++cell;
-  };
+  auto* columns = new QHBoxLayout(this);
+  columns->setContentsMargins(24, 20, 24, 24);
+  columns->setSpacing(48);
+  QVBoxLayout* column[2];
+  for (QVBoxLayout*& one : column) {
+    one = new QVBoxLayout;
+    one->setSpacing(24);
+    columns->addLayout(one, 1);
+  }
   for (const Actions::Group& group : actions.groups()) {
     Rows rows;
     for (const QAction* action : group.actions) {
       const QString keys = action == actions.copy ? QStringLiteral("Ctrl+C")
                                                   : action->shortcut().toString(QKeySequence::NativeText);
-      if (!keys.isEmpty()) rows.push_back({keys, action->text().section('\t', 0, 0).remove('&').remove("...")});
+      QString name = action->text().section('\t', 0, 0).remove('&').remove("...");
+      if (action == actions.undo || action == actions.redo) name = name.section(' ', 0, 0);  // without what it undoes
+      if (!keys.isEmpty()) rows.push_back({keys, name});
     }
-    add(group.name, rows);
+    column[group.actions.contains(actions.find)]->addWidget(section(group.name, rows, this));
   }
-  add(tr("In a field"), {{tr("Up, Down"), tr("Step by one")},
-                         {tr("Page Up, Page Down"), tr("Step by ten")},
-                         {tr("Ctrl+Up, Ctrl+Down"), tr("Double, halve")},
-                         {tr("Escape"), tr("Take back what was typed")},
-                         {tr("Tab, Shift+Tab"), tr("Next field, field before")}});
+  column[0]->addWidget(section(tr("In a field"), {{tr("Up, Down"), tr("Step by one")},
+                                                  {tr("Page Up, Page Down"), tr("Step by ten")},
+                                                  {tr("Ctrl+Up, Ctrl+Down"), tr("Double, halve")},
+                                                  {tr("Escape"), tr("Take back what was typed")}}, this));
+  column[1]->addWidget(section(tr("In the graph"), {{tr("Arrows"), tr("Go to a neighbour")},
+                                                    {tr("Enter, Space"), tr("Unfold or fold")},
+                                                    {"+  -", tr("Zoom")},
+                                                    {tr("F, Home"), tr("Fit, start")},
+                                                    {tr("Escape"), tr("Select nothing")}}, this));
+  column[1]->addWidget(section(tr("In a chart"), {{tr("Left, Right"), tr("Stage before, next stage")},
+                                                  {tr("Up, Down"), tr("Part of the bar")}}, this));
+  for (QVBoxLayout* one : column) one->addStretch();
 }
 
 }  // namespace shardscape::ui

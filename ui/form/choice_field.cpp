@@ -2,6 +2,8 @@
 
 #include <QAbstractItemView>
 #include <QComboBox>
+#include <QStyleOptionComboBox>
+#include <QStylePainter>
 #include <QWheelEvent>
 
 namespace shardscape::ui {
@@ -19,6 +21,16 @@ class QuietComboBox : public QComboBox {
  protected:
   void wheelEvent(QWheelEvent* event) override {
     hasFocus() ? QComboBox::wheelEvent(event) : event->ignore();
+  }
+  // Text that is too long ends in "…" instead of being cut.
+  void paintEvent(QPaintEvent*) override {
+    QStylePainter painter(this);
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    const QRect room = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
+    option.currentText = fontMetrics().elidedText(currentText(), Qt::ElideRight, room.width() - 4);
+    painter.drawComplexControl(QStyle::CC_ComboBox, option);
+    painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   }
   void showPopup() override {
     view()->setMinimumWidth(view()->sizeHintForColumn(0) + 24);

@@ -52,6 +52,12 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
   }
   rows->addStretch();
   scroll_->setWidget(content);
+  // Fields keep their right edge under the filter's, with the scroll bar and without.
+  const auto fit = [this, rows] {
+    const bool bar = scroll_->verticalScrollBar()->maximum() > 0;
+    rows->setContentsMargins(16, 4, bar ? 16 - scroll_->verticalScrollBar()->sizeHint().width() : 16, 16);
+  };
+  connect(scroll_->verticalScrollBar(), &QScrollBar::rangeChanged, this, fit);
   scroll_->setWidgetResizable(true);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->setFocusPolicy(Qt::NoFocus);

@@ -9,6 +9,7 @@
 #include "ui/form/issue_line.h"
 #include "ui/state/session.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elided_label.h"
 
 namespace shardscape::ui {
 namespace {
@@ -27,8 +28,8 @@ QString tool_tip(const Knob& knob) {
 
 int field_width(KnobType type) {
   switch (type) {
-    case KnobType::Boolean: return 26;
-    case KnobType::Choice: return 142;
+    case KnobType::Boolean: return 22;
+    case KnobType::Choice: return 160;
     case KnobType::IntegerList: return 118;
     case KnobType::Integer: break;
   }
@@ -49,18 +50,18 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   setToolTip(tool_tip(knob));
   issue_->setVisible(false);
 
-  auto* label = new QLabel(text(knob.label), this);
-  label->setTextFormat(Qt::PlainText);
-  label->setBuddy(field);
-  label->installEventFilter(this);
-  auto* symbol = new QLabel(text(knob.symbol), this);
-  symbol->setFont(Theme::instance().monoFont(12));
-  symbol->setProperty("role", "secondary");
-
+  auto* label = new ElidedLabel(this, Theme::instance().uiFont());
+  label->setText(text(knob.label));
+  label->installEventFilter(this);  // a click on the name goes to the field
   auto* line = new QHBoxLayout;
   line->setSpacing(8);
   line->addWidget(label, 1);
-  line->addWidget(symbol);
+  if (!knob.symbol.empty()) {
+    auto* symbol = new QLabel(text(knob.symbol), this);
+    symbol->setFont(Theme::instance().monoFont(12));
+    symbol->setProperty("role", "secondary");
+    line->addWidget(symbol);
+  }
   line->addWidget(field);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);

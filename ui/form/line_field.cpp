@@ -22,6 +22,7 @@ QString pretty(const Knob& knob, const QString& value) {
 LineField::LineField(const Knob& knob, QWidget* parent) : KnobField(parent), knob_(knob), line_(new QLineEdit(parent)) {
   line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   if (knob.type == KnobType::IntegerList) line_->setPlaceholderText(tr("even"));
+  line_->setAcceptDrops(false);  // a dropped design is the window's
   line_->installEventFilter(this);
   connect(line_, &QLineEdit::textEdited, this, [this](const QString& text) {
     typing_ = true;
@@ -58,6 +59,7 @@ bool LineField::eventFilter(QObject* watched, QEvent* event) {
       case Qt::Key_Escape:
         typing_ = false;
         Q_EMIT reverted();
+        line_->selectAll();
         return true;
       default: break;
     }

@@ -46,9 +46,28 @@ struct Layered {
   int entry = -1, exit = -1;
 };
 
-Layered layered_graph(const Sheet& sheet, const std::vector<Link>& links) {
+// Where the flow passes through a piece, from its left edge: frames are lined up by their lines, not by their middles.
+double axis_of(const Piece& piece, bool up) {
+  if (!piece.inside) return piece.rect.width() / 2;
+  const double top = piece.inside->top[up], bottom = piece.inside->bottom[up];
+  if (top <= 0 && bottom <= 0) return piece.rect.width() / 2;
+  return piece.inside_at.x() + (top <= 0 ? bottom : bottom <= 0 ? top : (top + bottom) / 2);
+}
+
+bool flows_up_only(const std::vector<Link>& links) {
+  return !links.empty() && std::all_of(links.begin(), links.end(), [](const Link& link) { return link.up; });
+}
+
+bool flows_both_ways(const std::vector<Link>& links) {
+  return !flows_up_only(links) && std::any_of(links.begin(), links.end(), [](const Link& link) { return link.up; });
+}
+
+Layered layered_graph(const Sheet& sheet, const std::vector<Link>& links, const std::vector<double>& axis) {
   Layered graph;
-  for (const Piece& piece : sheet.pieces) graph.nodes.push_back({piece.rect.width(), piece.rect.height()});
+  for (size_t i = 0; i < sheet.pieces.size(); ++i) {
+    const QRectF& rect = sheet.pieces[i].rect;
+    graph.nodes.push_back({2 * std::max(axis[i], rect.width() - axis[i]), rect.height()});
+  }
   const int pieces = static_cast<int>(graph.nodes.size());
   const auto edge_node = [&](int& node) {
     if (node < 0) {
@@ -124,18 +143,18 @@ void spread(const Sheet& sheet, const std::vector<Link>& links, std::vector<Run>
     else ports.push_back({i});
   }
   const QRectF rect = sheet.pieces[piece].rect;
-  const double step = std::min(kPortStep, (rect.width() - 24) / static_cast<double>(std::max<size_t>(1, ports.size())));
+  const double centre = rect.center().x(), count = static_cast<double>(ports.size());
+  const double step = std::min(kPortStep, (rect.width() - 24) / std::max(1.0, count));
+  // A line that comes straight keeps the middle; without one the ends stand evenly about it.
+  double first = -(count - 1) / 2;
   for (size_t port = 0; port < ports.size(); ++port)
-    for (size_t i : ports[port]) {
-      const double x = rect.center().x() + (static_cast<double>(port) - static_cast<double>(ports.size() - 1) / 2) * step;
-      move_end(runs[ends[i].link].points, lower_side, x);
-    }
+    if (std::abs(ends[ports[port].front()].far_x - centre) < 1) first = -static_cast<double>(port);
+  for (size_t port = 0; port < ports.size(); ++port)
+    for (size_t i : ports[port]) move_end(runs[ends[i].link].points, lower_side, centre + (first + static_cast<double>(port)) * step);
 }
 
 void settle_ends(const Sheet& sheet, const std::vector<Link>& links, std::vector<Run>& runs) {
-  bool down = false, up = false;
-  for (const Link& link : links) (link.up ? up : down) = true;
-  const bool two_way = down && up;
+  const bool two_way = flows_both_ways(links);
   for (size_t piece = 0; piece < sheet.pieces.size(); ++piece)
     if (!two_way && !sheet.pieces[piece].inside)
       for (const bool lower_side : {false, true}) spread(sheet, links, runs, piece, lower_side);
@@ -166,12 +185,16 @@ TextLine make_line(const QString& text, const QFont& font, QPointF at) {
 
 bool arrange(Sheet& sheet, const std::vector<Link>& links, const FlowGaps& gaps, const QFont& label_font,
              const std::stop_token& stop) {
-  const Layered graph = layered_graph(sheet, links);
+  std::vector<double> axis;
+  for (const Piece& piece : sheet.pieces)
+    axis.push_back(flows_both_ways(links) ? piece.rect.width() / 2 : axis_of(piece, flows_up_only(links)));
+  const Layered graph = layered_graph(sheet, links, axis);
   const LayoutResult layout = layered_layout(graph.nodes, graph.edges, {gaps.between, gaps.below}, stop);
   if (layout.stopped) return false;
   for (size_t i = 0; i < sheet.pieces.size(); ++i) {
     Piece& piece = sheet.pieces[i];
-    piece.rect.moveTo(std::round(layout.positions[i].x), std::round(layout.positions[i].y));
+    const double centre = layout.positions[i].x + graph.nodes[i].width / 2;
+    piece.rect.moveTo(std::round(centre - axis[i]), std::round(layout.positions[i].y));
     sheet.nodes += 1 + (piece.inside ? piece.inside->nodes : 0);
   }
   sheet.size = {std::ceil(layout.width), std::ceil(layout.height)};

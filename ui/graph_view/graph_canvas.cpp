@@ -88,7 +88,8 @@ void GraphCanvas::goHome() {
   if (!sheet_ || sheet_->size.isEmpty()) return;
   // Readable first: the top of a graph that is larger than the view, not all of it in dots.
   const double wide = (width() - 2 * kMargin) / sheet_->size.width(), high = (height() - 2 * kMargin) / sheet_->size.height();
-  view_.zoom = std::clamp(std::min({1.0, wide, std::max(high, 0.8)}), 0.5, 1.0);
+  constexpr double kStillReadable = 0.8;
+  view_.zoom = std::clamp(std::min({1.0, wide, high >= kStillReadable ? high : 1.0}), 0.5, 1.0);
   view_.origin = {(width() - sheet_->size.width() * view_.zoom) / 2, kMargin};
   at_home_ = true;
   moved();
@@ -170,12 +171,6 @@ void GraphCanvas::setHits(const SearchHits& hits) {
   update();
 }
 
-void GraphCanvas::setOutdated(bool outdated) {
-  if (outdated_ == outdated) return;
-  outdated_ = outdated;
-  update();
-}
-
 void GraphCanvas::toggle(const NodeId& id) {
   holdStill(id);
   if (scene_->isExpanded(id)) scene_->collapse(id);
@@ -230,7 +225,6 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
   const Colors& colors = Theme::instance().colors();
   painter.fillRect(event->rect(), colors.ground);
   if (!sheet_) return;
-  const bool dimmed = scene_->late() || outdated_;
   PaintMarks marks{selected_, hovered_, hasFocus(), nullptr, {}, &hits_};
   if (wire_) {
     marks.selected_wire = wire_->wire;
@@ -238,12 +232,12 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
   }
   paint_sheet(painter, *sheet_, view_, event->rect(), scene_->fonts(), marks);
   paintSavedEdges(painter);
-  if (dimmed) {
+  if (scene_->late()) {  // what is shown is not what was asked for last
     QColor veil = colors.ground;
     veil.setAlphaF(0.5f);
     painter.fillRect(event->rect(), veil);
   }
-  if (hasFocus() && selected_.level == NodeLevel::Root && !wire_) {
+  if (hasFocus() && keyboard_ && selected_.level == NodeLevel::Root && !wire_) {
     painter.setPen(QPen(colors.accent, 1));
     painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
   }

@@ -19,7 +19,6 @@ class GraphCanvas : public QWidget {
   void zoomBy(double factor);  // about the middle
   void fit();
   void setHits(const SearchHits& hits);
-  void setOutdated(bool outdated);  // the design has gone on: dimmed
   // Unfolds what hides the node, selects it and brings it into view.
   void reveal(const NodeId& id);
   void select(const NodeId& id);
@@ -79,7 +78,7 @@ class GraphCanvas : public QWidget {
   std::optional<std::pair<NodeId, QPointF>> still_;  // top centre in this widget
   SearchHits hits_;
   QPointF pressed_at_, last_at_;
-  bool pressed_ = false, dragging_ = false, outdated_ = false;
+  bool pressed_ = false, dragging_ = false, keyboard_ = false;
   bool at_home_ = true;                  // not moved by a person: follows the size of the window
 };
 

@@ -146,6 +146,8 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
 
 void GraphCanvas::focusInEvent(QFocusEvent* event) {
   QWidget::focusInEvent(event);
+  const auto reason = event->reason();
+  keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
   update();
 }
 

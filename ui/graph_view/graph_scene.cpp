@@ -23,8 +23,8 @@ GraphScene::GraphScene(QObject* parent) : QObject(parent) {
 
 void GraphScene::updateFonts() {
   const Theme& theme = Theme::instance();
-  SheetFonts fonts{theme.uiFont(13, QFont::DemiBold), theme.uiFont(13), theme.monoFont(12), theme.monoFont(11)};
-  if (fonts.title == fonts_.title && fonts.plain == fonts_.plain && fonts.detail == fonts_.detail && fonts.caption == fonts_.caption) return;
+  SheetFonts fonts{theme.uiFont(13, QFont::DemiBold), theme.uiFont(13), theme.monoFont(12), theme.monoFont(11), theme.uiFont(12)};
+  if (fonts == fonts_) return;
   fonts_ = fonts;
   request(true);
 }

@@ -1,5 +1,6 @@
 #include "ui/graph_view/graph_view.h"
 
+#include <QFrame>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -8,7 +9,7 @@
 #include <QShortcut>
 #include <QVBoxLayout>
 
-#include "ui/graph_view/graph_notice.h"
+#include "ui/charts/chart_notice.h"
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
 #include "ui/state/session.h"
@@ -23,12 +24,11 @@ GraphView::GraphView(Session* session, QWidget* parent)
   column->setSpacing(0);
   column->addWidget(makeBar());
   auto* hairline = new QFrame(this);
-  hairline->setFrameShape(QFrame::HLine);
+  hairline->setObjectName(QStringLiteral("hairline"));
   hairline->setFixedHeight(1);
   column->addWidget(hairline);
-  notice_ = new GraphNotice(session_, this);
-  column->addWidget(notice_);
   column->addWidget(canvas_, 1);
+  new ChartNotice(session_, canvas_);
 
   connect(session_, &Session::reportChanged, this, &GraphView::takeReport);
   connect(session_, &Session::unitsChanged, this, [this] {
@@ -55,6 +55,7 @@ GraphView::GraphView(Session* session, QWidget* parent)
 
 QWidget* GraphView::makeBar() {
   auto* bar = new QWidget(this);
+  bar->setAutoFillBackground(true);
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(16, 8, 16, 8);
   row->setSpacing(12);
@@ -115,7 +116,6 @@ void GraphView::activateSearch() {
 }
 
 void GraphView::takeReport() {
-  canvas_->setOutdated(!session_->current() && has_errors(session_->problems()));
   if (session_->report()) scene_->setReport(session_->report());
 }
 

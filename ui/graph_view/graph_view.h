@@ -12,7 +12,6 @@ class QLineEdit;
 
 namespace shardscape::ui {
 
-class GraphNotice;
 class Segments;
 class Session;
 
@@ -45,7 +44,6 @@ class GraphView : public QWidget {
   Session* session_;
   GraphScene* scene_;
   GraphCanvas* canvas_;
-  GraphNotice* notice_ = nullptr;
   QLineEdit* search_field_ = nullptr;
   QLabel* match_count_ = nullptr;
   SearchResult found_;

@@ -2,8 +2,25 @@
 
 #include <algorithm>
 
+#include "ui/graph_view/node_text.h"
+
 namespace shardscape::ui {
 namespace {
+
+// A redistribution on the way out of its block stands between the blocks: there it is seen while they are folded.
+bool stands_alone(const Segment& segment, OpId id, bool backward) {
+  const Op& op = segment.op(id);
+  if (op.block < 0) return true;
+  if (!is_redistribution(op.kind)) return false;
+  const OpId first = backward ? segment.backward_begin : 0;
+  const OpId end = backward ? static_cast<OpId>(segment.ops.size()) : segment.backward_begin;
+  for (OpId reader = first; reader < end; ++reader)
+    for (const TensorId output : op.outputs) {
+      const auto& inputs = segment.op(reader).inputs;
+      if (segment.op(reader).block == op.block && std::find(inputs.begin(), inputs.end(), output) != inputs.end()) return false;
+    }
+  return true;
+}
 
 Lane make_lane(const Segment& segment, bool backward) {
   Lane lane;
@@ -11,7 +28,7 @@ Lane make_lane(const Segment& segment, bool backward) {
   std::vector<int> child_of_block(segment.blocks.size(), -1);
   for (size_t i = 0; i < segment.ops.size(); ++i) {
     if ((static_cast<OpId>(i) >= segment.backward_begin) != backward) continue;
-    const int block = segment.ops[i].block;
+    const int block = stands_alone(segment, static_cast<OpId>(i), backward) ? -1 : segment.ops[i].block;
     int child = block < 0 ? -1 : child_of_block[static_cast<size_t>(block)];
     if (child < 0) {
       child = static_cast<int>(lane.children.size());

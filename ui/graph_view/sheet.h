@@ -21,7 +21,8 @@ namespace shardscape::ui {
 struct Sheet;
 
 struct SheetFonts {
-  QFont title, plain, detail, caption;
+  QFont title, plain, detail, caption, note;  // note: beside a frame's name
+  friend bool operator==(const SheetFonts&, const SheetFonts&) = default;
 };
 
 // A line of text that is laid out once. An empty one draws nothing.

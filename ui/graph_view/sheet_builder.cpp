@@ -76,12 +76,12 @@ Piece SheetBuilder::unit_piece(int unit, int count) {
     return piece;
   }
   const bool one_kind = outline_.graph().layer_pattern.size() == 1;
+  const auto ops = outline_.ops_of(piece.id, options_.passes).size();
   QString detail;
   if (count > 1) {
-    detail = one_kind ? QStringLiteral("%1 × the same").arg(count) : QStringLiteral("%1 layers of several kinds").arg(count);
+    detail = one_kind ? QStringLiteral("%1 × the same, %2 ops each").arg(count).arg(ops) : QStringLiteral("%1 layers of several kinds").arg(count);
   } else {
-    const std::vector<OpId> ops = outline_.ops_of(piece.id, options_.passes);
-    detail = ops.size() == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(ops.size());
+    detail = ops == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(ops);
   }
   make_card(piece, title, detail, 280, 52);
   return piece;
@@ -116,7 +116,7 @@ std::shared_ptr<const Sheet> SheetBuilder::unit_sheet(int unit) {
       Sheet lane = *lanes[i];
       const double slack = height - lane.size.height(), above = std::floor(slack / 2);
       extend_to_edges(lane, above + kLaneCaption, slack - above);
-      sheet->captions.push_back(make_line(names[i], fonts_.caption, {x, 0}));
+      sheet->captions.push_back(make_line(names[i], fonts_.note, {x, 0}));
       merge(*sheet, lane, {x, kLaneCaption + above});
       x += lane.size.width() + kLaneGap;
     }
@@ -206,16 +206,19 @@ void SheetBuilder::make_frame(Piece& piece, const QString& title, const QString&
                               std::shared_ptr<const Sheet> inside) const {
   if (!inside) return;  // stopped: the whole is thrown away
   constexpr double kSide = 20, kTitleLeft = 30;
-  const QFontMetricsF plain(fonts_.plain), caption(fonts_.caption);
+  const QFontMetricsF plain(fonts_.plain), caption(fonts_.note);
   const double title_width = plain.horizontalAdvance(title);
   const double bar = kTitleLeft + title_width + (detail.isEmpty() ? 0 : 10 + caption.horizontalAdvance(detail)) + kSide;
   const double width = std::max(inside->size.width() + 2 * kSide, bar);
-  const bool passes_below = std::any_of(inside->wires.begin(), inside->wires.end(), [](const Wire& w) { return w.lower < 0; });
+  constexpr double kAir = 6;  // below the title, where no line comes in
+  const auto any = [&](auto passes) { return std::any_of(inside->wires.begin(), inside->wires.end(), passes); };
+  const bool passes_above = any([](const Wire& w) { return w.upper < 0; }), passes_below = any([](const Wire& w) { return w.lower < 0; });
+  const double bar_height = kTitleBar + (passes_above ? 0 : kAir);
   piece.shape = PieceShape::Frame;
-  piece.inside_at = {std::floor((width - inside->size.width()) / 2), kTitleBar};
-  piece.rect = {0, 0, std::ceil(width), kTitleBar + inside->size.height() + (passes_below ? 0 : kSide)};
+  piece.inside_at = {std::floor((width - inside->size.width()) / 2), bar_height};
+  piece.rect = {0, 0, std::ceil(width), bar_height + inside->size.height() + (passes_below ? 0 : kSide)};
   piece.title = make_line(title, fonts_.plain, {kTitleLeft, (kTitleBar - plain.height()) / 2});
-  piece.detail = make_line(detail, fonts_.caption, {kTitleLeft + title_width + 10, (kTitleBar - plain.height()) / 2 + plain.ascent() - caption.ascent()});
+  piece.detail = make_line(detail, fonts_.note, {kTitleLeft + title_width + 10, (kTitleBar - plain.height()) / 2 + plain.ascent() - caption.ascent()});
   piece.inside = std::move(inside);
 }
 
@@ -232,7 +235,9 @@ std::shared_ptr<Sheet> SheetBuilder::flow_sheet(int segment, bool backward, cons
   std::set<std::tuple<int, int, TensorId>> known;
   const auto link = [&](int from, int to, TensorId tensor, OpId reader) {
     if (from == to || !known.insert({from, to, tensor}).second) return;
-    links.push_back({from, to, backward, segment, tensor, false, text_.line(of, tensor, reader)});
+    // The line outside the container says it already.
+    const QString label = from < 0 || to < 0 ? QString() : text_.line(of, tensor, reader);
+    links.push_back({from, to, backward, segment, tensor, false, label});
   };
   for (size_t i = 0; i < of.ops.size(); ++i) {
     if (!same_lane(static_cast<OpId>(i))) continue;
@@ -268,11 +273,13 @@ std::vector<Link> SheetBuilder::chain_links(const std::vector<Piece>& chain, boo
     if (unit < 0) return;
     const int segment = outline_.segment_of(unit);
     const Segment& of = outline_.segment(segment);
-    const QString verb = transfer ? QStringLiteral("send ") : QString();
-    if (shows(options_.passes, false) && of.output >= 0)
-      links.push_back({upper, lower, false, segment, of.output, transfer, verb + text_.shape(of.tensor(of.output))});
-    if (shows(options_.passes, true) && of.output_grad >= 0)
-      links.push_back({lower, upper, true, segment, of.output_grad, transfer, verb + text_.shape(of.tensor(of.output_grad))});
+    const auto add = [&](int from, int to, bool up, TensorId tensor) {
+      const QString verb = transfer ? QStringLiteral("send ") : QString();
+      const QString label = from < 0 || to < 0 ? QString() : verb + text_.shape(of.tensor(tensor));
+      links.push_back({from, to, up, segment, tensor, transfer, label});
+    };
+    if (shows(options_.passes, false) && of.output >= 0) add(upper, lower, false, of.output);
+    if (shows(options_.passes, true) && of.output_grad >= 0) add(lower, upper, true, of.output_grad);
   };
   const int count = static_cast<int>(chain.size());
   if (before && count > 0) between(-1, 0);

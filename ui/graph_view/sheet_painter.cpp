@@ -86,7 +86,15 @@ class Painting {
     QPen pen(inks_.wire, std::max(1.2, 0.8 / view_.zoom));
     pen.setCapStyle(Qt::RoundCap);
     painter_.setPen(pen);
-    painter_.drawPath(sheet.lines);
+    const QRectF seen(view_.unmap(clip_.topLeft()) - at, clip_.size() / view_.zoom);
+    if (seen.contains(QRectF(QPointF(), sheet.size))) {
+      painter_.drawPath(sheet.lines);
+    } else {  // most of a long chain is out of sight, and stroking is what costs
+      QPainterPath visible;
+      for (const Wire& wire : sheet.wires)
+        if (wire.bounds.adjusted(-2, -2, 2, 2).intersects(seen)) visible.addPath(wire.path);
+      painter_.drawPath(visible);
+    }
     for (const Wire& wire : sheet.wires) {
       if (&wire != marks_.selected_wire || container != marks_.selected_wire_around) continue;
       painter_.setPen(QPen(inks_.accent, 2.4 / std::min(1.0, view_.zoom)));
@@ -109,7 +117,7 @@ class Painting {
     painter_.setPen(inks_.secondary);
     for (const Wire& wire : sheet.wires)
       if (!wire.label.text.isEmpty()) text(wire.label, at, fonts_.caption);
-    for (const TextLine& caption : sheet.captions) text(caption, at, fonts_.caption);
+    for (const TextLine& caption : sheet.captions) text(caption, at, fonts_.note);
   }
 
   void text(const TextLine& line, QPointF at, const QFont& font) {
@@ -155,7 +163,7 @@ class Painting {
     text(piece.title, rect.topLeft(), title_font);
     if (view_.zoom < kDetailZoom) return;
     painter_.setPen(inks_.secondary);
-    text(piece.detail, rect.topLeft(), piece.shape == PieceShape::Frame ? fonts_.caption : fonts_.detail);
+    text(piece.detail, rect.topLeft(), piece.shape == PieceShape::Frame ? fonts_.note : fonts_.detail);
   }
 
   void chevron(const QRectF& rect, bool open) {

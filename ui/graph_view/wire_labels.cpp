@@ -46,10 +46,10 @@ void place_labels(Sheet& sheet, const std::vector<QString>& labels, const QFont&
   for (const Piece& piece : sheet.pieces) obstacles.boxes.push_back(piece.rect.adjusted(-2, 1, 2, -1));
   for (const Wire& wire : sheet.wires)
     for (const QPolygonF& line : wire.path.toSubpathPolygons()) obstacles.lines.push_back(line);
-  std::set<std::pair<TensorId, QString>> named;
+  std::set<std::pair<int, QString>> named;  // by source
   for (size_t i = 0; i < sheet.wires.size(); ++i) {
     Wire& wire = sheet.wires[i];
-    if (labels[i].isEmpty() || named.count({wire.tensor, labels[i]})) continue;
+    if (labels[i].isEmpty() || named.count({wire.source(), labels[i]})) continue;
     const QSizeF size(metrics.horizontalAdvance(labels[i]), metrics.height());
     // Beside the middle first, then towards either end; right of the line, then left.
     for (const double part : {0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8}) {
@@ -66,7 +66,7 @@ void place_labels(Sheet& sheet, const std::vector<QString>& labels, const QFont&
         wire.label = make_line(labels[i], font, rect.topLeft());
         obstacles.boxes.push_back(rect);
         sheet.size.setWidth(std::max(sheet.size.width(), rect.right()));
-        named.insert({wire.tensor, labels[i]});
+        named.insert({wire.source(), labels[i]});
         break;
       }
       if (!wire.label.text.isEmpty()) break;

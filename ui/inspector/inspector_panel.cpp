@@ -2,6 +2,7 @@
 
 #include <QClipboard>
 #include <QContextMenuEvent>
+#include <QFrame>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QMenu>
@@ -25,20 +26,28 @@ CopyLabel* add_label(QVBoxLayout* layout, const QString& text, const char* role)
   return label;
 }
 
-// Name left, value right in a monospace font, a hairline below.
+// Name left, value right, a hairline below. Shapes and formulas are set in the monospace font, figures are not.
 QWidget* fact_row(const QString& name, const QString& value, QWidget* parent) {
-  auto* row = new QFrame(parent);
-  row->setObjectName("fact_row");
-  auto* layout = new QHBoxLayout(row);
-  layout->setContentsMargins(0, 5, 0, 5);
-  layout->setSpacing(12);
+  auto* row = new QWidget(parent);
+  auto* line = new QHBoxLayout;
+  line->setContentsMargins(0, 5, 0, 5);
+  line->setSpacing(12);
   auto* left = new CopyLabel(name, row, true);
   auto* right = new CopyLabel(value, row, true);
-  right->setFont(Theme::instance().monoFont(12));
+  if (value.startsWith('[') || value.contains(QChar(0xB7))) right->setFont(Theme::instance().monoFont(12));
+  left->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   right->setAlignment(Qt::AlignRight | Qt::AlignTop);
   // The longer of the two gets the room that the other leaves.
-  layout->addWidget(left, name.size() >= value.size() ? 3 : 2);
-  layout->addWidget(right, name.size() >= value.size() ? 2 : 3);
+  line->addWidget(left, name.size() >= value.size() ? 3 : 2);
+  line->addWidget(right, name.size() >= value.size() ? 2 : 3);
+  auto* hairline = new QFrame(row);
+  hairline->setObjectName("hairline");
+  hairline->setFixedHeight(1);
+  auto* layout = new QVBoxLayout(row);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addLayout(line);
+  layout->addWidget(hairline);
   return row;
 }
 

@@ -40,6 +40,7 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
     return iconPixmap(error ? "error" : "note", error ? colors.bad : colors.note, 16);
   }
   if (role == Qt::ForegroundRole && index.column() == FixColumn) return readable(colors.accent, colors.panel);
+  if (role == Qt::FontRole && index.column() == FixColumn) return Theme::instance().uiFont(13, QFont::DemiBold);
   if (role == Qt::ForegroundRole && index.column() == Accepted) return colors.secondary;
   if (role == Qt::AccessibleTextRole && index.column() == Where) {
     return (error ? tr("Error: ") : tr("Note: ")) + place(problem);

@@ -64,14 +64,13 @@ Inspection designSummary(const Session& session) {
     const std::optional<int64_t> value = report->binding.get(derived.symbol);
     if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});
   }
-  summary.rows.push_back({Session::tr("Microbatches per step and replica, m"), text(grouped(report->microbatches))});
   for (int i = 0; i < kMemoryCategoryCount; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     if (peak.memory[i].value == 0) continue;
-    summary.rows.push_back({QString::fromUtf8(memory_category_label(category)) + Session::tr(", stage %1").arg(peak.stage),
+    summary.rows.push_back({QString::fromUtf8(memory_category_label(category)),
                             text(format_bytes(peak.memory[i].value, session.units()))});
   }
-  summary.rows.push_back({Session::tr("Memory of a rank, stage %1").arg(peak.stage),
+  summary.rows.push_back({Session::tr("A rank of stage %1").arg(peak.stage),
                           text(format_bytes(peak.memory_total, session.units()))});
   summary.why_title = report->stages.size() > 1 ? Session::tr("Why is stage %1 the largest?").arg(peak.stage)
                                                 : Session::tr("What takes the memory?");

@@ -39,7 +39,7 @@ std::optional<Problem> Session::setKnob(const QString& id, const QString& text) 
   Design next = design_;
   if (std::optional<Problem> problem = set_knob(next, *knob, text.toStdString())) return problem;
   if (next == design_) return std::nullopt;
-  undo_.push(new DesignCommand(this, next, tr("Set %1").arg(QString::fromStdString(knob->label).toLower()), id));
+  undo_.push(new DesignCommand(this, next, tr("set %1").arg(QString::fromStdString(knob->label).toLower()), id));
   return std::nullopt;
 }
 
@@ -57,7 +57,7 @@ void Session::applyPreset(const QString& id) {
   Design next = design_;
   if (!apply_preset(next, id.toStdString())) return;
   const Preset* preset = ModelLibrary::instance().preset(id.toStdString());
-  setDesign(next, tr("Model %1").arg(QString::fromStdString(preset ? preset->name : id.toStdString())));
+  setDesign(next, tr("model %1").arg(QString::fromStdString(preset ? preset->name : id.toStdString())));
 }
 
 void Session::setDesign(const Design& design, const QString& undo_text) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kRowHeight = 26;
 constexpr int kCellMargin = 7;        // on each side; ten columns fit between form and inspector
-constexpr int kLeastStretched = 110;  // of the column that takes the rest
+constexpr int kLeastStretched = 72;   // of the column that takes the rest
 
 // Hairlines between rows, the picked row in the soft accent, alarms in the colour for bad news.
 class RowDelegate : public QStyledItemDelegate {

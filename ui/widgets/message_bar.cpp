@@ -17,6 +17,7 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent), text_(new QLabel(this)
   setThemedIcon(close, "close");
   close->setAccessibleName(tr("Dismiss"));
   close->setToolTip(close->accessibleName());
+  close->setProperty("flat", true);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(20, 6, 12, 6);
   layout->addWidget(text_, 1);

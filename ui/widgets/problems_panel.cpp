@@ -20,7 +20,11 @@
 namespace shardscape::ui {
 
 ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
-    : QWidget(parent), session_(session), model_(new ProblemsModel(this)), table_(new QTableView(this)) {
+    : QWidget(parent),
+      session_(session),
+      model_(new ProblemsModel(this)),
+      table_(new QTableView(this)),
+      nothing_(new QLabel(tr("None: the design can be built as it is."), this)) {
   setObjectName("problems_panel");
   setAttribute(Qt::WA_StyledBackground);
   table_->setObjectName("problems_table");
@@ -41,12 +45,16 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   header->setSectionResizeMode(ProblemsModel::Accepted, QHeaderView::Stretch);
   header->setSectionResizeMode(ProblemsModel::FixColumn, QHeaderView::ResizeToContents);
 
+  nothing_->setProperty("role", "secondary");
+  nothing_->setContentsMargins(11, 0, 0, 0);
+  nothing_->setWordWrap(true);
   auto* title = new QLabel(tr("Problems"), this);
   title->setProperty("role", "heading");
   auto* close = new QToolButton(this);
   setThemedIcon(close, "close");
   close->setAccessibleName(tr("Close the list of problems"));
   close->setToolTip(close->accessibleName());
+  close->setProperty("flat", true);
   auto* top = new QHBoxLayout;
   top->setContentsMargins(16, 6, 8, 4);
   top->addWidget(title);
@@ -56,7 +64,11 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addLayout(top);
-  layout->addWidget(table_);
+  auto* body = new QHBoxLayout;
+  body->setContentsMargins(5, 0, 5, 4);  // cells begin under the title
+  body->addWidget(table_);
+  body->addWidget(nothing_, 1, Qt::AlignTop);
+  layout->addLayout(body);
   setMinimumHeight(120);
 
   connect(close, &QToolButton::clicked, this, &ProblemsPanel::closeRequested);
@@ -82,7 +94,10 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
 void ProblemsPanel::refresh() {
   if (session_->computing()) return;  // the list of the design before stays until the new one is there
   model_->setProblems(session_->problems());
-  if (model_->rowCount() > 0) table_->setCurrentIndex(model_->index(0, 0));
+  const bool any = model_->rowCount() > 0;
+  table_->setVisible(any);
+  nothing_->setVisible(!any);
+  if (any) table_->setCurrentIndex(model_->index(0, 0));
 }
 
 void ProblemsPanel::applyFirstFix(int row) {

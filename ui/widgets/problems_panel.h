@@ -3,6 +3,7 @@
 
 #include <QWidget>
 
+class QLabel;
 class QTableView;
 
 namespace shardscape::ui {
@@ -29,6 +30,7 @@ class ProblemsPanel : public QWidget {
   Session* session_;
   ProblemsModel* model_;
   QTableView* table_;
+  QLabel* nothing_;
 };
 
 }  // namespace shardscape::ui

@@ -36,6 +36,7 @@ StatusBar::StatusBar(Session* session, ExportJob* job, QWidget* parent)
   setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(28);
   problems_->setObjectName("problems_button");
+  problems_->setIconSize({14, 14});
   units_->setObjectName("units_button");
   units_->setToolTip(tr("Binary (GiB) or decimal (GB) units"));
   cancel_->setObjectName("cancel_job");
@@ -101,12 +102,12 @@ void StatusBar::refreshProblems() {
   QStringList parts;
   if (errors) parts << (errors == 1 ? tr("1 problem") : tr("%1 problems").arg(errors));
   if (notes) parts << (notes == 1 ? tr("1 note") : tr("%1 notes").arg(notes));
-  problems_->setText(parts.isEmpty() ? tr("No problems") : parts.join(", "));
+  problems_->setText(" " + (parts.isEmpty() ? tr("No problems") : parts.join(", ")));  // off the icon a little
   problems_->setToolTip(tr("Show or hide the list of problems"));
   const Colors& colors = Theme::instance().colors();
-  problems_->setIcon(errors  ? iconPixmap("error", colors.bad, 16)
-                     : notes ? iconPixmap("note", colors.note, 16)
-                             : iconPixmap("check", colors.good, 16));
+  problems_->setIcon(errors  ? iconPixmap("error", colors.bad, 14)
+                     : notes ? iconPixmap("note", colors.note, 14)
+                             : iconPixmap("check", colors.good, 14));
 }
 
 void StatusBar::refreshJob() {

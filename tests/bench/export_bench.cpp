@@ -1,0 +1,228 @@
+// Speed and memory of exporting bundles: into memory against memcpy, to disk against a bare writer of equal files.
+// usage: export_bench [--ranks 1024,4096] [--microbatches 16] [--disk-ranks 1024 (0: none)] [--folder DIR] [--rounds 3] [--json FILE]
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "support/bench_figures.h"
+#include "support/designs.h"
+#include "report/report.h"
+#include "trace/bundle.h"
+#include "trace/trace_export.h"
+
+using namespace shardscape;
+using bench::Figure;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t kMostDiskBytes = 8'000'000'000;
+
+double seconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
+}
+
+// Where copies go, one after another. Larger than the caches, so that bytes reach memory as a file system's do.
+class Ring {
+ public:
+  Ring() : bytes_(kBytes, 'r') {}  // every page touched before anything is timed
+  void copy(const char* from, size_t size) {
+    if (at_ + size > bytes_.size()) at_ = 0;
+    if (size > bytes_.size()) throw std::runtime_error("a trace is larger than the benchmark's buffer");
+    std::memcpy(bytes_.data() + at_, from, size);
+    asm volatile("" : : "r"(bytes_.data()) : "memory");  // the copy must not be dropped
+    at_ += size;
+  }
+
+ private:
+  static constexpr size_t kBytes = 64 << 20;
+  std::string bytes_;
+  size_t at_ = 0;
+};
+
+// One warm ring per thread that copies at the same time; export and bare copy take turns with the same ones.
+class Rings {
+ public:
+  Rings() : free_(std::max(1u, std::thread::hardware_concurrency()), nullptr) {
+    for (Ring*& ring : free_) ring = &rings_.emplace_back();
+  }
+  void copy(const char* from, size_t size) {
+    Ring* ring = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (free_.empty()) free_.push_back(&rings_.emplace_back());
+      ring = free_.back();
+      free_.pop_back();
+    }
+    ring->copy(from, size);
+    const std::lock_guard lock(mutex_);
+    free_.push_back(ring);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<Ring> rings_;
+  std::vector<Ring*> free_;
+};
+
+Rings& rings() {
+  static Rings all;
+  return all;
+}
+
+class MemorySink : public ByteSink {
+ public:
+  std::optional<Problem> write(const std::string&, std::string_view bytes) override {
+    rings().copy(bytes.data(), bytes.size());
+    const std::lock_guard lock(mutex_);
+    sizes_.push_back(bytes.size());
+    return std::nullopt;
+  }
+  std::vector<size_t> sizes_;
+
+ private:
+  std::mutex mutex_;
+};
+
+// The same number of threads share out the same files.
+void for_each_file(const std::vector<size_t>& sizes, const std::function<void(size_t, size_t)>& work) {
+  std::atomic<size_t> next{0};
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
+    threads.emplace_back([&] {
+      for (size_t i; (i = next.fetch_add(1)) < sizes.size();) work(i, sizes[i]);
+    });
+}
+
+void bare_memcpy(const std::vector<size_t>& sizes, const std::string& from) {
+  for_each_file(sizes, [&](size_t, size_t size) { rings().copy(from.data(), size); });
+}
+
+void bare_writer(const fs::path& folder, const std::vector<size_t>& sizes) {
+  fs::create_directory(folder);
+  for_each_file(sizes, [&](size_t i, size_t size) {
+    thread_local std::string bytes;
+    if (bytes.size() < size) bytes.assign(size, 'x');
+    const int file = ::open((folder / ("bare." + std::to_string(i) + ".et")).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (file < 0 || ::write(file, bytes.data(), size) != static_cast<ssize_t>(size)) throw std::runtime_error("bare write failed");
+    ::close(file);
+  });
+}
+
+std::shared_ptr<const Report> job(int64_t ranks, int64_t microbatches) {
+  Design d = test::preset_design("llama3-70b", 8, 8, ranks / 64, true);
+  d.workload.microbatch = 1;
+  d.workload.batch = microbatches * d.parallel.dp;
+  auto report = make_report(d);
+  if (!report || !report->valid()) throw std::runtime_error("no report: " + (report ? to_string(report->problems.front()) : ""));
+  return report;
+}
+
+std::vector<int64_t> numbers(const std::string& text) {
+  std::vector<int64_t> out;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');)
+    if (const int64_t n = std::stoll(part); n > 0) out.push_back(n);
+  return out;
+}
+
+std::string of_ranks(int64_t ranks) { return std::to_string(ranks) + " ranks, "; }
+
+void measure_sink(int64_t ranks, int64_t microbatches, int rounds, std::vector<Figure>& figures) {
+  const auto report = job(ranks, microbatches);
+  std::vector<double> rates, copies, ratios;
+  double bytes = 0;
+  rings();
+  // The first round warms caches and threads and is not counted.
+  for (int r = -1; r < rounds; ++r) {
+    MemorySink sink;
+    const double ours = seconds([&] {
+      const auto result = TraceExport(*report, {}).write(sink, {}, {});
+      if (const auto* problem = std::get_if<Problem>(&result)) throw std::runtime_error(to_string(*problem));
+      bytes = static_cast<double>(std::get<TraceTotals>(result).bytes);
+    });
+    // Includes the benchmark's own rings, 64 MiB per thread.
+    if (r < 0) figures.push_back({of_ranks(ranks) + "sink: peak resident memory", peak_megabytes(), "MB", "< 400 MB"});
+    const std::string from(*std::max_element(sink.sizes_.begin(), sink.sizes_.end()), 'x');
+    const double copy = seconds([&] { bare_memcpy(sink.sizes_, from); });
+    if (r < 0) continue;
+    copies.push_back(bytes / copy / 1e9);
+    rates.push_back(bytes / ours / 1e9);
+    ratios.push_back(copy / ours);
+  }
+  figures.push_back({of_ranks(ranks) + "sink: size", bytes / 1e9, "GB", ""});
+  figures.push_back({of_ranks(ranks) + "sink: rate, median", bench::percentile(rates, 0.5), "GB/s", ">= 1 GB/s"});
+  figures.push_back({of_ranks(ranks) + "memcpy of the same sizes: rate, median", bench::percentile(copies, 0.5), "GB/s", ""});
+  figures.push_back({of_ranks(ranks) + "sink: share of memcpy, median", bench::percentile(ratios, 0.5), "", ">= 0.5"});
+  const double estimate = seconds([&] { estimate_bundle_bytes(*report, {}); });
+  figures.push_back({of_ranks(ranks) + "size estimate", estimate * 1e3, "ms", ""});
+}
+
+void measure_disk(int64_t ranks, int64_t microbatches, int rounds, const fs::path& folder, std::vector<Figure>& figures) {
+  const auto report = job(ranks, microbatches);
+  if (estimate_bundle_bytes(*report, {}) > kMostDiskBytes) {
+    std::printf("  %lld ranks to disk: left out, more than 8 GB\n", static_cast<long long>(ranks));
+    return;
+  }
+  MemorySink sink;
+  (void)TraceExport(*report, {}).write(sink, {}, {});
+  std::vector<double> ratios, rates;
+  for (int r = 0; r < rounds; ++r) {
+    double bytes = 0;
+    const double ours = seconds([&] {
+      const auto result = export_bundle(*report, {.target = folder / "ours"});
+      if (const auto* problem = std::get_if<Problem>(&result)) throw std::runtime_error(to_string(*problem));
+      bytes = static_cast<double>(std::get<ExportSummary>(result).bytes);
+    });
+    fs::remove_all(folder / "ours");
+    const double bare = seconds([&] { bare_writer(folder / "bare", sink.sizes_); });
+    fs::remove_all(folder / "bare");
+    ratios.push_back(ours / bare);
+    rates.push_back(bytes / ours / 1e9);
+  }
+  figures.push_back({of_ranks(ranks) + "disk: rate, median", bench::percentile(rates, 0.5), "GB/s", ""});
+  figures.push_back({of_ranks(ranks) + "disk: time against a bare writer, median", bench::percentile(ratios, 0.5), "", "<= 1.3"});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  std::map<std::string, std::string> flags{{"--ranks", "1024,4096"}, {"--microbatches", "16"}, {"--disk-ranks", "1024"},
+                                           {"--folder", fs::temp_directory_path().string()}, {"--rounds", "3"}};
+  for (int i = 1; i + 1 < argc; i += 2) flags[argv[i]] = argv[i + 1];
+  const int rounds = std::stoi(flags["--rounds"]);
+  const int64_t microbatches = std::stoll(flags["--microbatches"]);
+  std::vector<Figure> figures;
+  for (const int64_t ranks : numbers(flags["--ranks"])) measure_sink(ranks, microbatches, rounds, figures);
+  fs::path folder = fs::path(flags["--folder"]) / ("shardscape-export-bench-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  for (const int64_t ranks : numbers(flags["--disk-ranks"])) measure_disk(ranks, microbatches, rounds, folder, figures);
+  fs::remove_all(folder);
+  return bench::report_figures("export of Llama 3 70B, TP 8 with sequence parallelism, PP 8, " + flags["--microbatches"] + " microbatches",
+                               figures, argc, argv);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "export_bench: %s\n", error.what());
+  return 1;
+}

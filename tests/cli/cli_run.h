@@ -1,0 +1,39 @@
+// Runs the built shardscape-cli as a person does and keeps what it says.
+#pragma once
+
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QProcessEnvironment>
+#include <QStringList>
+
+namespace shardscape::test {
+
+struct CliRun {
+  int exit_code = -1;
+  QString out, err;
+  QJsonObject json() const { return QJsonDocument::fromJson(out.toUtf8()).object(); }
+};
+
+// extra_env: NAME=value. folder: where it runs; empty is the present one.
+inline CliRun run_cli(const QStringList& words, const QString& folder = {}, const QStringList& extra_env = {}) {
+  QProcess process;
+  if (!folder.isEmpty()) process.setWorkingDirectory(folder);
+  QProcessEnvironment env = QProcessEnvironment::systemEnvironment();
+  for (const QString& entry : extra_env) env.insert(entry.section('=', 0, 0), entry.section('=', 1));
+  process.setProcessEnvironment(env);
+  process.start(SHARDSCAPE_CLI, words);
+  CliRun run;
+  if (!process.waitForFinished(120'000) || process.exitStatus() != QProcess::NormalExit) return run;
+  run.exit_code = process.exitCode();
+  run.out = QString::fromUtf8(process.readAllStandardOutput());
+  run.err = QString::fromUtf8(process.readAllStandardError());
+  return run;
+}
+
+// As typed in a shell, without quotes or spaces in words.
+inline CliRun run_line(const QString& line, const QString& folder = {}) {
+  return run_cli(line.split(' ', Qt::SkipEmptyParts), folder);
+}
+
+}  // namespace shardscape::test

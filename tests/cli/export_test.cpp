@@ -1,0 +1,189 @@
+// export and check: the bundle, what stands in its way, and Ctrl+C.
+#include <QDir>
+#include <QElapsedTimer>
+#include <QStorageInfo>
+#include <QTemporaryDir>
+#include <QTest>
+#include <csignal>
+
+#include "cli/cli_run.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+class ExportTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void as_documented();
+  void json();
+  void name_and_tensors();
+  void check_finds_damage_data();
+  void check_finds_damage();
+  void targets_data();
+  void targets();
+  void replace();
+  void invalid_design_writes_nothing();
+  void interrupted_data();
+  void interrupted();
+};
+
+namespace {
+
+const QString kSmall = "export --model llama3-8b --layers 4 --dp 2 --tp 2 --pp 2 --seq 128 --batch 4 -o ";
+
+QStringList everything_in(const QString& folder) {
+  return QDir(folder).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
+}
+
+void put(const QString& path, const QByteArray& bytes) {
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  QCOMPARE(file.write(bytes), bytes.size());
+}
+
+}  // namespace
+
+void ExportTest::as_documented() {
+  QTemporaryDir folder;
+  const CliRun made = run_line("export --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 -o out/llama8", folder.path());
+  QCOMPARE(made.exit_code, 0);
+  QCOMPARE(made.err, QString());  // no terminal, no progress
+  QVERIFY(made.out.contains("8 ranks"));
+  const QStringList files = everything_in(folder.filePath("out/llama8"));
+  QCOMPARE(files.size(), 8 + 5);
+  for (int rank = 0; rank < 8; ++rank) QVERIFY(files.contains(QString("trace.%1.et").arg(rank)));
+  for (const char* file : {"comm_groups.json", "system.json", "network.yml", "memory.json", "manifest.json"}) {
+    QVERIFY2(files.contains(file), file);
+  }
+  QCOMPARE(everything_in(folder.filePath("out")), QStringList{"llama8"});
+  const CliRun checked = run_line("check out/llama8", folder.path());
+  QCOMPARE(checked.exit_code, 0);
+  QVERIFY2(checked.out.contains("0 errors, 0 warnings"), qPrintable(checked.out));
+}
+
+void ExportTest::json() {
+  QTemporaryDir folder;
+  const QJsonObject made = run_line(kSmall + "a --json", folder.path()).json();
+  QCOMPARE(made["ranks"].toInt(), 8);
+  QVERIFY(made["nodes"].toInt() > 0 && made["bytes"].toInt() > 0);
+  QVERIFY(QDir(made["target"].toString()).exists("trace.0.et"));
+  const CliRun checked = run_line("check a --json", folder.path());
+  QCOMPARE(checked.exit_code, 0);
+  QVERIFY(!checked.json().isEmpty());
+}
+
+void ExportTest::name_and_tensors() {
+  QTemporaryDir folder;
+  QCOMPARE(run_line(kSmall + "plain --name job", folder.path()).exit_code, 0);
+  QCOMPARE(run_line(kSmall + "full --name job --tensors", folder.path()).exit_code, 0);
+  const qint64 plain = QFileInfo(folder.filePath("plain/job.7.et")).size();
+  const qint64 full = QFileInfo(folder.filePath("full/job.7.et")).size();
+  QVERIFY(plain > 0 && full > 2 * plain);
+  QCOMPARE(run_line("check full", folder.path()).exit_code, 0);
+  const CliRun bad = run_line(kSmall + "other --name a/b", folder.path());
+  QCOMPARE(bad.exit_code, 2);
+  QVERIFY(bad.err.contains("error: name: "));
+  QVERIFY(!QDir(folder.path()).exists("other"));
+}
+
+void ExportTest::check_finds_damage_data() {
+  QTest::addColumn<QString>("file");
+  QTest::addColumn<int>("keep");  // bytes; -1 removes the file
+  QTest::newRow("trace cut short") << "trace.3.et" << 1000;
+  QTest::newRow("trace missing") << "trace.3.et" << -1;
+  QTest::newRow("groups cut short") << "comm_groups.json" << 10;
+}
+
+void ExportTest::check_finds_damage() {
+  QFETCH(QString, file);
+  QFETCH(int, keep);
+  QTemporaryDir folder;
+  QCOMPARE(run_line(kSmall + "a", folder.path()).exit_code, 0);
+  const QString path = folder.filePath("a/" + file);
+  QVERIFY(keep < 0 ? QFile::remove(path) : QFile::resize(path, keep));
+  const CliRun checked = run_line("check a", folder.path());
+  QCOMPARE(checked.exit_code, 1);
+  QVERIFY(!checked.out.isEmpty());
+  QVERIFY(!run_line("check a --json", folder.path()).json().isEmpty());
+}
+
+void ExportTest::targets_data() {
+  QTest::addColumn<QString>("target");
+  QTest::addColumn<QString>("said");
+  QTest::newRow("not empty") << "full" << "not empty";
+  QTest::newRow("not empty, and no bundle to replace") << "full --replace" << "no bundle";
+  QTest::newRow("a file") << "file" << "a file, not a folder";
+  QTest::newRow("below a file") << "file/below" << "cannot be written";
+  QTest::newRow("where nobody can write") << "/proc/shardscape/a" << "cannot be written";
+}
+
+void ExportTest::targets() {
+  QFETCH(QString, target);
+  QFETCH(QString, said);
+  QTemporaryDir folder;
+  QVERIFY(QDir(folder.path()).mkdir("full"));
+  put(folder.filePath("full/thesis.tex"), "years of work");
+  put(folder.filePath("file"), "text");
+  const CliRun run = run_line(kSmall + target, folder.path());
+  QCOMPARE(run.exit_code, 3);
+  QVERIFY2(run.err.contains(said), qPrintable(run.err));
+  QVERIFY2(run.err.contains("accepted: "), qPrintable(run.err));
+  QCOMPARE(everything_in(folder.path()), (QStringList{"file", "full"}));
+  QCOMPARE(everything_in(folder.filePath("full")), QStringList{"thesis.tex"});
+  QCOMPARE(QFileInfo(folder.filePath("file")).size(), 4);
+}
+
+void ExportTest::replace() {
+  QTemporaryDir folder;
+  QCOMPARE(run_line(kSmall + "a --name old", folder.path()).exit_code, 0);
+  QCOMPARE(run_line(kSmall + "a --name new", folder.path()).exit_code, 3);
+  QVERIFY(QDir(folder.filePath("a")).exists("old.0.et"));
+  QCOMPARE(run_line(kSmall + "a --name new --replace", folder.path()).exit_code, 0);
+  QVERIFY(!QDir(folder.filePath("a")).exists("old.0.et"));
+  QVERIFY(QDir(folder.filePath("a")).exists("new.0.et"));
+  QCOMPARE(everything_in(folder.path()), QStringList{"a"});
+}
+
+void ExportTest::invalid_design_writes_nothing() {
+  QTemporaryDir folder;
+  const CliRun run = run_line("export --tp 5 -o deep/er/a", folder.path());
+  QCOMPARE(run.exit_code, 1);
+  QVERIFY(run.err.contains("error: tp: "));
+  QCOMPARE(everything_in(folder.path()), QStringList());
+}
+
+void ExportTest::interrupted_data() {
+  QTest::addColumn<int>("signal");
+  QTest::newRow("Ctrl+C") << SIGINT;
+  QTest::newRow("asked to end") << SIGTERM;
+}
+
+// Stopped amid thousands of files, it leaves nothing behind, not even the folders on the way.
+void ExportTest::interrupted() {
+  QFETCH(int, signal);
+  QTemporaryDir folder;
+  const qint64 free = QStorageInfo(folder.path()).bytesAvailable();
+  if (free < qint64{3} << 30) QSKIP("less than 3 GiB free");
+  QProcess process;
+  process.setWorkingDirectory(folder.path());
+  process.start(SHARDSCAPE_CLI, {"export", "--model", "llama3.1-405b", "--tp", "8", "--pp", "16", "--dp", "64", "--batch",
+                                 "256", "-o", "deep/er/a"});
+  QVERIFY(process.waitForStarted());
+  const auto written = [&] {
+    const QStringList partial = everything_in(folder.filePath("deep/er"));
+    return !partial.isEmpty() && everything_in(folder.filePath("deep/er/" + partial.front())).size() > 10;
+  };
+  QTRY_VERIFY_WITH_TIMEOUT(written(), 60'000);
+  QElapsedTimer timer;
+  timer.start();
+  QCOMPARE(::kill(static_cast<pid_t>(process.processId()), signal), 0);
+  QVERIFY(process.waitForFinished(30'000));
+  qInfo("ended after %lld ms, cleaning included", static_cast<long long>(timer.elapsed()));
+  QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+  QCOMPARE(process.exitCode(), 130);
+  QCOMPARE(everything_in(folder.path()), QStringList());
+}
+
+QTEST_GUILESS_MAIN(ExportTest)
+#include "export_test.moc"

@@ -1,0 +1,133 @@
+// The direction of dependencies and the size of files, read from the sources.
+#include <QDirIterator>
+#include <QFile>
+#include <QRegularExpression>
+#include <QTest>
+
+class DependencyTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void sources_are_found();
+  void core_has_no_qt();
+  void libraries_stay_in_core_sources();
+  void core_folders_go_one_way();
+  void core_ui_app_go_one_way();
+  void files_are_short();
+};
+
+namespace {
+
+struct Include {
+  QString file;  // from the top of the tree
+  int line;
+  QString what;
+  QString text() const { return QString("%1:%2 includes %3").arg(file).arg(line).arg(what); }
+};
+
+QStringList sources(const QString& folder) {
+  QStringList files;
+  QDirIterator it(QString(SHARDSCAPE_SOURCE_DIR "/") + folder, {"*.h", "*.hpp", "*.cpp"}, QDir::Files, QDirIterator::Subdirectories);
+  while (it.hasNext()) files << it.next().mid(qsizetype(sizeof SHARDSCAPE_SOURCE_DIR));
+  files.sort();
+  return files;
+}
+
+QStringList lines(const QString& file) {
+  QFile source(QString(SHARDSCAPE_SOURCE_DIR "/") + file);
+  return source.open(QIODevice::ReadOnly) ? QString::fromUtf8(source.readAll()).split('\n') : QStringList();
+}
+
+QList<Include> includes(const QString& folder) {
+  static const QRegularExpression pattern("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]");
+  QList<Include> list;
+  for (const QString& file : sources(folder)) {
+    int line = 0;
+    for (const QString& text : lines(file)) {
+      ++line;
+      if (const auto match = pattern.match(text); match.hasMatch()) list.append({file, line, match.captured(1)});
+    }
+  }
+  return list;
+}
+
+bool starts_with(const QString& text, const QStringList& words) {
+  return std::any_of(words.begin(), words.end(), [&](const QString& word) { return text.startsWith(word); });
+}
+
+// In the order of core/CMakeLists.txt: a folder uses itself and those before it. layout stands aside.
+const QStringList kOrder{"base", "symbolic", "model", "parallel", "design", "graph", "schedule", "cost", "report", "trace"};
+const QStringList kLayoutUses{"base", "symbolic", "model", "parallel", "design", "graph", "layout"};
+
+bool allowed(const QString& from, const QString& to) {
+  if (from == "layout") return kLayoutUses.contains(to);
+  return kOrder.contains(to) && kOrder.indexOf(to) <= kOrder.indexOf(from);
+}
+
+void none(const QStringList& found) { QVERIFY2(found.isEmpty(), qPrintable("\n" + found.join('\n'))); }
+
+}  // namespace
+
+void DependencyTest::sources_are_found() {
+  for (const char* folder : {"core", "ui", "app", "tests"}) QVERIFY2(sources(folder).size() > 5, folder);
+  QVERIFY(includes("core").size() > 100);
+  QStringList folders = QDir(SHARDSCAPE_SOURCE_DIR "/core").entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+  for (const QString& folder : folders) QVERIFY2(kOrder.contains(folder) || folder == "layout", qPrintable(folder));
+}
+
+void DependencyTest::core_has_no_qt() {
+  QStringList found;
+  for (const Include& i : includes("core")) {
+    if (i.what.startsWith('Q') || i.what.startsWith("qcustomplot")) found << i.text();
+  }
+  none(found);
+}
+
+void DependencyTest::libraries_stay_in_core_sources() {
+  QStringList found;
+  const QStringList tbb{"tbb/", "oneapi/", "google/protobuf"};
+  for (const Include& i : includes("core")) {
+    if (!i.file.endsWith(".cpp") && starts_with(i.what, tbb + QStringList{"nlohmann/"}) && i.file != "core/model/json_reader.h") found << i.text();
+  }
+  for (const char* folder : {"ui", "app"}) {
+    for (const Include& i : includes(folder)) {
+      if (starts_with(i.what, tbb)) found << i.text();
+    }
+  }
+  none(found);
+}
+
+void DependencyTest::core_folders_go_one_way() {
+  QStringList found;
+  for (const Include& i : includes("core")) {
+    const QString from = i.file.section('/', 1, 1), to = i.what.section('/', 0, 0);
+    const bool ours = i.what.contains('/') && (kOrder.contains(to) || to == "layout");
+    if (ours && !allowed(from, to)) found << i.text();
+  }
+  none(found);
+}
+
+void DependencyTest::core_ui_app_go_one_way() {
+  QStringList found;
+  for (const Include& i : includes("core")) {
+    if (starts_with(i.what, {"ui/", "app/", "../ui/", "../app/"})) found << i.text();
+  }
+  for (const Include& i : includes("ui")) {
+    if (starts_with(i.what, {"app/", "../app/"})) found << i.text();
+  }
+  none(found);
+}
+
+void DependencyTest::files_are_short() {
+  QStringList found;
+  for (const char* folder : {"core", "ui", "app", "tests"}) {
+    for (const QString& file : sources(folder)) {
+      const auto count = lines(file).size();
+      if (count > 600) found << QString("%1 has %2 lines").arg(file).arg(count);
+    }
+  }
+  none(found);
+}
+
+QTEST_APPLESS_MAIN(DependencyTest)
+#include "dependency_test.moc"

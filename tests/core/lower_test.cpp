@@ -1,0 +1,221 @@
+// The lowered programs against the report they come from, and the order that simulators rely on.
+#include <QTest>
+#include <map>
+#include <set>
+
+#include "support/trace_designs.h"
+#include "trace/groups.h"
+#include "trace/lower.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+using chakra::CollectiveType;
+using chakra::NodeType;
+
+namespace {
+
+std::string report_op(CollectiveType type) {
+  switch (type) {
+    case CollectiveType::AllGather: return "all_gather";
+    case CollectiveType::ReduceScatter: return "reduce_scatter";
+    case CollectiveType::AllToAll: return "all_to_all";
+    default: return "all_reduce";
+  }
+}
+
+struct Total {
+  Wide count = 0, bytes = 0;
+  friend bool operator==(const Total&, const Total&) = default;
+};
+
+// Bytes and count of full buffers by op and group size, from the report.
+std::map<std::pair<std::string, int64_t>, Total> reported(const StageReport& stage) {
+  std::map<std::pair<std::string, int64_t>, Total> out;
+  for (const CollectiveValue& c : stage.collectives) {
+    if (c.group_size < 2 || c.count.value == 0) continue;
+    Total& t = out[{c.op, c.op == "send" || c.op == "recv" ? 0 : c.group_size}];
+    t.count += c.count.value;
+    t.bytes += c.bytes.value;
+  }
+  return out;
+}
+
+std::map<std::pair<std::string, int64_t>, Total> lowered(const Lowering& lowering, const RankProgram& program, int64_t rank) {
+  std::map<std::pair<std::string, int64_t>, Total> out;
+  for (const TraceNode& n : program.nodes) {
+    const TraceOp& op = program.ops[n.op];
+    if (op.type == NodeType::Send || op.type == NodeType::Recv) {
+      Total& t = out[{op.type == NodeType::Send ? "send" : "recv", 0}];
+      t.count += 1;
+      t.bytes += op.comm_size;
+    } else if (op.type == NodeType::Coll) {
+      const auto group = role_group(lowering.mesh(), lowering.roles()[static_cast<size_t>(op.role)], rank);
+      const auto size = static_cast<int64_t>(group.size());
+      Total& t = out[{report_op(op.collective), size}];
+      t.count += 1;
+      t.bytes += Wide{op.comm_size} * (op.collective == CollectiveType::AllGather ? size : 1);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+class LowerTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    for (const NamedDesign& d : trace_designs()) reports_.push_back(trace_report(d.design));
+  }
+
+  void designs_data() {
+    QTest::addColumn<int>("index");
+    int i = 0;
+    for (const NamedDesign& d : trace_designs()) QTest::newRow(d.name) << i++;
+  }
+
+  void collectives_equal_the_report_data() { designs_data(); }
+  void collectives_equal_the_report() {
+    for_each_stage([](const Report& report, const Lowering& lowering, const RankProgram& program, int64_t rank) {
+      const auto expected = reported(report.stages[static_cast<size_t>(program.stage)]);
+      const auto found = lowered(lowering, program, rank);
+      for (const auto& [key, total] : expected) {
+        const auto it = found.find(key);
+        QVERIFY2(it != found.end(), (key.first + " over " + std::to_string(key.second) + " is missing").c_str());
+        QCOMPARE(to_string(it->second.count), to_string(total.count));
+        QCOMPARE(to_string(it->second.bytes), to_string(total.bytes));
+      }
+      QCOMPARE(found.size(), expected.size());
+    });
+  }
+
+  // num_ops is at least 1, also where nothing is computed.
+  void flops_equal_the_report_data() { designs_data(); }
+  void flops_equal_the_report() {
+    for_each_stage([](const Report& report, const Lowering&, const RankProgram& program, int64_t) {
+      Wide ops = 0, idle = 0;
+      for (const TraceNode& n : program.nodes) {
+        const TraceOp& op = program.ops[n.op];
+        if (op.type != NodeType::Comp) continue;
+        QVERIFY(op.num_ops >= 1 && op.tensor_size >= 1);
+        (op.num_ops == 1 ? idle : ops) += op.num_ops;
+      }
+      Wide expected = 0;
+      for (const FlopsValue& f : report.stages[static_cast<size_t>(program.stage)].flops) expected += f.counted.value;
+      QVERIFY2(ops <= expected && expected <= ops + idle,
+               (to_string(ops) + " + " + to_string(idle) + " against " + to_string(expected)).c_str());
+    });
+  }
+
+  void order_is_fixed_data() { designs_data(); }
+  void order_is_fixed() {
+    for_each_stage([](const Report&, const Lowering&, const RankProgram& program, int64_t) {
+      std::vector<int64_t> reach;  // how many communications in a row come before a node, by dependencies
+      int64_t chain = 0;
+      size_t roots = 0;
+      for (size_t i = 0; i < program.nodes.size(); ++i) {
+        const TraceNode& n = program.nodes[i];
+        int64_t before = 0;
+        std::set<uint32_t> seen;
+        for (uint32_t k = 0; k < n.ctrl_count + n.data_count; ++k) {
+          const uint32_t dep = program.deps[n.deps + k];
+          QVERIFY(dep >= 1 && dep <= i);  // ids ascend, no cycles
+          QVERIFY2(seen.insert(dep).second, "the same dependency twice");
+          before = std::max(before, reach[dep - 1]);
+        }
+        roots += seen.empty();
+        if (program.ops[n.op].type != NodeType::Comp) {
+          QCOMPARE(before, chain);
+          before = ++chain;
+        }
+        reach.push_back(before);
+      }
+      QCOMPARE(roots, size_t{1});
+    });
+  }
+
+  void transfers_follow_the_schedule_data() { designs_data(); }
+  void transfers_follow_the_schedule() {
+    for_each_stage([](const Report&, const Lowering& lowering, const RankProgram& program, int64_t) {
+      std::vector<std::pair<std::string, int>> expected, found;
+      for (const Action& a : lowering.schedule().actions[static_cast<size_t>(program.stage)])
+        if (a.kind == ActionKind::ReceiveForward || a.kind == ActionKind::SendForward ||
+            a.kind == ActionKind::ReceiveBackward || a.kind == ActionKind::SendBackward)
+          expected.emplace_back(std::string(action_name(a.kind)), a.microbatch);
+      for (const TraceNode& n : program.nodes) {
+        const TraceOp& op = program.ops[n.op];
+        if (op.type == NodeType::Send || op.type == NodeType::Recv) found.emplace_back(op.name, n.microbatch);
+      }
+      QVERIFY(found == expected);
+    });
+  }
+
+  void tensors_are_written_once_data() { designs_data(); }
+  void tensors_are_written_once() {
+    QFETCH(int, index);
+    const Report& report = *reports_[static_cast<size_t>(index)];
+    const RankProgram with = lower(report, 0, true), without = lower(report, 0, false);
+    QCOMPARE(with.nodes.size(), without.nodes.size());
+    for (const TraceOp& op : without.ops) QVERIFY(op.inputs.empty() && op.outputs.empty());
+    for (const TraceOp& op : with.ops) QVERIFY2(!op.inputs.empty() || !op.outputs.empty(), op.name.c_str());
+  }
+
+  void groups_are_numbered_for_simulators_data() {
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<int>("dp");
+    QTest::addColumn<int>("pp");
+    QTest::addColumn<int>("largest");
+    QTest::newRow("8 ranks") << 2 << 2 << 2 << 2147;
+    QTest::newRow("1,024 ranks") << 8 << 16 << 8 << 2147;
+    QTest::newRow("4,096 ranks") << 8 << 64 << 8 << 2147;
+    QTest::newRow("500 tp groups") << 2 << 500 << 1 << 2147;
+    QTest::newRow("32,768 ranks") << 8 << 512 << 8 << 40000;
+  }
+  void groups_are_numbered_for_simulators() {
+    QFETCH(int, tp);
+    QFETCH(int, dp);
+    QFETCH(int, pp);
+    QFETCH(int, largest);
+    const DeviceMesh mesh({.tp = tp, .cp = 1, .dp = dp, .pp = pp, .kv_heads = 8}, {});
+    const std::vector<GroupRole> roles{{{MeshAxis::Tp}, false}, {{MeshAxis::Dp}, false}, {{}, true}};
+    const GroupTable table(mesh, roles);
+    std::set<int32_t> ids;
+    for (const CommGroup& g : table.groups()) {
+      QVERIFY(g.ranks.size() > 1);
+      QVERIFY(std::is_sorted(g.ranks.begin(), g.ranks.end()));
+      QVERIFY(g.id >= 1 && g.id <= largest);
+      QVERIFY2(ids.insert(g.id).second, "an id twice");
+    }
+    QVERIFY(*ids.rbegin() <= static_cast<int>(500 * (ids.size() / 497 + 1)));  // hardly any left out
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+      std::set<int32_t> rest;
+      for (int role = 0; role < 3; ++role)
+        if (const int32_t id = table.id(role, rank); id != 0)
+          QVERIFY2(rest.insert(id % GroupTable::kIdModulus).second, "ids of a rank equal modulo 500");
+    }
+  }
+
+  void stopping_leaves_early() {
+    std::stop_source stop;
+    stop.request_stop();
+    QVERIFY(Lowering(*reports_[0]).stage(0, false, stop.get_token()).nodes.empty());
+  }
+
+ private:
+  template <class Check>
+  void for_each_stage(Check check) {
+    QFETCH(int, index);
+    const Report& report = *reports_[static_cast<size_t>(index)];
+    const Lowering lowering(report);
+    for (int s = 0; s < static_cast<int>(report.stages.size()); ++s) {
+      const RankProgram program = lowering.stage(s, false);
+      check(report, lowering, program, lowering.mesh().with(0, MeshAxis::Pp, s));
+      if (QTest::currentTestFailed()) return;
+    }
+  }
+  std::vector<std::shared_ptr<const Report>> reports_;
+};
+
+QTEST_GUILESS_MAIN(LowerTest)
+#include "lower_test.moc"

@@ -1,0 +1,174 @@
+// The report: every number equals its printed formula, stages agree with the schedule, sends with receives; random
+// designs, valid or not, never do worse than a Problem.
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QRandomGenerator>
+#include <QtTest>
+
+#include "cost/grad_plan.h"
+#include "design/knobs.h"
+#include "report/report.h"
+#include "support/designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+// A plausible design, now and then with a value that makes no sense.
+Design random_design(QRandomGenerator& random, bool wild) {
+  const char* presets[] = {"llama3-8b", "llama3-70b", "llama3.1-405b", "gpt3-175b"};
+  Design d = preset_design(presets[random.bounded(4)], 1 << random.bounded(5), 1 + random.bounded(16), 1 << random.bounded(6), random.bounded(2));
+  d.parallel.schedule = random.bounded(2) ? ScheduleKind::GPipe : ScheduleKind::OneFOneB;
+  d.workload.seq = 256 << random.bounded(4);
+  d.workload.microbatch = 1 << random.bounded(3);
+  d.workload.batch = d.workload.microbatch * d.parallel.dp * (1 + random.bounded(20));
+  if (!wild) return d;
+  const auto all = knobs();
+  for (int i = 0; i < 3; ++i) {
+    const Knob& knob = all[random.bounded(static_cast<int>(all.size()))];
+    const char* texts[] = {"0", "-1", "7", "131072", "9223372036854775807", "", "x", "1,2,3", "true", "3"};
+    (void)set_knob(d, knob, texts[random.bounded(10)]);
+  }
+  // What a knob would not let through, a file or a caller may still hold.
+  int64_t* fields[] = {&d.model.heads, &d.model.hidden, &d.parallel.tp, &d.parallel.dp, &d.workload.batch, &d.model.layers, &d.workload.seq};
+  const int64_t values[] = {0, -5, INT64_MAX, INT64_MIN, 1, 3};
+  *fields[random.bounded(7)] = values[random.bounded(6)];
+  return d;
+}
+
+Wide evaluated(const QString& formula, const QJsonObject& symbols) {
+  Binding binding;
+  for (const QString& name : symbols.keys()) binding.set(Symbol::intern(name.toStdString()), symbols[name].toInteger());
+  const auto parsed = Expr::parse(formula.toStdString());
+  if (!std::holds_alternative<Expr>(parsed)) return -1;
+  const auto value = evaluate(std::get<Expr>(parsed), binding);
+  return std::holds_alternative<Wide>(value) ? std::get<Wide>(value) : -1;
+}
+
+}  // namespace
+
+class ReportTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void everyNumberEqualsItsFormula_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<int>("pp");
+    QTest::newRow("llama") << "llama3-8b" << 2 << 3;
+    QTest::newRow("kv heads fewer than tp") << "llama3-70b" << 16 << 2;
+    QTest::newRow("tied") << "gpt3-175b" << 4 << 4;
+    QTest::newRow("alone") << "llama3-8b" << 1 << 1;
+  }
+  void everyNumberEqualsItsFormula() {
+    QFETCH(QString, preset);
+    QFETCH(int, tp);
+    QFETCH(int, pp);
+    Design d = preset_design(qPrintable(preset), tp, pp, 2, tp > 1);
+    const QJsonObject root = QJsonDocument::fromJson(QByteArray::fromStdString(report_json(*make_report(d)))).object();
+    QCOMPARE(root["stages"].toArray().size(), pp);
+    int checked = 0;
+    for (const QJsonValue& value : root["stages"].toArray()) {
+      const QJsonObject stage = value.toObject(), symbols = stage["symbols"].toObject();
+      const auto check = [&](const QJsonObject& q) {
+        QVERIFY(evaluated(q["formula"].toString(), symbols) == Wide(q["value"].toInteger()));
+        ++checked;
+      };
+      check(stage["parameters"].toObject());
+      for (const QJsonValue& category : stage["memory"].toObject()) {
+        check(category.toObject());
+        for (const QJsonValue& part : category.toObject()["parts"].toArray()) check(part.toObject());
+      }
+      for (const QJsonValue& kind : stage["flops"].toObject())
+        for (const QJsonValue& phase : kind.toObject()) {
+          check(phase.toObject());
+          check(phase.toObject()["useful"].toObject());
+        }
+      for (const QJsonValue& row : stage["collectives"].toArray()) {
+        const QJsonObject formulas = row.toObject()["formula"].toObject();
+        for (const char* key : {"count", "elements", "bytes"}) {
+          QVERIFY(evaluated(formulas[key].toString(), symbols) == Wide(row.toObject()[key].toInteger()));
+          ++checked;
+        }
+      }
+    }
+    QVERIFY(checked > 30 * pp);
+  }
+
+  void stagesAgreeWithTheSchedule() {
+    QRandomGenerator random(5);
+    for (int i = 0; i < 60; ++i) {
+      const auto r = make_report(random_design(random, false));
+      if (!r->valid()) continue;
+      const auto in_flight = microbatches_in_flight(
+          make_schedule(r->design.parallel.schedule, static_cast<int>(r->stages.size()), static_cast<int>(r->microbatches)));
+      for (const StageReport& s : r->stages) QCOMPARE(s.in_flight, int64_t(in_flight[static_cast<size_t>(s.stage)]));
+    }
+  }
+
+  void whatIsSentIsReceived() {
+    QRandomGenerator random(6);
+    int valid = 0;
+    for (int i = 0; i < 200; ++i) {
+      const auto r = make_report(random_design(random, false));
+      if (!r->valid()) continue;
+      ++valid;
+      Wide sent = 0, received = 0;
+      for (const StageReport& s : r->stages)
+        for (const CollectiveValue& c : s.collectives) {
+          if (c.op == "send") sent += c.bytes.value;
+          if (c.op == "recv") received += c.bytes.value;
+          QVERIFY(c.group_size > 1);
+          QVERIFY(c.count.value > 0);
+        }
+      QVERIFY(sent == received);
+      QVERIFY((sent > 0) == (r->stages.size() > 1));
+    }
+    QVERIFY(valid > 50);
+  }
+
+  void gradientReductionsCoverWhatIsPartial() {
+    QRandomGenerator random(8);
+    for (int i = 0; i < 200; ++i) {
+      const auto r = make_report(random_design(random, false));
+      if (!r->valid()) continue;
+      for (const StageReport& s : r->stages) {
+        const bool first = s.stage == 0, last = s.stage + 1 == static_cast<int>(r->stages.size());
+        bool dp = false;
+        for (const GradReduction& g : plan_grad_reduce(r->graph(), first, last, s.layers > 0)) {
+          if (g.axes != MeshAxes{MeshAxis::Dp}) continue;
+          dp = true;  // every parameter of a rank is reduced over the replicas
+          QVERIFY(std::get<Wide>(evaluate(g.elements, s.binding)) == s.parameters.value);
+        }
+        QCOMPARE(dp, r->design.parallel.dp > 1);
+      }
+    }
+  }
+
+  void nonsenseIsAProblem() {
+    QRandomGenerator random(9);
+    int invalid = 0;
+    for (int i = 0; i < 3000; ++i) {
+      const auto r = make_report(random_design(random, true));
+      if (r->valid()) {
+        QVERIFY(!has_errors(r->problems));
+        continue;
+      }
+      ++invalid;
+      QVERIFY(has_errors(r->problems));
+      for (const Problem& p : r->problems) QVERIFY(!p.where.empty() && !p.what.empty());
+    }
+    QVERIFY(invalid > 1000);
+  }
+
+  void stoppedReportsAreNothing() {
+    std::stop_source stop;
+    stop.request_stop();
+    QVERIFY(make_report(default_design(), stop.get_token()) == nullptr);
+  }
+};
+
+QTEST_APPLESS_MAIN(ReportTest)
+#include "report_test.moc"

@@ -1,0 +1,58 @@
+#include "support/trace_designs.h"
+
+#include <stdexcept>
+
+namespace shardscape::test {
+
+Design trace_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel, int64_t microbatches,
+                    int64_t layers) {
+  Design d = preset_design(preset, tp, pp, dp, sequence_parallel);
+  d.model.layers = layers;
+  d.workload.seq = 512;
+  d.workload.microbatch = 1;
+  d.workload.batch = dp * microbatches;
+  return d;
+}
+
+std::shared_ptr<const Report> trace_report(const Design& design) {
+  auto report = make_report(design);
+  if (!report || !report->valid())
+    throw std::runtime_error(report && !report->problems.empty() ? to_string(report->problems.front()) : "no report");
+  return report;
+}
+
+std::vector<NamedDesign> trace_designs() {
+  std::vector<NamedDesign> all{
+      {"two replicas", trace_design("llama3-8b", 1, 1, 2, false, 2, 2)},
+      {"tp 2", trace_design("llama3-8b", 2, 1, 1, false, 2, 2)},
+      {"tp 4 sp", trace_design("llama3-8b", 4, 1, 1, true, 2, 2)},
+      {"pp 2", trace_design("llama3-8b", 1, 2, 1, false, 3, 2)},
+      {"pp 4 fewer microbatches than stages", trace_design("llama3-8b", 1, 4, 1, false, 2, 4)},
+      {"dp 2 tp 2 pp 2", trace_design("llama3-8b", 2, 2, 2, false, 4, 4)},
+      {"dp 2 tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 4, 4)},
+      {"kv heads fewer than tp", trace_design("llama3-8b", 16, 1, 2, false, 1, 2)},
+      {"kv heads fewer than tp sp", trace_design("llama3-8b", 16, 2, 2, true, 2, 2)},
+      {"gpt dp 2 tp 2 sp pp 2", trace_design("gpt3-175b", 2, 2, 2, true, 3, 2)},
+      {"one kv head", trace_design("llama3-8b", 4, 1, 1, true, 1, 2)},
+      {"one kv head pp 2", trace_design("llama3-8b", 4, 2, 2, false, 2, 2)},
+      {"gpipe", trace_design("llama3-8b", 2, 4, 1, false, 5, 4)},
+      {"uneven stages", trace_design("llama3-8b", 2, 4, 1, true, 5, 6)},
+      {"stages without layers", trace_design("llama3-8b", 2, 4, 1, true, 3, 3)},
+      {"tied embeddings", trace_design("llama3-8b", 2, 2, 2, false, 2, 2)},
+      {"tied embeddings on one stage", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
+      {"other rank order", trace_design("llama3-8b", 2, 2, 2, true, 2, 2)},
+      {"twelve groups and more", trace_design("llama3-8b", 2, 4, 16, true, 2, 4)},
+  };
+  for (NamedDesign& d : all) {
+    const std::string name = d.name;
+    if (name.starts_with("one kv head")) d.design.model.kv_heads = 1;
+    if (name == "gpipe") d.design.parallel.schedule = ScheduleKind::GPipe;
+    if (name == "uneven stages") d.design.parallel.stage_layers = {1, 2, 2, 1};
+    if (name == "stages without layers") d.design.parallel.stage_layers = {0, 2, 1, 0};
+    if (name.starts_with("tied embeddings")) d.design.model.tied_embeddings = true;
+    if (name == "other rank order") parse_rank_order("pp-dp-cp-tp", d.design.parallel.order);
+  }
+  return all;
+}
+
+}  // namespace shardscape::test

@@ -1,0 +1,339 @@
+// The Memory, Compute and Communication views: picking by mouse and keys, the inspector, stale results, themes.
+#include <QApplication>
+#include <QFrame>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "offscreen.h"
+#include "ui/charts/chart_notice.h"
+#include "ui/charts/communication_view.h"
+#include "ui/charts/compute_view.h"
+#include "ui/charts/memory_view.h"
+#include "ui/charts/rank_picker.h"
+#include "ui/charts/stage_chart.h"
+#include "ui/models/collectives_model.h"
+#include "ui/models/stage_memory_model.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/chart_table.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+namespace {
+
+// Set knobs; most tests want a pipeline with tensor and data parallelism.
+void set(Session& session, std::initializer_list<std::pair<const char*, const char*>> knobs) {
+  for (const auto& [id, text] : knobs) {
+    const std::optional<Problem> problem = session.setKnob(QString::fromLatin1(id), QString::fromLatin1(text));
+    QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
+  }
+  session.waitForReport();
+}
+
+void set_pipeline(Session& session) { set(session, {{"tp", "2"}, {"pp", "4"}, {"dp", "1"}}); }
+
+void open(QWidget& view, QSize size = {760, 640}) {
+  view.resize(size);
+  view.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&view));
+  QTest::qWait(20);  // the queued drawing gives the axes their places
+}
+
+void click_segment(StageChart& chart, int stage, int series) {
+  QWidget* plot = chart.findChild<QWidget*>();
+  QVERIFY(plot);
+  const QPoint place = chart.segmentRect(stage, series).center().toPoint() - plot->pos();
+  QTest::mouseClick(plot, Qt::LeftButton, Qt::NoModifier, place);
+}
+
+int index_of(MemoryCategory category) { return static_cast<int>(category); }
+
+}  // namespace
+
+class ChartsTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+
+  void init() { Theme::instance().setMode(Theme::Mode::Light); }
+
+  void aClickOnABarPicksStageAndSegment() {
+    Session session;
+    set_pipeline(session);
+    MemoryView view(&session);
+    open(view);
+    click_segment(*view.chart(), 2, index_of(MemoryCategory::Activations));
+    QCOMPARE(session.stage(), 2);
+    const Inspection& inspection = session.inspection();
+    QCOMPARE(inspection.title, QStringLiteral("Activations, stage 2"));
+    QCOMPARE(inspection.values.size(), 1);
+    const Quantity& quantity = session.report()->stages[2].memory[index_of(MemoryCategory::Activations)];
+    QCOMPARE(inspection.values[0].formula, QString::fromStdString(quantity.formula->text()));
+    QCOMPARE(inspection.values[0].value, QString::fromStdString(format_bytes(quantity.value)));
+    QVERIFY(!inspection.values[0].substituted.isEmpty());
+    QVERIFY(inspection.why.contains(QStringLiteral("min(4 - 2,")));
+    QCOMPARE(view.chart()->pickedStage(), 2);
+  }
+
+  void aClickOnARowPicksTheStage() {
+    Session session;
+    set_pipeline(session);
+    MemoryView view(&session);
+    open(view);
+    const QRect cell = view.table()->visualRect(view.table()->model()->index(3, 0));
+    QTest::mouseClick(view.table()->viewport(), Qt::LeftButton, Qt::NoModifier, cell.center());
+    QCOMPARE(session.stage(), 3);
+    QCOMPARE(view.chart()->pickedStage(), 3);
+    QTest::keyClick(view.table(), Qt::Key_Up);
+    QCOMPARE(session.stage(), 2);
+  }
+
+  void theStageIsSharedByAllViews() {
+    Session session;
+    set_pipeline(session);
+    MemoryView memory(&session);
+    ComputeView compute(&session);
+    CommunicationView communication(&session);
+    session.setStage(3);
+    QCOMPARE(memory.chart()->pickedStage(), 3);
+    QCOMPARE(compute.chart()->pickedStage(), 3);
+    QCOMPARE(communication.model()->rowCount(), static_cast<int>(session.report()->stages[3].collectives.size()));
+  }
+
+  void arrowKeysMoveTheSelection() {
+    Session session;
+    set_pipeline(session);
+    MemoryView view(&session);
+    open(view);
+    StageChart* chart = view.chart();
+    chart->setFocus();
+    QTest::keyClick(chart, Qt::Key_Right);
+    QTest::keyClick(chart, Qt::Key_Right);
+    QCOMPARE(session.stage(), 2);
+    QTest::keyClick(chart, Qt::Key_Home);
+    QCOMPARE(session.stage(), 0);
+    QTest::keyClick(chart, Qt::Key_Left);  // stays at the end
+    QCOMPARE(session.stage(), 0);
+    QTest::keyClick(chart, Qt::Key_Up);
+    QCOMPARE(chart->pickedSeries(), 0);
+    QVERIFY(session.inspection().title.startsWith(QStringLiteral("Parameters")));
+    // Stage 0 has no logits: past the activations comes the stage as a whole.
+    for (int i = 0; i < 4; ++i) QTest::keyClick(chart, Qt::Key_Up);
+    QCOMPARE(chart->pickedSeries(), int(StageChart::kWholeStage));
+    QTest::keyClick(chart, Qt::Key_End);
+    QTest::keyClick(chart, Qt::Key_Down);
+    QCOMPARE(session.stage(), 3);
+    QCOMPARE(chart->pickedSeries(), index_of(MemoryCategory::Logits));
+  }
+
+  void theRankPickerPicksTheStage() {
+    Session session;
+    set_pipeline(session);
+    MemoryView view(&session);
+    open(view);
+    auto* picker = view.findChild<RankPicker*>();
+    QVERIFY(picker);
+    QCOMPARE(picker->maximum(), 7);
+    picker->setValue(5);
+    QCOMPARE(session.rank(), qint64(5));
+    QCOMPARE(session.stage(), 2);
+    QCOMPARE(picker->text(), QStringLiteral("rank 5: ") + QString::fromStdString(rank_text(*session.report(), 5)));
+    session.setStage(0);
+    QCOMPARE(picker->value(), 0);
+  }
+
+  void barsAddUpToTheReport() {
+    Session session;
+    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    MemoryView memory(&session);
+    ComputeView compute(&session);
+    CommunicationView communication(&session);
+    for (int stage = 0; stage < 2; ++stage) {
+      const StageReport& of = session.report()->stages[static_cast<size_t>(stage)];
+      const auto near = [](double a, Wide b) { return std::fabs(a - to_double(b)) <= 1e-9 * to_double(b); };
+      QVERIFY(near(memory.chart()->data().total(stage), of.memory_total));
+      QVERIFY(near(compute.chart()->data().total(stage), of.flops_total));
+      QVERIFY(near(communication.chart()->data().total(stage), of.bytes_sent_total));
+    }
+    compute.setConvention(FlopsConvention::Useful);
+    QVERIFY(compute.chart()->data().total(0) < to_double(session.report()->stages[0].flops_total));
+  }
+
+  void forwardAndBackwardDifferInPattern() {
+    Session session;
+    session.waitForReport();
+    ComputeView view(&session);
+    bool solid = false, hatched = false;
+    for (const BarSeries& series : view.chart()->data().series) {
+      const bool backward = series.label.endsWith(QStringLiteral("backward"));
+      QCOMPARE(series.fill == BarFill::Hatched, backward);
+      (backward ? hatched : solid) = true;
+    }
+    QVERIFY(solid && hatched);
+  }
+
+  void aCollectiveExplainsItself() {
+    Session session;
+    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    CommunicationView view(&session);
+    open(view);
+    QVERIFY(view.model()->rowCount() > 0);
+    for (int row = 0; row < view.model()->rowCount(); ++row) {
+      Q_EMIT view.table()->rowPicked(row);
+      const Inspection& inspection = session.inspection();
+      QVERIFY2(!inspection.why.isEmpty(), qPrintable(inspection.title));
+      QCOMPARE(inspection.values[0].value, QString::fromStdString(format_bytes(session.report()->stages[0].collectives[static_cast<size_t>(row)].bytes.value)));
+    }
+    for (int series = 0; series < static_cast<int>(view.chart()->data().series.size()); ++series) {
+      Q_EMIT view.chart()->picked(0, series);
+      QVERIFY2(!session.inspection().why.isEmpty(), qPrintable(session.inspection().title));
+    }
+  }
+
+  void everyFlopsRowAndSegmentExplainsItself() {
+    Session session;
+    set_pipeline(session);
+    ComputeView view(&session);
+    open(view);
+    session.setStage(3);
+    for (int row = 0; row < view.model()->rowCount(); ++row) {
+      Q_EMIT view.table()->rowPicked(row);
+      QVERIFY2(!session.inspection().why.isEmpty(), qPrintable(session.inspection().title));
+      QVERIFY(!session.inspection().values.isEmpty());
+    }
+    for (int series = 0; series < static_cast<int>(view.chart()->data().series.size()); ++series) {
+      Q_EMIT view.chart()->picked(3, series);
+      QVERIFY2(!session.inspection().why.isEmpty(), qPrintable(session.inspection().title));
+    }
+  }
+
+  void theInspectorFollowsEdits() {
+    Session session;
+    set_pipeline(session);
+    MemoryView view(&session);
+    open(view);
+    Q_EMIT view.chart()->picked(0, index_of(MemoryCategory::Parameters));
+    const QString before = session.inspection().values[0].value;
+    set(session, {{"tp", "4"}});
+    QCOMPARE(session.inspection().title, QStringLiteral("Parameters, stage 0"));
+    QVERIFY(session.inspection().values[0].value != before);
+    // Once another view has the inspector, this one leaves it alone.
+    Inspection other;
+    other.title = QStringLiteral("other");
+    session.inspect(other);
+    set(session, {{"tp", "2"}});
+    QCOMPARE(session.inspection().title, QStringLiteral("other"));
+  }
+
+  void theInspectorGoesWithTheView() {
+    Session session;
+    set_pipeline(session);
+    MemoryView memory(&session);
+    ComputeView compute(&session);
+    open(memory);
+    QCOMPARE(session.inspection().title, QStringLiteral("Memory of stage 0"));
+    Q_EMIT memory.chart()->picked(1, index_of(MemoryCategory::Optimizer));
+    memory.hide();
+    open(compute);
+    QCOMPARE(session.inspection().title, QStringLiteral("Compute of stage 1"));
+    compute.hide();
+    memory.show();
+    QCOMPARE(session.inspection().title, QStringLiteral("Optimizer, stage 1"));
+  }
+
+  void fewerStagesKeepAValidSelection() {
+    Session session;
+    set_pipeline(session);
+    MemoryView memory(&session);
+    ComputeView compute(&session);
+    CommunicationView communication(&session);
+    open(memory);
+    Q_EMIT memory.chart()->picked(3, index_of(MemoryCategory::Logits));
+    set(session, {{"pp", "1"}});
+    QCOMPARE(session.stage(), 0);
+    QCOMPARE(memory.chart()->data().stages(), 1);
+    QCOMPARE(compute.chart()->pickedStage(), 0);
+    QCOMPARE(communication.chart()->pickedStage(), 0);
+  }
+
+  void anInvalidDesignDimsAndOffersAWayOut() {
+    Session session;
+    set_pipeline(session);
+    MemoryView view(&session);
+    open(view);
+    QVERIFY(!view.notice()->dimmed());
+    QVERIFY(!session.setKnob(QStringLiteral("tp"), QStringLiteral("5")));
+    session.waitForReport();
+    QVERIFY(!session.current());
+    QVERIFY(view.notice()->dimmed());
+    QVERIFY(view.notice()->card()->isVisible());
+    const QList<QPushButton*> ways = view.notice()->card()->findChildren<QPushButton*>();
+    QVERIFY(!ways.isEmpty());
+    // The chart of the last valid design stays.
+    QCOMPARE(view.chart()->data().stages(), 4);
+    QTest::mouseClick(ways.first(), Qt::LeftButton);
+    session.waitForReport();
+    QVERIFY(session.current());
+    QVERIFY(!view.notice()->dimmed());
+    QVERIFY(!view.notice()->card()->isVisible());
+  }
+
+  void aViewOpenedOnAnInvalidDesignSaysSo() {
+    Session session;
+    QVERIFY(!session.setKnob(QStringLiteral("tp"), QStringLiteral("5")));
+    session.waitForReport();
+    MemoryView view(&session);
+    open(view);
+    QVERIFY(view.notice()->dimmed());
+    QVERIFY(view.notice()->card()->isVisible());
+  }
+
+  void unitsChangeTheAxis() {
+    Session session;
+    session.waitForReport();
+    MemoryView view(&session);
+    QCOMPARE(view.chart()->data().unit, QStringLiteral("GiB"));
+    session.setUnits(UnitSystem::Decimal);
+    QCOMPARE(view.chart()->data().unit, QStringLiteral("GB"));
+    QVERIFY(view.model()->headerData(StageMemoryModel::kTotal, Qt::Horizontal, Qt::ToolTipRole).toString().endsWith(QStringLiteral("GB")));
+  }
+
+  void themesChangeLive() {
+    Session session;
+    session.waitForReport();
+    MemoryView view(&session);
+    open(view);
+    const auto ground = [&] { return view.grab().toImage().pixelColor(3, 3); };
+    QCOMPARE(ground(), Theme::colors(Theme::Mode::Light).ground);
+    Theme::instance().setMode(Theme::Mode::Dark);
+    QTest::qWait(20);
+    QCOMPARE(ground(), Theme::colors(Theme::Mode::Dark).ground);
+    const QImage chart = view.chart()->grab().toImage();
+    QCOMPARE(chart.pixelColor(chart.width() - 2, chart.height() - 2), Theme::colors(Theme::Mode::Dark).ground);
+  }
+
+  void sixtyFourStagesAndOneStageFit() {
+    Session session;
+    session.applyPreset(QStringLiteral("llama3.1-405b"));
+    set(session, {{"tp", "8"}, {"pp", "63"}, {"dp", "1"}, {"batch", "128"}});
+    QVERIFY2(session.current(), session.problems().empty() ? "" : to_string(session.problems()[0]).c_str());
+    MemoryView view(&session);
+    open(view, {676, 520});
+    double right = 0;
+    for (int stage = 0; stage < 63; ++stage) {
+      const QRectF bar = view.chart()->segmentRect(stage, 0);
+      QVERIFY(bar.width() >= 4);
+      QVERIFY(bar.left() > right);  // no bar touches its neighbour
+      right = bar.right();
+    }
+    set(session, {{"pp", "1"}});
+    QTest::qWait(20);
+    QVERIFY(view.chart()->segmentRect(0, 0).width() < 120);
+  }
+};
+
+QTEST_MAIN(ChartsTest)
+#include "charts_test.moc"

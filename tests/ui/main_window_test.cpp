@@ -1,0 +1,321 @@
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDropEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSettings>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
+#include <memory>
+
+#include "design/document.h"
+#include "offscreen.h"
+#include "ui/dialogs/command_palette.h"
+#include "ui/dialogs/export_dialog.h"
+#include "ui/document.h"
+#include "ui/form/config_form.h"
+#include "ui/form/knob_row.h"
+#include "ui/inspector/inspection_text.h"
+#include "ui/inspector/inspector_panel.h"
+#include "ui/main_window.h"
+#include "ui/models/problems_model.h"
+#include "ui/render.h"
+#include "ui/state/design_summary.h"
+#include "ui/view_picture.h"
+#include "ui/widgets/message_bar.h"
+#include "ui/widgets/problems_panel.h"
+#include "ui/widgets/verdict_strip.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class MainWindowTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private:
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<MainWindow> window_;
+  QTemporaryDir folder_;
+
+  QLineEdit* focused(const char* id) {
+    window_->form()->focusKnob(id);
+    return qobject_cast<QLineEdit*>(window_->form()->row(id)->fieldWidget());
+  }
+  void press(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+    QWidget* target = window_->focusWidget() ? window_->focusWidget() : window_.get();
+    QTest::keyClick(target, static_cast<Qt::Key>(key), modifiers);
+  }
+
+ private Q_SLOTS:
+  void init() {
+    Theme::instance().setMode(Theme::Mode::Light);
+    session_ = std::make_unique<Session>();
+    window_ = std::make_unique<MainWindow>(session_.get());
+    session_->waitForReport();
+    window_->resize(1280, 800);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+    window_->activateWindow();
+  }
+  void cleanup() {
+    session_->undoStack()->setClean();
+    window_.reset();
+    session_.reset();
+  }
+
+  void opensComputedWithAVerdict() {
+    QCOMPARE(window_->verdictStrip()->verdict(), QString("Fits"));
+    const QString text = window_->verdictStrip()->text();
+    for (const char* part : {"GiB, stage 0", "8.03 B", "FLOP", "Tokens"}) QVERIFY2(text.contains(part), qPrintable(text));
+    QCOMPARE(window_->tabs()->count(), 4);
+    QVERIFY(window_->windowTitle().contains("Llama 3 8B"));
+    QVERIFY(!window_->inspector()->shown().isEmpty());
+  }
+
+  void typeUndoRedo() {
+    QTest::keyClicks(focused("seq"), "4096");
+    QTRY_COMPARE(session_->report()->design.workload.seq, 4096);
+    press(Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(session_->design().workload.seq, 8192);
+    QCOMPARE(focused("seq")->text(), QString("8,192"));
+    press(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(session_->design().workload.seq, 4096);
+    QVERIFY(window_->isWindowModified());
+    press(Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(!window_->isWindowModified());
+  }
+
+  void presetByKeyboard() {
+    auto* box = window_->findChild<QComboBox*>("preset_box");
+    box->setFocus();
+    const int target = box->findData("llama3.1-405b") >= 0 ? box->findData("llama3.1-405b") : box->findData("llama3-405b");
+    QVERIFY(target >= 0);
+    while (box->currentIndex() < target) QTest::keyClick(box, Qt::Key_Down);
+    while (box->currentIndex() > target) QTest::keyClick(box, Qt::Key_Up);
+    QCOMPARE(session_->design().model.layers, 126);
+    session_->waitForReport();
+    QCOMPARE(window_->verdictStrip()->verdict(), QString("Does not fit"));
+    window_->actions().undo->trigger();
+    session_->setKnob("layers", "31");
+    QVERIFY(box->currentText().contains("edited"));
+  }
+
+  void wrongDesignSaysSoAndIsMended() {
+    QTest::keyClicks(focused("tp"), "5");
+    session_->waitForReport();
+    QCOMPARE(window_->verdictStrip()->verdict(), QString("Cannot be built"));
+    auto* button = window_->findChild<QPushButton*>("problems_button");
+    QVERIFY2(button->text().contains("problem"), qPrintable(button->text()));
+    QTest::mouseClick(button, Qt::LeftButton);
+    QVERIFY(window_->problemsPanel()->isVisible());
+    QTableView* table = window_->problemsPanel()->table();
+    QVERIFY(table->model()->rowCount() > 0);
+    const QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QCOMPARE(QApplication::focusWidget(), table);
+    QTest::keyClick(table, Qt::Key_Return);  // the first fix
+    QTRY_VERIFY(session_->current());
+    QTRY_COMPARE(table->model()->rowCount(), static_cast<int>(session_->problems().size()));
+    QVERIFY(session_->design().parallel.tp != 5);
+    QTest::keyClick(table, Qt::Key_Escape);
+    QVERIFY(!window_->problemsPanel()->isVisible());
+  }
+
+  // Fields take some keys for themselves; none of the window's may be among them.
+  void keysWorkInsideAField() {
+    focused("seq");
+    press(Qt::Key_B, Qt::ControlModifier);
+    QVERIFY(window_->exportDialog()->isVisible());
+    window_->exportDialog()->close();
+    focused("seq");
+    press(Qt::Key_L, Qt::ControlModifier);
+    QCOMPARE(QApplication::focusWidget(), window_->form()->findChild<QLineEdit*>("form_filter"));
+    press(Qt::Key_2, Qt::ControlModifier);
+    QCOMPARE(window_->tabs()->currentIndex(), 1);
+    press(Qt::Key_F, Qt::ControlModifier);
+    QCOMPARE(window_->tabs()->currentIndex(), 0);
+    press(Qt::Key_K, Qt::ControlModifier);
+    QVERIFY(window_->palette()->isVisible());
+  }
+
+  void tabsByKeyboard() {
+    for (int i = 3; i >= 0; --i) {
+      press(Qt::Key_1 + i, Qt::ControlModifier);
+      QCOMPARE(window_->tabs()->currentIndex(), i);
+      QVERIFY(window_->actions().views[i]->isChecked());
+    }
+  }
+
+  void unitsToggle() {
+    QTest::mouseClick(window_->findChild<QPushButton*>("units_button"), Qt::LeftButton);
+    QCOMPARE(session_->units(), UnitSystem::Decimal);
+    QVERIFY(window_->verdictStrip()->text().contains("GB"));
+    QVERIFY(!window_->verdictStrip()->text().contains("GiB"));
+    QTest::mouseClick(window_->findChild<QPushButton*>("units_button"), Qt::LeftButton);
+  }
+
+  void paletteFindsKnobsPresetsAndActions() {
+    const QAbstractItemModelTester tester(window_->palette()->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    press(Qt::Key_K, Qt::ControlModifier);
+    QVERIFY(window_->palette()->isVisible());
+    QLineEdit* line = window_->palette()->line();
+    QTRY_VERIFY(line->hasFocus());
+    QTest::keyClicks(line, "tensor par");
+    QCOMPARE(window_->palette()->model()->command(0).title, QString("Tensor parallel"));
+    QTest::keyClick(line, Qt::Key_Return);
+    QVERIFY(!window_->palette()->isVisible());
+    QCOMPARE(QApplication::focusWidget(), window_->form()->row("tp")->fieldWidget());
+
+    press(Qt::Key_K, Qt::ControlModifier);
+    QTest::keyClicks(line, "70b");
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(session_->design().model.layers, 80);
+
+    press(Qt::Key_K, Qt::ControlModifier);
+    QTest::keyClicks(line, "communication");
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(window_->tabs()->currentIndex(), 3);
+
+    press(Qt::Key_K, Qt::ControlModifier);
+    QTest::keyClicks(line, "zzzz");
+    QCOMPARE(window_->palette()->model()->rowCount(), 0);
+    QTest::keyClick(line, Qt::Key_Return);
+    QTest::keyClick(line, Qt::Key_Escape);
+    QVERIFY(!window_->palette()->isVisible());
+  }
+
+  void inspectorCopiesEverything() {
+    Inspection inspection;
+    inspection.title = "Attention";
+    inspection.values.push_back({"FLOPs", "4·b·S²", "4·1·8,192²", "268 M"});
+    inspection.rows.push_back({"q", "[b, S, H/tp, E]"});
+    inspection.why_title = "Why?";
+    inspection.why = "Because.";
+    session_->inspect(inspection);
+    QCOMPARE(window_->inspector()->shown().title, QString("Attention"));
+    window_->centralWidget()->setFocus();
+    press(Qt::Key_C, Qt::ControlModifier);
+    QCOMPARE(QGuiApplication::clipboard()->text(), inspectionText(inspection));
+    session_->inspect({});
+    QCOMPARE(inspectionText(window_->inspector()->shown()), inspectionText(designSummary(*session_)));
+  }
+
+  void saveAndOpen() {
+    const QString path = folder_.filePath("mine.json");
+    session_->setKnob("seq", "2048");
+    QVERIFY(window_->document()->savePath(path));
+    QVERIFY(!window_->isWindowModified());
+    QCOMPARE(window_->document()->title(), QString("mine"));
+    session_->setKnob("seq", "1024");
+    QVERIFY(window_->isWindowModified());
+    session_->undoStack()->setClean();
+    QVERIFY(window_->document()->openPath(path));
+    QCOMPARE(session_->design().workload.seq, 2048);
+    QVERIFY(!session_->undoStack()->canUndo());
+  }
+
+  void brokenFileLosesNothing() {
+    const QString path = folder_.filePath("broken.json");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("{\"version\": 1, \"model\": {\"lay");
+    file.close();
+    session_->setKnob("seq", "2048");
+    const Design before = session_->design();
+    QVERIFY(!window_->document()->openPath(path));
+    QVERIFY(session_->design() == before);
+    QVERIFY2(window_->messageBar()->text().contains("broken.json"), qPrintable(window_->messageBar()->text()));
+    QVERIFY(!window_->document()->openPath(folder_.filePath("absent.json")));
+    QVERIFY(!window_->document()->savePath("/proc/no/such/place.json"));
+    QVERIFY(window_->messageBar()->text().contains("not saved"));
+  }
+
+  void dropOpensADesign() {
+    Design design = default_design();
+    design.workload.batch = 128;
+    const QString path = folder_.filePath("dropped.json");
+    QVERIFY(!save_design(design, path.toStdString()));
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(path)});
+    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &drop);
+    QCOMPARE(session_->design().workload.batch, 128);
+  }
+
+  void closingAsksAboutChanges() {
+    session_->setKnob("seq", "2048");
+    const auto answer = [](QMessageBox::StandardButton button) {
+      QTimer::singleShot(100, qApp, [button] {
+        auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+        QVERIFY(box);
+        QTest::mouseClick(box->button(button), Qt::LeftButton);
+      });
+    };
+    answer(QMessageBox::Cancel);
+    QVERIFY(!window_->close());
+    QVERIFY(window_->isVisible());
+    answer(QMessageBox::Discard);
+    QVERIFY(window_->close());
+  }
+
+  void panelsAndThemes() {
+    press(Qt::Key_F7);
+    QVERIFY(!window_->inspector()->isVisible());
+    press(Qt::Key_F6);
+    QVERIFY(!window_->form()->isVisible());
+    press(Qt::Key_L, Qt::ControlModifier);
+    QVERIFY(window_->form()->isVisible());
+    window_->actions().reset_layout->trigger();
+    QVERIFY(window_->inspector()->isVisible());
+    window_->actions().dark->trigger();
+    QCOMPARE(Theme::instance().mode(), Theme::Mode::Dark);
+    QVERIFY(window_->actions().dark->isChecked());
+    window_->actions().light->trigger();
+  }
+
+  void problemsModelHoldsItsContract() {
+    ProblemsModel model;
+    const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setProblems({{Severity::Error, "tp", "wrong", "right", {{"set tp to 4", {{"tp", "4"}}}}},
+                       {Severity::Note, "models/blocks/x.json:3", "odd", "", {}}});
+    QCOMPARE(model.rowCount(), 2);
+    QCOMPARE(model.index(0, ProblemsModel::Where).data().toString(), QString("Tensor parallel (tp)"));
+    QCOMPARE(model.index(0, ProblemsModel::FixColumn).data().toString(), QString("set tp to 4"));
+    QCOMPARE(model.index(1, ProblemsModel::Where).data().toString(), QString("models/blocks/x.json:3"));
+    model.setProblems({});
+    QCOMPARE(model.rowCount(), 0);
+  }
+
+  void everyViewSavesAsAPicture() {
+    for (int view = 0; view < 4; ++view) {
+      window_->showView(view);
+      const Picture picture = viewPicture(window_->tabs()->currentWidget(), "My design", viewNames()[view]);
+      const auto bytes = encoded(picture, SaveFormat::Png);
+      QVERIFY(std::holds_alternative<QByteArray>(bytes));
+      QVERIFY(std::get<QByteArray>(bytes).size() > 1000);
+    }
+  }
+
+  void rendersEveryView() {
+    const auto files = renderViews(*window_, folder_.filePath("pictures"));
+    QVERIFY(std::holds_alternative<QStringList>(files));
+    QCOMPARE(std::get<QStringList>(files).size(), 16);
+    const QImage image(std::get<QStringList>(files).front());
+    QCOMPARE(image.size(), QSize(1280, 800));
+  }
+};
+
+QTEST_MAIN(MainWindowTest)
+#include "main_window_test.moc"
