@@ -1,7 +1,6 @@
 // The window's main program.
 #include <QApplication>
 #include <QCommandLineParser>
-#include <QFileInfo>
 #include <cstdio>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include "design/document.h"
 #include "ui/document.h"
 #include "ui/main_window.h"
+#include "ui/quit_on_signal.h"
 #include "ui/render.h"
 #include "ui/state/settings.h"
 
@@ -106,6 +106,7 @@ int main(int argc, char** argv) {
   if (parser.isSet("design")) window.document()->openPath(parser.value("design"));
   session.waitForReport();  // opens on a computed design
   if (parser.isSet("render")) return render(window, parser.value("render"));
+  ui::quitOnSignal(&window);
   window.restoreLayout();
   window.show();
   return app.exec();

@@ -81,7 +81,8 @@ std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> wo
   }
   const auto wanted = static_cast<size_t>(command.operands);
   if (result.operands_.size() > wanted) {
-    return usage_problem(result.operands_[wanted], "this word belongs to no flag", "shardscape-cli " + command.name + " " + command.usage);
+    return usage_problem(result.operands_[wanted], "this word belongs to no flag",
+                         "shardscape-cli " + command.name + " " + command.usage);
   }
   return result;
 }

@@ -21,7 +21,8 @@ int unknown_command(const std::string& name) {
   const auto near = closest(name, known);
   std::string accepted;
   for (const std::string& word : known) accepted += (accepted.empty() ? "" : ", ") + word;
-  print_problem({Severity::Error, name, near ? "there is no such command; did you mean " + *near + "?" : "there is no such command",
+  print_problem({Severity::Error, name,
+                 near ? "there is no such command; did you mean " + *near + "?" : "there is no such command",
                  accepted + "; \"shardscape-cli --help\" explains them", {}});
   return kWrongUsage;
 }

@@ -53,8 +53,8 @@ int run(const Arguments& arguments) {
 Command check_command() {
   return {"check", "prove that an exported bundle runs to its end", "BUNDLE [--json]",
           "Reads every trace of the bundle, applies the rules of its consumers, and plays it through under the resource "
-          "rules of a simulator (per rank one computation, and one of collective or send at a time), so that every rank is known to finish. Exit "
-          "code 0: no error was found; 1: at least one.",
+          "rules of a simulator (per rank one computation, and one of collective or send at a time), so that every "
+          "rank is known to finish. Exit code 0: no error was found; 1: at least one.",
           {"shardscape-cli check out/llama8", "shardscape-cli check out/llama8 --json"},
           {json_flag()}, 1, run};
 }

@@ -19,8 +19,9 @@ namespace {
 
 std::string progress_text(const ExportProgress& p) {
   std::string text = "rank " + grouped(p.ranks_done) + " of " + grouped(p.ranks) + ", " + format_bytes(p.bytes);
-  if (p.seconds > 0) text += ", " + format_bytes(static_cast<Wide>(static_cast<double>(p.bytes) / p.seconds), UnitSystem::Decimal) + "/s";
-  return text;
+  if (p.seconds <= 0) return text;
+  const double rate = static_cast<double>(p.bytes) / p.seconds;
+  return text + ", " + format_bytes(static_cast<Wide>(rate), UnitSystem::Decimal) + "/s";
 }
 
 // A trace that cannot be made is the design's fault, everything else the folder's or the disk's.
@@ -74,9 +75,11 @@ int run(const Arguments& arguments) {
 
 Command export_command() {
   std::vector<Flag> flags{
-      {"--output", 'o', FlagKind::Value, "DIR", "The folder to write. It must not exist or be empty, unless --replace is given.", ""},
+      {"--output", 'o', FlagKind::Value, "DIR",
+       "The folder to write. It must not exist or be empty, unless --replace is given.", ""},
       {"--name", 0, FlagKind::Value, "NAME", "Traces are called NAME.<rank>.et; default: trace.", ""},
-      {"--tensors", 0, FlagKind::Switch, "", "Write names and sizes of input and output tensors; more than doubles the size.", ""},
+      {"--tensors", 0, FlagKind::Switch, "",
+       "Write names and sizes of input and output tensors; more than doubles the size.", ""},
       {"--replace", 0, FlagKind::Switch, "", "Replace a bundle that is already there; never anything else.", ""},
       json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));

@@ -112,7 +112,8 @@ std::vector<Flag> design_flags() {
   const Design design = usual ? single_rank_design(*usual) : Design{};
   std::vector<Flag> flags{
       {"--model", 0, FlagKind::Value, "PRESET",
-       "Architecture and sizes of a preset: " + joined(preset_ids(), ", ") + ". \"shardscape-cli presets\" lists them.", "Design"},
+       "Architecture and sizes of a preset: " + joined(preset_ids(), ", ") + ". \"shardscape-cli presets\" lists them.",
+       "Design"},
       {"--design", 0, FlagKind::Value, "FILE", "A design saved by the window (*.shardscape.json) to start from.", "Design"},
       {"--architecture", 0, FlagKind::Value, "ID",
        "The blocks that the model is made of, a file of models/architectures. Default: that of the model.", "Design"}};

@@ -55,13 +55,14 @@ class Writer {
       axes.push_back(axis_name(t.axes[d]));
       sizes.push_back(quantity(local_size(t, static_cast<int>(d))));
     }
-    return {{"name", t.name}, {"role", role_name(t.role)}, {"dtype", dtype_name(t.dtype)}, {"axes", axes}, {"shape", sizes},
-            {"placement", to_string(t.placement, t.axes)}, {"bytes", quantity(local_bytes(t))}};
+    return {{"name", t.name}, {"role", role_name(t.role)}, {"dtype", dtype_name(t.dtype)}, {"axes", axes},
+            {"shape", sizes}, {"placement", to_string(t.placement, t.axes)}, {"bytes", quantity(local_bytes(t))}};
   }
 
   Json node(const Segment& s, const ListedNode& listed) const {
     if (listed.op < 0) {
-      return {{"id", listed.id}, {"kind", role_name(s.tensor(listed.tensor).role)}, {"outputs", {tensor(s.tensor(listed.tensor))}}};
+      const Tensor& t = s.tensor(listed.tensor);
+      return {{"id", listed.id}, {"kind", role_name(t.role)}, {"outputs", {tensor(t)}}};
     }
     const Op& op = s.op(listed.op);
     Json outputs = Json::array();

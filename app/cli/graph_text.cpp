@@ -85,7 +85,9 @@ class Writer {
     for (TensorId id : op.outputs) line(8, "-> " + tensor(s.tensor(id)));
     if (is_collective(op.kind)) line(8, "full buffer " + valued(full_buffer_bytes(s, op), bytes));
     if (!op.flops.is_zero()) line(8, "FLOPs " + valued(op.flops, format_flops));
-    if (!op.useful_flops.is_zero() && op.useful_flops != op.flops) line(8, "useful FLOPs " + valued(op.useful_flops, format_flops));
+    if (!op.useful_flops.is_zero() && op.useful_flops != op.flops) {
+      line(8, "useful FLOPs " + valued(op.useful_flops, format_flops));
+    }
     if (!op.why.empty()) line(8, "why: " + op.why);
   }
 

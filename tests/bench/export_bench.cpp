@@ -133,6 +133,7 @@ void bare_writer(const fs::path& folder, const std::vector<size_t>& sizes) {
 
 std::shared_ptr<const Report> job(int64_t ranks, int64_t microbatches) {
   Design d = test::preset_design("llama3-70b", 8, 8, ranks / 64, true);
+  if (d.model.preset != "llama3-70b") throw std::runtime_error("the preset llama3-70b is missing");
   d.workload.microbatch = 1;
   d.workload.batch = microbatches * d.parallel.dp;
   auto report = make_report(d);
@@ -147,6 +148,18 @@ std::vector<int64_t> numbers(const std::string& text) {
     if (const int64_t n = std::stoll(part); n > 0) out.push_back(n);
   return out;
 }
+
+// Gone at the end, also where a measurement fails.
+struct ScratchFolder {
+  explicit ScratchFolder(const fs::path& where) : path(where / ("shardscape-export-bench-" + std::to_string(::getpid()))) {
+    fs::create_directories(path);
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  fs::path path;
+};
 
 std::string of_ranks(int64_t ranks) { return std::to_string(ranks) + " ranks, "; }
 
@@ -216,10 +229,8 @@ int main(int argc, char** argv) try {
   const int64_t microbatches = std::stoll(flags["--microbatches"]);
   std::vector<Figure> figures;
   for (const int64_t ranks : numbers(flags["--ranks"])) measure_sink(ranks, microbatches, rounds, figures);
-  fs::path folder = fs::path(flags["--folder"]) / ("shardscape-export-bench-" + std::to_string(::getpid()));
-  fs::create_directories(folder);
-  for (const int64_t ranks : numbers(flags["--disk-ranks"])) measure_disk(ranks, microbatches, rounds, folder, figures);
-  fs::remove_all(folder);
+  const ScratchFolder folder(flags["--folder"]);
+  for (const int64_t ranks : numbers(flags["--disk-ranks"])) measure_disk(ranks, microbatches, rounds, folder.path, figures);
   return bench::report_figures("export of Llama 3 70B, TP 8 with sequence parallelism, PP 8, " + flags["--microbatches"] + " microbatches",
                                figures, argc, argv);
 } catch (const std::exception& error) {

@@ -7,6 +7,8 @@ namespace shardscape::test {
 Design trace_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel, int64_t microbatches,
                     int64_t layers) {
   Design d = preset_design(preset, tp, pp, dp, sequence_parallel);
+  // An unknown id would leave another model in place and prove nothing about this one.
+  if (d.model.preset != preset) throw std::invalid_argument(std::string("no preset ") + preset);
   d.model.layers = layers;
   d.workload.seq = 512;
   d.workload.microbatch = 1;

@@ -34,7 +34,8 @@ QString texts_of(const QByteArray& svg, QString& error) {
   QXmlStreamReader reader(svg);
   QString texts;
   while (!reader.atEnd()) {
-    if (reader.readNext() == QXmlStreamReader::Characters && !reader.isWhitespace()) texts += reader.text().toString().trimmed() + u'\n';
+    if (reader.readNext() == QXmlStreamReader::Characters && !reader.isWhitespace())
+      texts += reader.text().toString().trimmed() + u'\n';
   }
   error = reader.hasError() ? reader.errorString() : QString();
   return texts;
@@ -66,12 +67,16 @@ class ChartExportTest : public QObject {
   void views_data() {
     QTest::addColumn<int>("view");
     QTest::addColumn<QStringList>("texts");
-    QTest::newRow("memory") << 0 << QStringList{QStringLiteral("Memory of one rank, by stage"), QStringLiteral("Activations"),
-                                                QStringLiteral("GiB"), QStringLiteral("80 GiB capacity"), QStringLiteral("pipeline stage")};
-    QTest::newRow("compute") << 1 << QStringList{QStringLiteral("Counted FLOPs"), QStringLiteral("Matrix products"),
-                                                 QStringLiteral("backward"), QStringLiteral("FLOP")};
-    QTest::newRow("communication") << 2 << QStringList{QStringLiteral("Communication"), QStringLiteral("Tensor parallel (tp)"),
-                                                       QStringLiteral("Pipeline (pp)"), QStringLiteral("Data parallel (dp)")};
+    QTest::newRow("memory") << 0
+                            << QStringList{QStringLiteral("Memory of one rank, by stage"), QStringLiteral("Activations"),
+                                           QStringLiteral("GiB"), QStringLiteral("80 GiB capacity"),
+                                           QStringLiteral("pipeline stage")};
+    QTest::newRow("compute") << 1
+                             << QStringList{QStringLiteral("Counted FLOPs"), QStringLiteral("Matrix products"),
+                                            QStringLiteral("backward"), QStringLiteral("FLOP")};
+    QTest::newRow("communication") << 2
+                                   << QStringList{QStringLiteral("Communication"), QStringLiteral("Tensor parallel (tp)"),
+                                                  QStringLiteral("Pipeline (pp)"), QStringLiteral("Data parallel (dp)")};
   }
 
   // A view that was never shown is saved like any other.
@@ -92,14 +97,16 @@ class ChartExportTest : public QObject {
     for (int y = 0; y < image.height(); y += 3) {
       for (int x = 0; x < image.width(); x += 3) colors.insert(image.pixel(x, y));
     }
-    QVERIFY(colors.contains(view == 2 ? Theme::instance().colors().communication.rgb() : Theme::instance().colors().parameters.rgb()));
+    QVERIFY(colors.contains(view == 2 ? Theme::instance().colors().communication.rgb()
+                                      : Theme::instance().colors().parameters.rgb()));
 
     const QByteArray svg = bytes_of(picture, SaveFormat::Svg);
     QString error;
     const QString found = texts_of(svg, error);
     QVERIFY2(error.isEmpty(), qPrintable(error));
-    for (const QString& text : texts) QVERIFY2(found.contains(text), qPrintable(text + QStringLiteral(" is not in:\n") + found));
-    QVERIFY(!svg.contains("<image"));  // vectors only
+    for (const QString& text : texts)
+      QVERIFY2(found.contains(text), qPrintable(text + QStringLiteral(" is not in:\n") + found));
+    QVERIFY(!svg.contains("<image"));     // vectors only
     QVERIFY(svg.contains("sans-serif"));  // readable where the window's font is not installed
     QVERIFY(QSvgRenderer(svg).isValid());
 
@@ -126,7 +133,8 @@ class ChartExportTest : public QObject {
 
   void csvOfOneStageViewsHasAllStages() {
     CommunicationView view(session_.get());
-    const QStringList lines = QString::fromUtf8(bytes_of(view.picture(), SaveFormat::Csv)).split(u'\n', Qt::SkipEmptyParts);
+    const QStringList lines =
+        QString::fromUtf8(bytes_of(view.picture(), SaveFormat::Csv)).split(u'\n', Qt::SkipEmptyParts);
     size_t rows = 0;
     for (const StageReport& stage : session_->report()->stages) rows += stage.collectives.size();
     QCOMPARE(static_cast<size_t>(lines.size()), rows + 1);

@@ -185,7 +185,9 @@ class ChartsTest : public QObject {
       Q_EMIT view.table()->rowPicked(row);
       const Inspection& inspection = session.inspection();
       QVERIFY2(!inspection.why.isEmpty(), qPrintable(inspection.title));
-      QCOMPARE(inspection.values[0].value, QString::fromStdString(format_bytes(session.report()->stages[0].collectives[static_cast<size_t>(row)].bytes.value)));
+      QCOMPARE(inspection.values[0].value,
+               QString::fromStdString(
+                   format_bytes(session.report()->stages[0].collectives[static_cast<size_t>(row)].bytes.value)));
     }
     for (int series = 0; series < static_cast<int>(view.chart()->data().series.size()); ++series) {
       Q_EMIT view.chart()->picked(0, series);
@@ -298,7 +300,10 @@ class ChartsTest : public QObject {
     QCOMPARE(view.chart()->data().unit, QStringLiteral("GiB"));
     session.setUnits(UnitSystem::Decimal);
     QCOMPARE(view.chart()->data().unit, QStringLiteral("GB"));
-    QVERIFY(view.model()->headerData(StageMemoryModel::kTotal, Qt::Horizontal, Qt::ToolTipRole).toString().endsWith(QStringLiteral("GB")));
+    QVERIFY(view.model()
+                ->headerData(StageMemoryModel::kTotal, Qt::Horizontal, Qt::ToolTipRole)
+                .toString()
+                .endsWith(QStringLiteral("GB")));
   }
 
   void themesChangeLive() {

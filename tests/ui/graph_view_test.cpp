@@ -3,7 +3,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
 #include <memory>
@@ -85,8 +84,10 @@ class GraphViewTest : public QObject {
 
   void unfoldsByClicking() {
     const QRectF before = canvas()->nodeRect(unit(1));
-    click(unit(1));
+    canvas()->select(unit(1));
     QCOMPARE(session_->inspection().title, QString("Layers 0 … 15"));
+    click(unit(1));
+    QCOMPARE(session_->inspection().title, QString("Layer 0"));
     QVERIFY(view_->scene()->isExpanded(unit(1)));
     const QRectF frame = canvas()->nodeRect(unit(1));
     QVERIFY(frame.height() > before.height());

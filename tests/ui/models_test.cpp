@@ -27,7 +27,9 @@ std::shared_ptr<const Report> report_of(int64_t tp, int64_t pp, int64_t dp) {
   return report;
 }
 
-QString raw(const QAbstractItemModel& model, int row, int column) { return model.index(row, column).data(TableModel::RawRole).toString(); }
+QString raw(const QAbstractItemModel& model, int row, int column) {
+  return model.index(row, column).data(TableModel::RawRole).toString();
+}
 
 QString raw_header(const QAbstractItemModel& model, int column) {
   return model.headerData(column, Qt::Horizontal, TableModel::RawRole).toString();
@@ -35,7 +37,8 @@ QString raw_header(const QAbstractItemModel& model, int column) {
 
 QStringList column_of(const QAbstractItemModel& model, int column) {
   QStringList values;
-  for (int row = 0; row < model.rowCount(); ++row) values.append(model.index(row, column).data(TableModel::RawRole).toString());
+  for (int row = 0; row < model.rowCount(); ++row)
+    values.append(model.index(row, column).data(TableModel::RawRole).toString());
   return values;
 }
 
@@ -86,7 +89,8 @@ class ModelsTest : public QObject {
     for (int stage = 0; stage < 4; ++stage) {
       const StageReport& of = report->stages[static_cast<size_t>(stage)];
       for (int i = 0; i < kMemoryCategoryCount; ++i) {
-        QCOMPARE(raw(model, stage, StageMemoryModel::kFirstCategory + i), QString::fromStdString(to_string(of.memory[i].value)));
+        QCOMPARE(raw(model, stage, StageMemoryModel::kFirstCategory + i),
+                 QString::fromStdString(to_string(of.memory[i].value)));
       }
       QCOMPARE(raw(model, stage, StageMemoryModel::kTotal), QString::fromStdString(to_string(of.memory_total)));
       QVERIFY(report->accelerator);

@@ -31,8 +31,8 @@ struct BarData {
   std::vector<BarSeries> legend;            // left to right
   std::vector<std::vector<double>> values;  // [stage][series]
   std::optional<BarLimit> limit;
-  std::function<QString(double)> text;      // a value with its unit: "41.6 GiB"
-  QString nothing;                          // said in the plot where every value is zero
+  std::function<QString(double)> text;  // a value with its unit: "41.6 GiB"
+  QString nothing;                      // said in the plot where every value is zero
 
   int stages() const { return static_cast<int>(values.size()); }
   double total(int stage) const {

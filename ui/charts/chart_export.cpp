@@ -86,8 +86,11 @@ std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat for
     case SaveFormat::Csv: break;
   }
   if (!done || buffer.data().isEmpty()) {
-    return Problem{Severity::Error, info_of(format).suffix.toStdString(), "the picture could not be drawn at this size",
-                   "a smaller window", {}};
+    return Problem{Severity::Error,
+                   info_of(format).suffix.toStdString(),
+                   "the picture could not be drawn at this size",
+                   "a smaller window",
+                   {}};
   }
   return buffer.data();
 }
@@ -96,13 +99,17 @@ std::optional<Problem> save_picture(const Picture& picture, SaveFormat format, c
   std::variant<QByteArray, Problem> bytes = encoded(picture, format);
   if (auto* problem = std::get_if<Problem>(&bytes)) return std::move(*problem);
   const auto failed = [&path](const QString& reason) {
-    return Problem{Severity::Error, path.toStdString(), "cannot be written: " + reason.toStdString(),
-                   "a file in a folder that exists and can be written to, with room on its disk", {}};
+    return Problem{Severity::Error,
+                   path.toStdString(),
+                   "cannot be written: " + reason.toStdString(),
+                   "a file in a folder that exists and can be written to, with room on its disk",
+                   {}};
   };
   if (QFileInfo(path).isDir()) return failed(QCoreApplication::translate("SaveMenu", "it is a folder"));
   QSaveFile file(path);
   const QByteArray& data = std::get<QByteArray>(bytes);
-  if (!file.open(QIODevice::WriteOnly) || file.write(data) != data.size() || !file.commit()) return failed(file.errorString());
+  if (!file.open(QIODevice::WriteOnly) || file.write(data) != data.size() || !file.commit())
+    return failed(file.errorString());
   return std::nullopt;
 }
 

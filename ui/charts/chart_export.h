@@ -27,10 +27,10 @@ const SaveFormatInfo& info_of(SaveFormat format);
 // What a view offers for saving.
 struct Picture {
   QString title;
-  QString file_name;                                                // without suffix: "llama3-8b-memory"
-  QSize size;                                                       // logical pixels
-  std::function<void(QPaintDevice&, QSize, double scale)> paint;    // begins and ends its own painter
-  std::function<QString()> csv;                                     // empty: the view has no numbers to save
+  QString file_name;                                              // without suffix: "llama3-8b-memory"
+  QSize size;                                                     // logical pixels
+  std::function<void(QPaintDevice&, QSize, double scale)> paint;  // begins and ends its own painter
+  std::function<QString()> csv;                                   // empty: the view has no numbers to save
 };
 
 std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format);

@@ -54,7 +54,8 @@ void ChartHeading::draw(QCPPainter* painter) {
   if (title_shown_) {
     painter->setFont(Theme::instance().uiFont(14, QFont::DemiBold));
     painter->setPen(colors.text);
-    painter->drawText(QRectF(origin, QSizeF(mRect.width(), kTitleLine - 6)), Qt::AlignLeft | Qt::AlignVCenter, data_->title);
+    painter->drawText(QRectF(origin, QSizeF(mRect.width(), kTitleLine - 6)), Qt::AlignLeft | Qt::AlignVCenter,
+                      data_->title);
   }
   painter->setFont(legend_font());
   const Flow legend = flow(mRect.width());

@@ -83,7 +83,8 @@ void ChartNotice::setDimmed(bool dimmed) {
 
 void ChartNotice::fillCard() {
   const std::vector<Problem>& problems = session_->problems();
-  const auto found = std::find_if(problems.begin(), problems.end(), [](const Problem& p) { return p.severity == Severity::Error; });
+  const auto found =
+      std::find_if(problems.begin(), problems.end(), [](const Problem& p) { return p.severity == Severity::Error; });
   while (QLayoutItem* item = ways_out_->takeAt(0)) {
     if (item->widget()) item->widget()->deleteLater();
     delete item;

@@ -101,7 +101,8 @@ const Report* ChartPage::report() const {
 void ChartPage::refresh(bool even_if_same) {
   const Report* now = report();
   if (!now) return;
-  const bool same = filled_ == session_->report() && filled_stage_ == session_->stage() && filled_units_ == session_->units();
+  const bool same =
+      filled_ == session_->report() && filled_stage_ == session_->stage() && filled_units_ == session_->units();
   if (same && !even_if_same) return;
   filled_ = session_->report();
   filled_stage_ = session_->stage();
@@ -110,7 +111,8 @@ void ChartPage::refresh(bool even_if_same) {
   chart_->setData(bars(*now));
   caption_->setText(caption(*now));
   fitTable();
-  if (shown_.what == Shown::Nothing && isVisible() && session_->inspection().isEmpty()) shown_ = {Shown::Bar, StageChart::kWholeStage};
+  if (shown_.what == Shown::Nothing && isVisible() && session_->inspection().isEmpty())
+    shown_ = {Shown::Bar, StageChart::kWholeStage};
   explain(shown_);
 }
 
@@ -143,12 +145,14 @@ void ChartPage::explain(Shown shown) {
   if (shown_.what == Shown::Bar && shown_.index >= static_cast<int>(chart_->data().series.size())) {
     shown_.index = StageChart::kWholeStage;
   }
-  if (shown_.what == Shown::Row && shown_.index >= table_->model()->rowCount()) shown_ = {Shown::Bar, StageChart::kWholeStage};
+  if (shown_.what == Shown::Row && shown_.index >= table_->model()->rowCount())
+    shown_ = {Shown::Bar, StageChart::kWholeStage};
   showSelection();
   if (shown_.what == Shown::Nothing) return;
   remembered_ = shown_;
   const QScopedValueRollback<bool> guard(showing_, true);
-  session_->inspect(shown_.what == Shown::Bar ? inspectBar(*now, session_->stage(), shown_.index) : inspectRow(*now, shown_.index));
+  session_->inspect(shown_.what == Shown::Bar ? inspectBar(*now, session_->stage(), shown_.index)
+                                              : inspectRow(*now, shown_.index));
 }
 
 void ChartPage::showSelection() {
@@ -160,7 +164,9 @@ void ChartPage::showSelection() {
   }
 }
 
-Inspection ChartPage::inspectRow(const Report& report, int row) const { return inspectBar(report, row, StageChart::kWholeStage); }
+Inspection ChartPage::inspectRow(const Report& report, int row) const {
+  return inspectBar(report, row, StageChart::kWholeStage);
+}
 
 Picture ChartPage::picture() const {
   Picture picture;

@@ -16,8 +16,9 @@ QString tr(const char* text) { return QCoreApplication::translate("Communication
 
 QString group_reason(const std::string& group) {
   if (group == "tp") {
-    return tr("Tensor parallelism splits products over ranks. Where a product sums over a split dimension each rank holds a "
-              "part of the sum, and where the next op wants a whole tensor the parts are joined.");
+    return tr(
+        "Tensor parallelism splits products over ranks. Where a product sums over a split dimension each rank holds a "
+        "part of the sum, and where the next op wants a whole tensor the parts are joined.");
   }
   if (group == "dp") {
     return tr("Each replica saw other samples, so their gradients are summed once a step, before the optimizer.");
@@ -47,7 +48,8 @@ std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage
   for (const Segment& segment : report.graph().segments) {
     if (!on_stage(segment, shape)) continue;
     for (const Op& op : segment.ops) {
-      if (is_collective(op.kind) && op.phase == row.phase && op_kind_name(op.kind) == row.op && group_name(op.group) == row.group) {
+      if (is_collective(op.kind) && op.phase == row.phase && op_kind_name(op.kind) == row.op &&
+          group_name(op.group) == row.group) {
         ops.push_back(&op);
       }
     }
@@ -58,7 +60,9 @@ std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage
 // A transfer is counted where it is sent.
 bool counts_as_sent(const CollectiveValue& row) { return row.op != "recv"; }
 
-QString row_title(const CollectiveValue& row) { return QStringLiteral("%1 over %2").arg(words(row.op, u'-'), text_of(row.group)); }
+QString row_title(const CollectiveValue& row) {
+  return QStringLiteral("%1 over %2").arg(words(row.op, u'-'), text_of(row.group));
+}
 
 }  // namespace
 
@@ -79,21 +83,24 @@ Wide group_bytes(const StageReport& stage, const std::string& group) {
   return sum;
 }
 
-Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row, UnitSystem units) {
+Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row,
+                              UnitSystem units) {
   Inspection inspection;
   inspection.title = row_title(row);
   inspection.subtitle = tr("%1, stage %2, %3, %4")
                             .arg(words(phase_name(row.phase)))
                             .arg(stage.stage)
                             .arg(counted_text(row.group_size, tr("rank"), tr("ranks")), text_of(dtype_name(row.dtype)));
-  inspection.values.append(inspected(tr("Bytes, full buffers"), row.bytes, stage.binding, bytes_text(row.bytes.value, units)));
+  inspection.values.append(
+      inspected(tr("Bytes, full buffers"), row.bytes, stage.binding, bytes_text(row.bytes.value, units)));
   inspection.values.append(inspected(tr("Elements"), row.elements, stage.binding, grouped_text(row.elements.value)));
   inspection.values.append(inspected(tr("Times in a step"), row.count, stage.binding, grouped_text(row.count.value)));
   if (row.count.value > 0) inspection.rows.append({tr("Each one"), bytes_text(row.bytes.value / row.count.value, units)});
   const std::vector<const Op*> ops = ops_behind(report, stage, row);
   QStringList reasons;
   for (size_t i = 0; i < ops.size(); ++i) {
-    if (i < kMostOps) inspection.rows.append({text_of(ops[i]->label.empty() ? ops[i]->name : ops[i]->label), text_of(ops[i]->name)});
+    if (i < kMostOps)
+      inspection.rows.append({text_of(ops[i]->label.empty() ? ops[i]->name : ops[i]->label), text_of(ops[i]->name)});
     const QString why = text_of(ops[i]->why);
     if (!why.isEmpty() && !reasons.contains(why)) reasons.append(why);
   }
@@ -107,13 +114,14 @@ Inspection inspect_group(const Report&, const StageReport& stage, const std::str
   Inspection inspection;
   inspection.title = tr("%1, stage %2").arg(group_label(group)).arg(stage.stage);
   const Wide bytes = group_bytes(stage, group);
-  inspection.subtitle = bytes == 0 ? tr("nothing on this stage")
-                                   : tr("one rank, one step; %1 of the stage's bytes")
-                                         .arg(percent_text(to_double(bytes) / std::max(1.0, to_double(stage.bytes_sent_total))));
+  inspection.subtitle = bytes == 0
+                            ? tr("nothing on this stage")
+                            : tr("one rank, one step; %1 of the stage's bytes")
+                                  .arg(percent_text(to_double(bytes) / std::max(1.0, to_double(stage.bytes_sent_total))));
   for (const CollectiveValue& row : stage.collectives) {
     if (row.group != group) continue;
-    inspection.values.append(inspected(QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))), row.bytes,
-                                       stage.binding, bytes_text(row.bytes.value, units)));
+    inspection.values.append(inspected(QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
+                                       row.bytes, stage.binding, bytes_text(row.bytes.value, units)));
     inspection.rows.append({QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
                             counted_text(row.count.value, tr("time"), tr("times"))});
   }
@@ -131,8 +139,9 @@ Inspection inspect_stage_communication(const StageReport& stage, UnitSystem unit
   for (const auto& [group, bytes] : groups) inspection.rows.append({group_label(group), bytes_text(bytes, units)});
   inspection.rows.append({tr("Total"), bytes_text(stage.bytes_sent_total, units)});
   inspection.why_title = tr("How are bytes counted?");
-  inspection.why = tr("By full buffers: the gathered output of an all-gather, the whole input of a reduce-scatter, the tensor of an "
-                      "all-reduce, and a transfer once, where it is sent. What crosses a link depends on the algorithm and the network.");
+  inspection.why = tr(
+      "By full buffers: the gathered output of an all-gather, the whole input of a reduce-scatter, the tensor of an "
+      "all-reduce, and a transfer once, where it is sent. What crosses a link depends on the algorithm and the network.");
   return inspection;
 }
 

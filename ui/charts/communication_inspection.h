@@ -9,7 +9,8 @@ namespace shardscape::ui {
 QString group_label(const std::string& group);  // "Tensor parallel (tp)"
 Wide group_bytes(const StageReport& stage, const std::string& group);
 
-Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row, UnitSystem units);
+Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row,
+                              UnitSystem units);
 Inspection inspect_group(const Report& report, const StageReport& stage, const std::string& group, UnitSystem units);
 Inspection inspect_stage_communication(const StageReport& stage, UnitSystem units);
 

@@ -32,9 +32,8 @@ std::vector<std::string> groups_of(const Report& report) {
     static const std::vector<std::string> known{"tp", "cp", "pp", "dp", "embedding"};
     return std::find(known.begin(), known.end(), group) - known.begin();
   };
-  std::sort(groups.begin(), groups.end(), [&](const std::string& a, const std::string& b) {
-    return std::pair(place(a), a) < std::pair(place(b), b);
-  });
+  std::sort(groups.begin(), groups.end(),
+            [&](const std::string& a, const std::string& b) { return std::pair(place(a), a) < std::pair(place(b), b); });
   return groups;
 }
 
@@ -68,11 +67,14 @@ BarData CommunicationView::bars(const Report& report) const {
   return data;
 }
 
-void CommunicationView::fillTable(const Report& report) { model_->setReport(report, session()->stage(), session()->units()); }
+void CommunicationView::fillTable(const Report& report) {
+  model_->setReport(report, session()->stage(), session()->units());
+}
 
 QString CommunicationView::caption(const Report& report) const {
   const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
-  return tr("Stage %1: %2 in full buffers").arg(QString::number(stage.stage), bytes_text(stage.bytes_sent_total, session()->units()));
+  return tr("Stage %1: %2 in full buffers")
+      .arg(QString::number(stage.stage), bytes_text(stage.bytes_sent_total, session()->units()));
 }
 
 QString CommunicationView::csv(const Report& report) const {

@@ -15,19 +15,24 @@ QString reason(FlopsGroup group, Phase phase) {
   const bool backward = phase == Phase::Backward;
   switch (group) {
     case FlopsGroup::Products:
-      return backward ? tr("Each matrix product of the forward pass has two in the backward pass, of the same size: one for the gradient of "
-                           "its input, one for the gradient of its weights.")
-                      : tr("Two FLOPs, a multiplication and an addition, for each term of each matrix product with weights.");
+      return backward
+                 ? tr("Each matrix product of the forward pass has two in the backward pass, of the same size: one for the gradient of "
+                      "its input, one for the gradient of its weights.")
+                 : tr("Two FLOPs, a multiplication and an addition, for each term of each matrix product with weights.");
     case FlopsGroup::Attention:
-      return backward ? tr("The counted figure has the scores computed again, as a flash kernel does, beside the gradients of queries, "
-                           "keys and values. The useful one leaves out what the causal mask discards.")
-                      : tr("Scores and their weighted sum grow with the square of the sequence. Counted is the full square; useful leaves "
-                           "out what the causal mask discards.");
+      return backward
+                 ? tr("The counted figure has the scores computed again, as a flash kernel does, beside the gradients of queries, "
+                      "keys and values. The useful one leaves out what the causal mask discards.")
+                 : tr("Scores and their weighted sum grow with the square of the sequence. Counted is the full square; useful leaves "
+                      "out what the causal mask discards.");
     case FlopsGroup::Activation: return tr("A few FLOPs for each element between the products of the MLP.");
     case FlopsGroup::Embedding:
-      return backward ? tr("The gradient of a table look-up adds each token's row.") : tr("A table look-up for each token.");
-    case FlopsGroup::Loss: return tr("The softmax over the vocabulary and the loss of each token, on the last stage only.");
-    case FlopsGroup::Pointwise: return tr("Norms, rotations and additions: a few FLOPs for each element. They cost bandwidth, not FLOPs.");
+      return backward ? tr("The gradient of a table look-up adds each token's row.")
+                      : tr("A table look-up for each token.");
+    case FlopsGroup::Loss:
+      return tr("The softmax over the vocabulary and the loss of each token, on the last stage only.");
+    case FlopsGroup::Pointwise:
+      return tr("Norms, rotations and additions: a few FLOPs for each element. They cost bandwidth, not FLOPs.");
     case FlopsGroup::Optimizer: return tr("Once a step for each parameter that the rank holds, whatever the batch.");
   }
   return {};
@@ -40,14 +45,16 @@ QString of_stage(Wide value, const StageReport& stage) {
 void add_row_values(Inspection& inspection, const FlopsValue& row, const StageReport& stage, const QString& prefix) {
   inspection.values.append(inspected(prefix + tr("counted"), row.counted, stage.binding, flops_text(row.counted.value)));
   const bool equal = row.counted.formula && row.useful.formula && *row.counted.formula == *row.useful.formula;
-  if (!equal) inspection.values.append(inspected(prefix + tr("useful"), row.useful, stage.binding, flops_text(row.useful.value)));
+  if (!equal)
+    inspection.values.append(inspected(prefix + tr("useful"), row.useful, stage.binding, flops_text(row.useful.value)));
 }
 
 }  // namespace
 
 Inspection inspect_flops(const StageReport& stage, const FlopsValue& row) {
   Inspection inspection;
-  inspection.title = tr("%1, %2, stage %3").arg(words(op_kind_name(row.kind)), words(phase_name(row.phase))).arg(stage.stage);
+  inspection.title =
+      tr("%1, %2, stage %3").arg(words(op_kind_name(row.kind)), words(phase_name(row.phase))).arg(stage.stage);
   inspection.subtitle = tr("one rank, one step; %1 of the counted FLOPs").arg(of_stage(row.counted.value, stage));
   add_row_values(inspection, row, stage, {});
   inspection.rows.append({tr("Counted, exact"), grouped_text(row.counted.value)});
@@ -60,14 +67,17 @@ Inspection inspect_flops(const StageReport& stage, const FlopsValue& row) {
 Inspection inspect_flops_segment(const Report&, const StageReport& stage, const FlopsSegment& segment) {
   const std::vector<const FlopsValue*> rows = flops_rows(stage, segment);
   Inspection inspection;
-  inspection.title = tr("%1, %2, stage %3").arg(flops_group_label(segment.group), words(phase_name(segment.phase))).arg(stage.stage);
+  inspection.title =
+      tr("%1, %2, stage %3").arg(flops_group_label(segment.group), words(phase_name(segment.phase))).arg(stage.stage);
   Wide counted = 0;
   for (const FlopsValue* row : rows) {
     counted += row->counted.value;
     // The kind is named only where the group has several.
-    add_row_values(inspection, *row, stage, rows.size() > 1 ? words(op_kind_name(row->kind)) + QStringLiteral(", ") : QString());
+    add_row_values(inspection, *row, stage,
+                   rows.size() > 1 ? words(op_kind_name(row->kind)) + QStringLiteral(", ") : QString());
   }
-  inspection.subtitle = rows.empty() ? tr("not on this stage") : tr("one rank, one step; %1 of the counted FLOPs").arg(of_stage(counted, stage));
+  inspection.subtitle = rows.empty() ? tr("not on this stage")
+                                     : tr("one rank, one step; %1 of the counted FLOPs").arg(of_stage(counted, stage));
   inspection.why_title = tr("Where do they come from?");
   inspection.why = reason(segment.group, segment.phase);
   return inspection;
@@ -76,20 +86,24 @@ Inspection inspect_flops_segment(const Report&, const StageReport& stage, const 
 Inspection inspect_stage_flops(const Report& report, const StageReport& stage) {
   Inspection inspection;
   inspection.title = tr("Compute of stage %1").arg(stage.stage);
-  inspection.subtitle = tr("one rank, one step of %1").arg(counted_text(report.microbatches, tr("microbatch"), tr("microbatches")));
+  inspection.subtitle =
+      tr("one rank, one step of %1").arg(counted_text(report.microbatches, tr("microbatch"), tr("microbatches")));
   for (const FlopsSegment& segment : flops_segments(report, FlopsConvention::Counted)) {
     Wide sum = 0;
     for (const FlopsValue* row : flops_rows(stage, segment)) sum += row->counted.value;
     if (sum == 0) continue;
-    inspection.rows.append({QStringLiteral("%1, %2").arg(flops_group_label(segment.group), words(phase_name(segment.phase))), flops_text(sum)});
+    inspection.rows.append(
+        {QStringLiteral("%1, %2").arg(flops_group_label(segment.group), words(phase_name(segment.phase))),
+         flops_text(sum)});
   }
   inspection.rows.append({tr("Counted"), flops_text(stage.flops_total)});
   inspection.rows.append({tr("Useful"), flops_text(stage.useful_flops_total)});
-  const auto heaviest = std::max_element(report.stages.begin(), report.stages.end(), [](const StageReport& a, const StageReport& b) {
-    return a.flops_total < b.flops_total;
-  });
+  const auto heaviest =
+      std::max_element(report.stages.begin(), report.stages.end(),
+                       [](const StageReport& a, const StageReport& b) { return a.flops_total < b.flops_total; });
   inspection.why_title = tr("Counted or useful?");
-  inspection.why = tr("Counted is what the kernels execute. Useful leaves out what the causal mask discards and what is computed again.");
+  inspection.why = tr(
+      "Counted is what the kernels execute. Useful leaves out what the causal mask discards and what is computed again.");
   if (report.stages.size() > 1) {
     if (heaviest->flops_total == stage.flops_total) {
       inspection.why += tr(" No stage computes more than this one, so it sets the pace of the pipeline.");

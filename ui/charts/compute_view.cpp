@@ -25,7 +25,8 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
   };
   counted_ = add(tr("Counted"), tr("What the kernels execute: full products, scores computed again in the backward pass"),
                  FlopsConvention::Counted);
-  useful_ = add(tr("Useful"), tr("Without what the causal mask discards and kernels compute again"), FlopsConvention::Useful);
+  useful_ =
+      add(tr("Useful"), tr("Without what the causal mask discards and kernels compute again"), FlopsConvention::Useful);
   counted_->setChecked(true);
   start(model_, {FlopsModel::Stage});
 }

@@ -10,8 +10,9 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("FlopsBars", text); }
 
-constexpr FlopsGroup kGroups[] = {FlopsGroup::Products,  FlopsGroup::Attention, FlopsGroup::Activation, FlopsGroup::Embedding,
-                                  FlopsGroup::Loss,      FlopsGroup::Pointwise, FlopsGroup::Optimizer};
+constexpr FlopsGroup kGroups[] = {FlopsGroup::Products,  FlopsGroup::Attention, FlopsGroup::Activation,
+                                  FlopsGroup::Embedding, FlopsGroup::Loss,      FlopsGroup::Pointwise,
+                                  FlopsGroup::Optimizer};
 
 // Below this part of the tallest bar a segment is thinner than a line: the table has it, the legend does not.
 constexpr double kLeastInLegend = 0.004;
@@ -105,15 +106,17 @@ BarData flops_bars(const Report& report, FlopsConvention convention) {
   const std::vector<FlopsSegment> segments = flops_segments(report, convention);
   std::vector<Phase> phases;
   for (const FlopsSegment& segment : segments) {
-    const QString label = QStringLiteral("%1, %2").arg(flops_group_label(segment.group), words(phase_name(segment.phase)));
+    const QString label =
+        QStringLiteral("%1, %2").arg(flops_group_label(segment.group), words(phase_name(segment.phase)));
     data.series.push_back({label, group_color(segment.group), fill_of(segment.phase)});
     if (std::find(phases.begin(), phases.end(), segment.phase) == phases.end()) phases.push_back(segment.phase);
   }
   for (const FlopsGroup group : kGroups) {
     const bool visible = std::any_of(segments.begin(), segments.end(), [&](const FlopsSegment& segment) {
-      return segment.group == group && std::any_of(report.stages.begin(), report.stages.end(), [&](const StageReport& stage) {
-        return segment_value(stage, segment, convention) >= kLeastInLegend * largest;
-      });
+      return segment.group == group &&
+             std::any_of(report.stages.begin(), report.stages.end(), [&](const StageReport& stage) {
+               return segment_value(stage, segment, convention) >= kLeastInLegend * largest;
+             });
     });
     if (visible) data.legend.push_back({flops_group_label(group), group_color(group)});
   }

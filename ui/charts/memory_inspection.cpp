@@ -27,7 +27,8 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   return tr("Under 1F1B stage %1 starts nf = min(pp - p, m) = min(%2 - %1, %3) = %4 before its first backward "
             "pass frees one, so it holds the activations of %5 at once. The first stage holds most, the last one fewest.")
       .arg(stage.stage)
-      .arg(grouped_text(pp), grouped_text(report.microbatches), counted_text(stage.in_flight, tr("forward pass"), tr("forward passes")), held);
+      .arg(grouped_text(pp), grouped_text(report.microbatches),
+           counted_text(stage.in_flight, tr("forward pass"), tr("forward passes")), held);
 }
 
 QString parameters_reason(const Report& report, const StageReport& stage) {
@@ -41,7 +42,8 @@ QString parameters_reason(const Report& report, const StageReport& stage) {
                           text_of(dtype_name(report.design.workload.dtype)));
   const int64_t tp = report.design.parallel.tp;
   if (tp > 1) text += tr(" Tensor parallelism splits the matrices over tp = %1 ranks; small vectors stay whole.").arg(tp);
-  if (report.design.parallel.dp > 1) text += tr(" Each of the dp = %1 replicas has its own copy.").arg(report.design.parallel.dp);
+  if (report.design.parallel.dp > 1)
+    text += tr(" Each of the dp = %1 replicas has its own copy.").arg(report.design.parallel.dp);
   return text;
 }
 
@@ -54,13 +56,16 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
                 "is there from the first backward pass to the optimizer.")
           .arg(text_of(dtype_name(workload.grad_dtype)), grouped_text(report.microbatches));
     case MemoryCategory::Optimizer:
-      return tr("Mixed-precision Adam updates a master copy of each parameter with two moments; all three are kept between "
-                "steps, whatever the batch.");
+      return tr(
+          "Mixed-precision Adam updates a master copy of each parameter with two moments; all three are kept between "
+          "steps, whatever the batch.");
     case MemoryCategory::Activations: return in_flight_reason(report, stage);
     case MemoryCategory::Logits:
-      if (stage.memory[static_cast<int>(category)].value == 0) return tr("Only the last stage has the output head and the loss.");
-      return tr("The output head of the last stage makes one score per token and vocabulary entry; the loss needs them until "
-                "the backward pass of the same microbatch.");
+      if (stage.memory[static_cast<int>(category)].value == 0)
+        return tr("Only the last stage has the output head and the loss.");
+      return tr(
+          "The output head of the last stage makes one score per token and vocabulary entry; the loss needs them until "
+          "the backward pass of the same microbatch.");
   }
   return {};
 }
@@ -78,10 +83,12 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
   const QString label = text_of(memory_category_label(category));
   Inspection inspection;
   inspection.title = tr("%1, stage %2").arg(label).arg(stage.stage);
-  inspection.subtitle = category == MemoryCategory::Activations
-                            ? tr("saved for backward, %1").arg(counted_text(stage.in_flight, tr("microbatch in flight"), tr("microbatches in flight")))
-                            : tr("on one rank, %1 of its memory")
-                                  .arg(percent_text(to_double(quantity.value) / std::max(1.0, to_double(stage.memory_total))));
+  inspection.subtitle =
+      category == MemoryCategory::Activations
+          ? tr("saved for backward, %1")
+                .arg(counted_text(stage.in_flight, tr("microbatch in flight"), tr("microbatches in flight")))
+          : tr("on one rank, %1 of its memory")
+                .arg(percent_text(to_double(quantity.value) / std::max(1.0, to_double(stage.memory_total))));
   inspection.values.append(inspected(label, quantity, stage.binding, bytes_text(quantity.value, units)));
   for (const PartValue& part : stage.parts[index]) {
     inspection.rows.append({words(part.name), bytes_text(part.bytes.value, units)});
@@ -95,9 +102,11 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   Inspection inspection;
   inspection.title = tr("Memory of stage %1").arg(stage.stage);
   inspection.subtitle = stage_subtitle(stage);
-  inspection.values.append(inspected(tr("Parameters of one rank"), stage.parameters, stage.binding, grouped_text(stage.parameters.value)));
+  inspection.values.append(
+      inspected(tr("Parameters of one rank"), stage.parameters, stage.binding, grouped_text(stage.parameters.value)));
   for (int i = 0; i < kMemoryCategoryCount; ++i) {
-    inspection.rows.append({text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(stage.memory[i].value, units)});
+    inspection.rows.append(
+        {text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(stage.memory[i].value, units)});
   }
   inspection.rows.append({tr("Total"), bytes_text(stage.memory_total, units)});
   inspection.why_title = tr("Does it fit?");
@@ -110,15 +119,17 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   inspection.rows.append({tr("Capacity"), capacity_text(capacity, units)});
   inspection.rows.append({free < 0 ? tr("Missing") : tr("Free"), bytes_text(free < 0 ? -free : free, units)});
   const QString name = QString::fromStdString(report.accelerator->name);
-  inspection.why = free < 0 ? tr("No: a rank of this stage wants %1 more than one %2 has.").arg(bytes_text(-free, units), name)
-                            : tr("Yes: a rank of this stage leaves %1 of one %2 free.").arg(bytes_text(free, units), name);
+  inspection.why = free < 0
+                       ? tr("No: a rank of this stage wants %1 more than one %2 has.").arg(bytes_text(-free, units), name)
+                       : tr("Yes: a rank of this stage leaves %1 of one %2 free.").arg(bytes_text(free, units), name);
   int largest = 0;
   for (int i = 1; i < kMemoryCategoryCount; ++i) {
     if (stage.memory[i].value > stage.memory[largest].value) largest = i;
   }
   const QString label = text_of(memory_category_label(static_cast<MemoryCategory>(largest)));
   inspection.why += tr(" The largest part is %1, with %2.")
-                        .arg(label.toLower(), percent_text(to_double(stage.memory[largest].value) / std::max(1.0, to_double(stage.memory_total))));
+                        .arg(label.toLower(), percent_text(to_double(stage.memory[largest].value) /
+                                                           std::max(1.0, to_double(stage.memory_total))));
   return inspection;
 }
 

@@ -62,12 +62,14 @@ void RankPicker::paintEvent(QPaintEvent* event) {
   painter.setRenderHint(QPainter::Antialiasing);
   const Colors& colors = Theme::instance().colors();
   for (const bool up : {true, false}) {
-    const QRectF button = style()->subControlRect(QStyle::CC_SpinBox, &option, up ? QStyle::SC_SpinBoxUp : QStyle::SC_SpinBoxDown, this);
+    const QRectF button =
+        style()->subControlRect(QStyle::CC_SpinBox, &option, up ? QStyle::SC_SpinBoxUp : QStyle::SC_SpinBoxDown, this);
     const bool enabled = isEnabled() && (option.stepEnabled & (up ? StepUpEnabled : StepDownEnabled));
     painter.setPen(QPen(enabled ? colors.secondary : colors.line, 1.4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     const QPointF middle = button.center() + QPointF(-1, up ? 1.5 : -1.5);
     const double rise = up ? 1.6 : -1.6;
-    painter.drawPolyline(QPolygonF({middle + QPointF(-3.2, rise), middle - QPointF(0, rise), middle + QPointF(3.2, rise)}));
+    painter.drawPolyline(
+        QPolygonF({middle + QPointF(-3.2, rise), middle - QPointF(0, rise), middle + QPointF(3.2, rise)}));
   }
 }
 
@@ -76,7 +78,8 @@ QSize RankPicker::sizeHint() const {
   const std::shared_ptr<const Report> report = session_->report();
   if (!report || !report->valid()) return {180, base.height()};
   // The last rank has the longest coordinates; room for it keeps the picker still while it runs through the ranks.
-  const QString longest = prefix() + QString::number(maximum()) + QStringLiteral(": ") + text_of(rank_text(*report, maximum()));
+  const QString longest =
+      prefix() + QString::number(maximum()) + QStringLiteral(": ") + text_of(rank_text(*report, maximum()));
   return {fontMetrics().horizontalAdvance(longest) + 64, base.height()};
 }
 

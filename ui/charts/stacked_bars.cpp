@@ -12,7 +12,7 @@ namespace {
 constexpr double kWideBar = 84, kWidestBar = 160;  // the latter where few stages share a wide plot
 constexpr double kLabelGap = 23;                   // from a bar to the labels of its segments
 constexpr double kLeastLabelled = 2;               // thinner segments have no label
-constexpr double kLeastOfLimit = 0.1;  // below this part of the limit the bars, not the limit, set the scale
+constexpr double kLeastOfLimit = 0.1;              // below this part of the limit the bars, not the limit, set the scale
 
 QFont label_font() { return Theme::instance().uiFont(12); }
 
@@ -27,9 +27,7 @@ void StackedBars::setSelection(BarHit selection, bool focused) {
   focused_ = focused;
 }
 
-double StackedBars::slotWidth() const {
-  return std::fabs(mKeyAxis->coordToPixel(1) - mKeyAxis->coordToPixel(0));
-}
+double StackedBars::slotWidth() const { return std::fabs(mKeyAxis->coordToPixel(1) - mKeyAxis->coordToPixel(0)); }
 
 double StackedBars::barWidth() const {
   const double slot = slotWidth();
@@ -43,9 +41,7 @@ double StackedBars::tallest() const {
   return top;
 }
 
-bool StackedBars::limitShown() const {
-  return data_ && data_->limit && tallest() >= kLeastOfLimit * data_->limit->value;
-}
+bool StackedBars::limitShown() const { return data_ && data_->limit && tallest() >= kLeastOfLimit * data_->limit->value; }
 
 double StackedBars::top() const {
   const double top = limitShown() ? std::max(tallest(), data_->limit->value) : tallest();
@@ -118,8 +114,8 @@ void StackedBars::draw(QCPPainter* painter) {
       fill_bar(*painter, rect, data_->series[static_cast<size_t>(series)], ground_);
     }
   }
-  drawTotals(*painter);
   drawLimit(*painter);
+  drawTotals(*painter);  // over the limit's line, which may run through them
   drawSelection(*painter);
   if (roomForLabels()) {
     for (int stage = 0; stage < data_->stages(); ++stage) drawSegmentLabels(*painter, stage);
@@ -128,7 +124,6 @@ void StackedBars::draw(QCPPainter* painter) {
 
 void StackedBars::drawTotals(QCPPainter& painter) const {
   painter.setFont(Theme::instance().uiFont(11));
-  painter.setPen(Theme::instance().colors().secondary);
   const QFontMetricsF metrics(painter.font());
   QStringList texts;
   double widest = 0;
@@ -141,12 +136,16 @@ void StackedBars::drawTotals(QCPPainter& painter) const {
   for (int stage = 0; stage < data_->stages(); ++stage) {
     const QRectF bar = column(stage);
     const QRectF place(bar.center().x() - widest / 2 - 2, bar.top() - metrics.height() - 4, widest + 4, metrics.height());
+    const double width = metrics.horizontalAdvance(texts[stage]) + 4;
+    painter.fillRect(QRectF(place.center().x() - width / 2, place.top() + 1, width, place.height() - 2), ground_);
+    painter.setPen(Theme::instance().colors().secondary);
     painter.drawText(place, Qt::AlignCenter, texts[stage]);
   }
 }
 
 QString StackedBars::segmentLabel(int stage, size_t series) const {
-  return data_->series[series].label + QStringLiteral("  ") + data_->text(data_->values[static_cast<size_t>(stage)][series]);
+  return data_->series[series].label + QStringLiteral("  ") +
+         data_->text(data_->values[static_cast<size_t>(stage)][series]);
 }
 
 // Every label has to end before the next slot, or the edge of the plot, begins.
@@ -177,7 +176,8 @@ void StackedBars::drawSegmentLabels(QCPPainter& painter, int stage) const {
     lowest = y - line / 2;
     painter.setAntialiasing(true);
     painter.setPen(QPen(colors.secondary, 0.8));
-    painter.drawPolyline(QPolygonF({{rect.right() + 5, rect.center().y()}, {rect.right() + 12, y}, {rect.right() + 18, y}}));
+    painter.drawPolyline(
+        QPolygonF({{rect.right() + 5, rect.center().y()}, {rect.right() + 12, y}, {rect.right() + 18, y}}));
     const QString label = segmentLabel(stage, series);
     const QRectF place(rect.right() + kLabelGap, y - line / 2, metrics.horizontalAdvance(label) + 2, line);
     painter.fillRect(place.adjusted(-3, 0, 3, 0), ground_);  // grid lines do not run through the text

@@ -22,7 +22,7 @@ class StackedBars : public QCPAbstractPlottable {
   BarHit hit(const QPointF& position) const;
   QRectF segment(int stage, int series) const;  // in pixels
   QRectF column(int stage) const;               // the whole bar
-  double tallest() const;  // total of the highest bar
+  double tallest() const;                       // total of the highest bar
   // Highest value that the axis has to show, and whether the limit is within it.
   double top() const;
   bool limitShown() const;

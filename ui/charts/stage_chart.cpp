@@ -4,6 +4,7 @@
 
 #include <QHelpEvent>
 #include <QKeyEvent>
+#include <QTextDocumentFragment>
 #include <QToolTip>
 #include <QVBoxLayout>
 
@@ -15,9 +16,11 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kTickRoom = 26;      // pixels that a stage number wants
+constexpr double kTickRoom = 26;  // pixels that a stage number wants
 constexpr double kValueTickRoom = 42;
-constexpr double kHeadroom = 1.08;    // above the tallest bar or the limit, for their labels
+constexpr double kHeadroom = 1.08;  // above the tallest bar or the limit, for their labels
+
+constexpr double kLeastInTip = 0.005;  // of the stage; the table has the rest
 
 QString escaped(const QString& text) { return text.toHtmlEscaped(); }
 
@@ -90,7 +93,7 @@ void StageChart::setPicked(int stage, int series) {
   if (series >= static_cast<int>(parts_->data.series.size())) series = kWholeStage;
   if (parts_->picked.stage == stage && parts_->picked.series == series) return;
   parts_->picked = {stage, series};
-  setAccessibleDescription(tipText(stage, series).remove(QRegularExpression(QStringLiteral("<[^>]*>"))));
+  setAccessibleDescription(QTextDocumentFragment::fromHtml(tipText(stage, series)).toPlainText());
   replot();
 }
 
@@ -150,9 +153,17 @@ QString StageChart::tipText(int stage, int series) const {
   const BarData& data = parts_->data;
   if (stage < 0 || stage >= data.stages() || !data.text) return {};
   const double total = data.total(stage);
+  const std::vector<double>& values = data.values[static_cast<size_t>(stage)];
+  if (series < 0) {
+    QString text = QStringLiteral("<b>%1</b>").arg(tr("Stage %1: %2").arg(QString::number(stage), data.text(total)));
+    for (size_t part = values.size(); part-- > 0;) {
+      if (values[part] < kLeastInTip * total || values[part] == 0) continue;
+      text += QStringLiteral("<br>%1: %2").arg(escaped(data.series[part].label), data.text(values[part]));
+    }
+    return text;
+  }
   const QString where = tr("stage %1").arg(stage);
-  if (series < 0) return QStringLiteral("<b>%1</b><br>%2: %3").arg(escaped(data.title), where, data.text(total));
-  const double value = data.values[static_cast<size_t>(stage)][static_cast<size_t>(series)];
+  const double value = values[static_cast<size_t>(series)];
   return QStringLiteral("<b>%1</b>, %2<br>%3, %4")
       .arg(escaped(data.series[static_cast<size_t>(series)].label), where, data.text(value),
            tr("%1 of the stage").arg(percent_text(total > 0 ? value / total : 0)));
@@ -186,9 +197,12 @@ bool StageChart::event(QEvent* event) {
   // The chart takes all arrow keys, even where an ancestor has them as shortcuts.
   if (event->type() == QEvent::ShortcutOverride) {
     switch (static_cast<QKeyEvent*>(event)->key()) {
-      case Qt::Key_Left: case Qt::Key_Right: case Qt::Key_Up: case Qt::Key_Down: case Qt::Key_Home: case Qt::Key_End:
-        event->accept();
-        return true;
+      case Qt::Key_Left:
+      case Qt::Key_Right:
+      case Qt::Key_Up:
+      case Qt::Key_Down:
+      case Qt::Key_Home:
+      case Qt::Key_End: event->accept(); return true;
       default: break;
     }
   }
@@ -211,8 +225,11 @@ bool StageChart::eventFilter(QObject* watched, QEvent* event) {
       const BarHit hit = parts_->bars->hit(mouse->position());
       parts_->plot->setCursor(hit.stage >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
       const QString text = tipText(hit.stage, hit.series);
-      if (text.isEmpty()) QToolTip::hideText();
-      else QToolTip::showText(mouse->globalPosition().toPoint(), text, parts_->plot);
+      if (text.isEmpty())
+        QToolTip::hideText();
+      else
+        QToolTip::showText(mouse->globalPosition().toPoint(),
+                           QStringLiteral("<div style='white-space:pre'>%1</div>").arg(text), parts_->plot);
       return true;
     }
     case QEvent::ToolTip: return true;  // shown by moving already
@@ -225,6 +242,7 @@ bool StageChart::eventFilter(QObject* watched, QEvent* event) {
 void StageChart::keyPressEvent(QKeyEvent* event) {
   const BarData& data = parts_->data;
   if (data.stages() == 0) return QWidget::keyPressEvent(event);
+  QToolTip::hideText();  // it tells of another bar soon
   const int stage = std::clamp(parts_->picked.stage, 0, data.stages() - 1);
   // Up and down go through the segments that the stage has; past the ends is the stage as a whole.
   const auto next_series = [&](int step) {
@@ -244,7 +262,9 @@ void StageChart::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_End: Q_EMIT picked(data.stages() - 1, parts_->picked.series); break;
     case Qt::Key_Up: Q_EMIT picked(stage, next_series(+1)); break;
     case Qt::Key_Down: Q_EMIT picked(stage, next_series(-1)); break;
-    case Qt::Key_Return: case Qt::Key_Enter: case Qt::Key_Space: Q_EMIT picked(stage, parts_->picked.series); break;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Space: Q_EMIT picked(stage, parts_->picked.series); break;
     default: QWidget::keyPressEvent(event);
   }
 }

@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/graph_view/node_text.h"
 #include "ui/graph_view/saved_edges.h"
@@ -81,6 +82,9 @@ void GraphCanvas::takeSheet(bool) {
   if (std::exchange(reveal_next_, {}) == selected_ && selected_.level != NodeLevel::Root) {
     if (const auto spot = exactly(selected_)) bringIntoView(spot->rect);
   }
+  // A run of layers that was unfolded has become its first layer.
+  if (const auto spot = exactly(selected_); spot && spot->id == selected_ && spot->piece->units != std::exchange(selected_units_, spot->piece->units))
+    Q_EMIT nodeSelected(selected_, selected_units_);
   moved();
 }
 
@@ -136,7 +140,7 @@ void GraphCanvas::moved() {
 void GraphCanvas::placeMiniMap() {
   if (!sheet_) return;
   const QRectF scene(QPointF(), sheet_->size), shown(view_.unmap(QPointF()), QSizeF(size()) / view_.zoom);
-  const QSize wanted = mini_map_->wantedSize();
+  const QSize wanted = mini_map_->wantedSize(size());
   const bool useful = !shown.contains(scene) && width() > 3 * wanted.width() && height() > wanted.height() + 2 * kMargin;
   mini_map_->setVisible(useful);
   if (!useful) return;
@@ -182,6 +186,7 @@ void GraphCanvas::select(const NodeId& id) {
   const auto spot = exactly(id);
   if (!spot) return;
   selected_ = spot->id;
+  selected_units_ = spot->piece->units;
   wire_.reset();
   describe(*spot);
   update();
@@ -203,6 +208,7 @@ void GraphCanvas::reveal(const NodeId& id) {
     return;
   }
   selected_ = reveal_next_ = id;
+  selected_units_ = 1;
   // The words for the inspector are the same whether or not the sheet is there yet.
   Q_EMIT nodeSelected(id, 1);
 }
@@ -215,9 +221,11 @@ void GraphCanvas::describe(const Spot& spot) {
   setAccessibleDescription(text);
 }
 
-void GraphCanvas::resizeEvent(QResizeEvent*) {
-  if (at_home_) goHome();
-  else moved();
+void GraphCanvas::resizeEvent(QResizeEvent* event) {
+  if (at_home_) return goHome();
+  // A wider view shows more on both sides.
+  if (event->oldSize().width() > 0) view_.origin.rx() += (event->size().width() - event->oldSize().width()) / 2.0;
+  moved();
 }
 
 void GraphCanvas::paintEvent(QPaintEvent* event) {

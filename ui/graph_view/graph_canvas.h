@@ -73,6 +73,7 @@ class GraphCanvas : public QWidget {
   ViewTransform view_;
   MiniMap* mini_map_;
   NodeId selected_, hovered_;
+  int selected_units_ = 1;
   NodeId reveal_next_;                   // to bring into view when its sheet is there
   std::optional<WireSpot> wire_;
   std::optional<std::pair<NodeId, QPointF>> still_;  // top centre in this widget

@@ -72,7 +72,6 @@ QWidget* GraphView::makeBar() {
 
   search_field_ = new QLineEdit(bar);
   search_field_->setObjectName(QStringLiteral("graph_search"));
-  search_field_->setPlaceholderText(tr("Search ops, shapes, groups"));
   search_field_->setAccessibleName(tr("Search in the graph"));
   search_field_->setToolTip(tr("Enter goes to the next match, Shift+Enter to the one before"));
   search_field_->setClearButtonEnabled(true);
@@ -87,6 +86,7 @@ QWidget* GraphView::makeBar() {
   match_count_ = new QLabel(bar);
   match_count_->setObjectName(QStringLiteral("match_count"));
   match_count_->setProperty("role", QStringLiteral("small"));
+  match_count_->hide();
   row->addWidget(match_count_);
   row->addStretch(0);
 
@@ -128,7 +128,8 @@ void GraphView::search() {
 
 void GraphView::showMatchCount() {
   const auto count = static_cast<int>(found_.stops.size());
-  if (search_field_->text().trimmed().isEmpty()) match_count_->clear();
+  match_count_->setVisible(!search_field_->text().trimmed().isEmpty());
+  if (match_count_->isHidden()) match_count_->clear();
   else if (count == 0) match_count_->setText(tr("no match"));
   else if (at_match_ < 0) match_count_->setText(count == 1 ? tr("1 match") : tr("%1 matches").arg(count));
   else match_count_->setText(tr("%1 of %2").arg(at_match_ + 1).arg(count));
@@ -145,6 +146,13 @@ void GraphView::findAgain(int step) {
 }
 
 bool GraphView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == search_field_ && event->type() == QEvent::Resize) {
+    // The short word where the long one would be cut.
+    const QString hint = tr("Search ops, shapes, groups");
+    constexpr int kPadding = 44;  // margins and the clear button
+    const bool fits = search_field_->fontMetrics().horizontalAdvance(hint) + kPadding <= search_field_->width();
+    search_field_->setPlaceholderText(fits ? hint : tr("Search"));
+  }
   if (watched == search_field_ && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {

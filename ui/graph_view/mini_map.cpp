@@ -31,9 +31,10 @@ void MiniMap::setShown(const QRectF& scene_rect) {
   update();
 }
 
-QSize MiniMap::wantedSize() const {
+QSize MiniMap::wantedSize(const QSize& view) const {
   if (!sheet_ || sheet_->size.isEmpty()) return {};
-  const double scale = std::min(kMostWidth / sheet_->size.width(), kMostHeight / sheet_->size.height());
+  const double most_width = std::min(kMostWidth, view.width() * 0.18), most_height = std::min(kMostHeight, view.height() * 0.4);
+  const double scale = std::min(most_width / sheet_->size.width(), most_height / sheet_->size.height());
   return QSizeF(std::max(kLeastWidth, sheet_->size.width() * scale) + 2 * kMargin, sheet_->size.height() * scale + 2 * kMargin).toSize();
 }
 

@@ -15,7 +15,7 @@ class MiniMap : public QWidget {
   explicit MiniMap(QWidget* parent);
   void setSheet(std::shared_ptr<const Sheet> sheet, const SheetFonts& fonts);  // also after a change of theme
   void setShown(const QRectF& scene_rect);  // what the view shows
-  QSize wantedSize() const;
+  QSize wantedSize(const QSize& view) const;  // a small part of the view
 
  Q_SIGNALS:
   void centreRequested(QPointF scene);

@@ -15,7 +15,7 @@ constexpr double kCorner = 5, kEdge = 4;
 
 struct Inks {
   QColor panel, frame, frame_line, line, wire, text, secondary, accent, hit, pill, pill_line, plain_pill;
-  std::array<QColor, kOpKindCount> kinds, far_kinds;
+  std::array<QColor, kOpKindCount> kinds, mid_kinds, far_kinds;
 };
 
 Inks make_inks() {
@@ -36,6 +36,7 @@ Inks make_inks() {
   inks.plain_pill = mixed(c.panel, c.secondary, 0.1);
   for (int kind = 0; kind < kOpKindCount; ++kind) {
     inks.kinds[static_cast<size_t>(kind)] = theme.opColor(static_cast<OpKind>(kind));
+    inks.mid_kinds[static_cast<size_t>(kind)] = mixed(c.panel, inks.kinds[static_cast<size_t>(kind)], 0.4);
     inks.far_kinds[static_cast<size_t>(kind)] = mixed(c.panel, inks.kinds[static_cast<size_t>(kind)], 0.75);
   }
   return inks;
@@ -141,16 +142,16 @@ class Painting {
     const bool pill = piece.shape == PieceShape::Pill;
     const bool communicates = pill && is_collective(static_cast<OpKind>(piece.kind));
     if (piece.shape == PieceShape::Frame) {
-      painter_.setPen(QPen(inks_.frame_line, 1));
-      painter_.setBrush(inks_.frame);
-      painter_.drawRoundedRect(box, corner + 2, corner + 2);
+      frame(box, corner + 2);
     } else if (pill) {
       painter_.setPen(QPen(communicates ? inks_.pill_line : inks_.line, 1));
       painter_.setBrush(communicates ? inks_.pill : inks_.plain_pill);
       painter_.drawRoundedRect(box, box.height() / 2, box.height() / 2);
     } else {
       painter_.setPen(QPen(inks_.line, 1));
-      painter_.setBrush(inks_.panel);
+      // Too small for words, a card says by its colour what it does.
+      const bool wordless = view_.zoom < kTitleZoom && piece.kind >= 0;
+      painter_.setBrush(wordless ? inks_.mid_kinds[static_cast<size_t>(piece.kind)] : inks_.panel);
       painter_.drawRoundedRect(box, corner, corner);
       if (piece.kind >= 0)
         painter_.fillRect(QRectF(box.left(), box.top(), kEdge * view_.zoom, box.height()), inks_.kinds[static_cast<size_t>(piece.kind)]);
@@ -164,6 +165,23 @@ class Painting {
     if (view_.zoom < kDetailZoom) return;
     painter_.setPen(inks_.secondary);
     text(piece.detail, rect.topLeft(), piece.shape == PieceShape::Frame ? fonts_.note : fonts_.detail);
+  }
+
+  // Frames can be a hundred screens high: only what is near the view is handed to the rasteriser, and corners out of
+  // sight make it a plain rectangle, which fills much faster.
+  void frame(const QRectF& box, double corner) {
+    const double beyond = 4 * corner;
+    const QRectF seen = box.intersected(clip_.adjusted(-beyond, -beyond, beyond, beyond));
+    painter_.setPen(QPen(inks_.frame_line, 1));
+    if (seen.height() < box.height() && !clip_.contains(box.topLeft()) && !clip_.contains(box.topRight()) &&
+        !clip_.contains(box.bottomLeft()) && !clip_.contains(box.bottomRight())) {
+      painter_.fillRect(seen.toAlignedRect(), inks_.frame);
+      painter_.setBrush(Qt::NoBrush);
+      painter_.drawRect(seen);
+      return;
+    }
+    painter_.setBrush(inks_.frame);
+    painter_.drawRoundedRect(seen, corner, corner);
   }
 
   void chevron(const QRectF& rect, bool open) {

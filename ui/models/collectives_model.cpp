@@ -14,16 +14,15 @@ void CollectivesModel::setReport(const Report& report, int stage, UnitSystem uni
   for (const StageReport& of : report.stages) {
     if (stage != kAllStages && of.stage != stage) continue;
     for (const CollectiveValue& value : of.collectives) {
-      rows.push_back({number_cell(of.stage, grouped_text(of.stage)),
-                      text_cell(words(phase_name(value.phase)), text_of(phase_name(value.phase))),
-                      text_cell(words(value.op, u'-'), text_of(value.op)),
-                      text_cell(text_of(value.group)),
-                      number_cell(value.group_size, grouped_text(value.group_size)),
-                      text_cell(text_of(dtype_name(value.dtype))),
-                      number_cell(value.count.value, grouped_text(value.count.value), formula_text(value.count)),
-                      number_cell(value.elements.value, count_text(value.elements.value)),
-                      number_cell(value.bytes.value, bytes_text(value.bytes.value, units), exact_bytes_text(value.bytes.value)),
-                      text_cell(formula_text(value.bytes))});
+      rows.push_back(
+          {number_cell(of.stage, grouped_text(of.stage)),
+           text_cell(words(phase_name(value.phase)), text_of(phase_name(value.phase))),
+           text_cell(words(value.op, u'-'), text_of(value.op)), text_cell(text_of(value.group)),
+           number_cell(value.group_size, grouped_text(value.group_size)), text_cell(text_of(dtype_name(value.dtype))),
+           number_cell(value.count.value, grouped_text(value.count.value), formula_text(value.count)),
+           number_cell(value.elements.value, count_text(value.elements.value)),
+           number_cell(value.bytes.value, bytes_text(value.bytes.value, units), exact_bytes_text(value.bytes.value)),
+           text_cell(formula_text(value.bytes))});
     }
   }
   assign({{QStringLiteral("Stage"), QStringLiteral("stage"), true, {}},

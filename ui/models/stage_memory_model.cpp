@@ -38,7 +38,9 @@ ValueScale memory_scale(const Report& report, UnitSystem units) {
 
 void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
   const ValueScale scale = memory_scale(report, units);
-  const auto bytes_cell = [&](Wide value) { return number_cell(value, scaled_text(value, scale), exact_bytes_text(value)); };
+  const auto bytes_cell = [&](Wide value) {
+    return number_cell(value, scaled_text(value, scale), exact_bytes_text(value));
+  };
   Rows rows;
   for (const StageReport& stage : report.stages) {
     std::vector<TableCell> row{number_cell(stage.stage, grouped_text(stage.stage)),

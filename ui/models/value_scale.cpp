@@ -24,8 +24,7 @@ ValueScale byte_scale(double largest, UnitSystem units) {
 }
 
 ValueScale flop_scale(double largest) {
-  static constexpr const char* units[] = {"FLOP",  "kFLOP", "MFLOP", "GFLOP", "TFLOP",
-                                          "PFLOP", "EFLOP", "ZFLOP", "YFLOP"};
+  static constexpr const char* units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP", "YFLOP"};
   return pick(largest, 1000, units);
 }
 

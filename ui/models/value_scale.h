@@ -27,7 +27,7 @@ QString grouped_text(Wide value);                          // "131,072"
 QString raw_text(Wide value);                              // "131072"
 QString percent_text(double fraction);                     // "68.1 %"; "< 0.1 %"
 
-QString capacity_text(Wide bytes, UnitSystem units);       // "80 GiB": whole where it is whole
+QString capacity_text(Wide bytes, UnitSystem units);                               // "80 GiB": whole where it is whole
 QString counted_text(Wide count, const QString& singular, const QString& plural);  // "1 layer", "8 layers"
 QString text_of(std::string_view text);
 // "reduce_scatter" as people write it.

@@ -19,8 +19,8 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kRowHeight = 26;
-constexpr int kCellMargin = 7;        // on each side; ten columns fit between form and inspector
-constexpr int kLeastStretched = 72;   // of the column that takes the rest
+constexpr int kCellMargin = 7;       // on each side; ten columns fit between form and inspector
+constexpr int kLeastStretched = 72;  // of the column that takes the rest
 
 // Hairlines between rows, the picked row in the soft accent, alarms in the colour for bad news.
 class RowDelegate : public QStyledItemDelegate {
@@ -135,9 +135,10 @@ ChartTable::ChartTable(QWidget* parent) : QTableView(parent), sorted_(new QSortF
 
 void ChartTable::restyle() {
   const Colors& colors = Theme::instance().colors();
-  setStyleSheet(QStringLiteral("QTableView { background: %1; border: 1px solid %1; } QTableView:focus { border-color: %2; }"
-                               "QHeaderView { background: %1; }")
-                    .arg(colors.ground.name(), colors.accent.name()));
+  setStyleSheet(
+      QStringLiteral("QTableView { background: %1; border: 1px solid %1; } QTableView:focus { border-color: %2; }"
+                     "QHeaderView { background: %1; }")
+          .arg(colors.ground.name(), colors.accent.name()));
   setFont(Theme::instance().uiFont(12));
   horizontalHeader()->setFont(Theme::instance().uiFont(11));
 }
@@ -224,7 +225,8 @@ void ChartTable::fitColumns() {
     // Formulas are long: elided rather than scrolled, whole in the tool tip and the inspector.
     widths[last] = std::max(std::min(widths[last], kLeastStretched), room - (total - widths[last]));
   } else if (total < room) {
-    const int visible = static_cast<int>(std::count_if(widths.begin(), widths.end(), [](int width) { return width > 0; }));
+    const int visible =
+        static_cast<int>(std::count_if(widths.begin(), widths.end(), [](int width) { return width > 0; }));
     for (int& width : widths) width += width > 0 ? (room - total) / visible : 0;
   }
   for (int column = 0; column < widths.size(); ++column) {
