@@ -118,6 +118,9 @@ class ShapeBuilder {
       part(loss ? MemoryCategory::Logits : MemoryCategory::Activations, name,
            in_flight() * count * segment.storages[static_cast<size_t>(s.storage)].bytes);
     }
+    // A layer's backward makes its activations again: one layer's worth at a time.
+    for (const SavedStorage& s : segment.replayed)
+      part(MemoryCategory::Activations, "recomputed in one " + segment.name, segment.storages[static_cast<size_t>(s.storage)].bytes);
   }
 
   // Every stage passes the residual stream on and its gradient back, once per microbatch.

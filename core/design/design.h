@@ -10,12 +10,16 @@
 
 namespace shardscape {
 
+// What the backward runs again instead of keeping.
+enum class Recompute : uint8_t { None, Selective, Full };
+
 struct WorkloadSpec {
   int64_t seq = 8192, batch = 64, microbatch = 1;
   DType dtype = DType::BF16;        // parameters, activations
   DType grad_dtype = DType::FP32;   // accumulation and reduction of gradients
   int64_t vocab_multiple = 128;     // Vp = align(V, vocab_multiple·tp)
   std::string profile = "flash";    // kernel profile
+  Recompute recompute = Recompute::None;
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 

@@ -33,6 +33,8 @@ struct Named {
 inline constexpr Named<DType> kDtypes[] = {
     {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}, {DType::FP32, "fp32", "float32"}};
 inline constexpr Named<DType> kGradDtypes[] = {{DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}};
+inline constexpr Named<Recompute> kRecompute[] = {
+    {Recompute::None, "none", "None"}, {Recompute::Selective, "selective", "Selective (attention)"}, {Recompute::Full, "full", "Full"}};
 inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1f1b", "1F1B"},
                                                      {ScheduleKind::GPipe, "gpipe", "GPipe"}};
 
@@ -209,6 +211,9 @@ void add_workload(TableWriter& table) {
                kMaxVocabMultiple,
                "The vocabulary is padded to a multiple of this times tp, so that every rank holds equally many and "
                "well-aligned rows. 1 pads only as far as tp needs.");
+  table.choice(named<workload, &W::recompute, kRecompute>(), "recompute", "Recompute", choices_of(kRecompute),
+               "What is computed again before the backward instead of being kept. Selective repeats the core of the "
+               "attention; full keeps only the input of each layer and repeats its forward, collectives included.");
   table.choice(member<workload, &W::profile>(), "profile", "Kernel profile", profiles(),
                "Which kernels run: how ops are fused and what each keeps for its backward. Decides activation memory.");
 }

@@ -20,6 +20,7 @@ Structure structure_of(const Design& design) {
   s.many_microbatch = design.workload.microbatch > 1;
   s.dtype = design.workload.dtype;
   s.grad_dtype = design.workload.grad_dtype;
+  s.recompute = design.workload.recompute;
   return s;
 }
 
@@ -31,6 +32,7 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile, 
   builder.segment().kind = kind;
   assemble_section(builder, section, library);
   differentiate(builder);
+  recompute(builder);
   finish_segment(builder);
   return std::move(builder.segment());
 }

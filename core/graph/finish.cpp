@@ -17,7 +17,8 @@ void drop_unused(Segment& s) {
   for (const Param& p : s.params) want(p.gradient);
   for (size_t i = s.ops.size(); i-- > 0;) {
     const Op& op = s.ops[i];
-    keep[i] = std::any_of(op.outputs.begin(), op.outputs.end(), [&](TensorId id) { return wanted[static_cast<size_t>(id)]; });
+    // A replay runs as a whole, whether or not the backward reads its last results.
+    keep[i] = op.phase == Phase::Recompute || std::any_of(op.outputs.begin(), op.outputs.end(), [&](TensorId id) { return wanted[static_cast<size_t>(id)]; });
     if (keep[i])
       for (TensorId id : op.inputs) want(id);
   }
@@ -96,6 +97,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
   op.useful_flops = op.flops;
 }
 
+
 void count_bytes(const Segment& s, Op& op) {
   const bool lookup = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd;
   std::set<TensorId> read, written(op.outputs.begin(), op.outputs.end());
@@ -119,12 +121,15 @@ void count_bytes(const Segment& s, Op& op) {
 }
 
 void collect_saved(Segment& s) {
-  std::set<StorageId> seen;
+  std::set<StorageId> seen, replayed;
   for (size_t i = static_cast<size_t>(s.backward_begin); i < s.ops.size(); ++i) {
     for (TensorId id : s.ops[i].inputs) {
       const Tensor& t = s.tensor(id);
       if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient || t.role == TensorRole::Gradient) continue;
-      if (t.producer >= s.backward_begin) {  // gathered again in the backward: what it was gathered from is kept
+      if (t.producer >= s.backward_begin) {  // gathered or computed again: what it was made from is kept
+        const Op& maker = s.op(t.producer);
+        if (maker.phase == Phase::Recompute && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
+          s.replayed.push_back({t.storage, maker.forward});
         continue;
       }
       OpId saver = s.ops[i].forward >= 0 ? s.ops[i].forward : t.producer;
@@ -146,6 +151,7 @@ void finish_segment(SegmentBuilder& builder) {
   drop_unused(s);
   for (Op& op : s.ops) {
     count_flops(s, op, builder.profile());
+    if (op.phase == Phase::Recompute) op.useful_flops = Expr();  // done before
     count_bytes(s, op);
   }
   collect_saved(s);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "design/design.h"
 #include "graph/op_kind.h"
 #include "model/axis.h"
 #include "parallel/placement.h"
@@ -49,7 +50,7 @@ struct Op {
   int block = -1;                // index into Segment::blocks
   std::vector<TensorId> inputs, outputs;
   std::string spec;              // letters: "bsd,dhe->bshe"; also of pointwise ops and of gradients of einsums
-  OpId forward = -1;             // the forward op this one differentiates (or repeats)
+  OpId forward = -1;             // the forward op this one differentiates or runs again
   int operand = -1;              // gradients of one operand only: which
   bool causal = false;           // attention
   MeshAxes group;                // collectives and slices: over which mesh axes
@@ -93,6 +94,7 @@ struct Segment {
   TensorId input_grad = -1, output_grad = -1;
   std::vector<Param> params;
   std::vector<SavedStorage> saved;
+  std::vector<SavedStorage> replayed;  // made again before the backward of this segment, alive during it only
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
   const Op& op(OpId id) const { return ops[static_cast<size_t>(id)]; }
@@ -115,6 +117,7 @@ struct Structure {
   bool dp = false, tp = false, sequence_parallel = false, kv_split = false, pp = false, tied = false;
   bool many_microbatch = false;  // b > 1 (some kernels then copy)
   DType dtype = DType::BF16, grad_dtype = DType::FP32;
+  Recompute recompute = Recompute::None;
   auto operator<=>(const Structure&) const = default;
 };
 

@@ -69,6 +69,8 @@ struct GraphError {
 void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const ModelLibrary& library);
 // Appends the backward ops and fills input_grad, params' gradients.
 void differentiate(SegmentBuilder& builder);
+// Runs forward ops again before the backward, as the structure's policy says.
+void recompute(SegmentBuilder& builder);
 // Drops what nothing uses, then fills FLOPs, bytes, storages and the saved set.
 void finish_segment(SegmentBuilder& builder);
 

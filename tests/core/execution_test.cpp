@@ -22,6 +22,7 @@ double difference(const RealTensor& a, const RealTensor& b) {
 Design unsharded(const Design& d) {
   Design out = d;
   out.parallel = {};
+  out.workload.recompute = Recompute::None;
   out.workload.microbatch = d.workload.microbatch * d.parallel.dp;
   return out;
 }
@@ -41,6 +42,12 @@ class ExecutionTest : public QObject {
     QTest::addColumn<QString>("layers");
     QTest::addColumn<QString>("schedule");
     QTest::addColumn<int>("kv_heads");
+    QTest::addColumn<int>("recompute");
+    for (int recompute : {1, 2})
+      for (const char* architecture : {"llama", "gpt"})
+        for (bool sp : {false, true})
+          QTest::newRow(qPrintable(QString("%1 recompute %2 sp %3").arg(architecture).arg(recompute).arg(sp)))
+              << QString(architecture) << 2 << sp << 2 << 2 << "1,2" << "1f1b" << 2 << recompute;
     for (const char* architecture : {"llama", "gpt"})
       for (int tp : {1, 2, 4})
         for (bool sp : {false, true})
@@ -50,9 +57,9 @@ class ExecutionTest : public QObject {
                 if ((sp && tp == 1) || (pp == 1 && schedule[0] == 'g')) continue;
                 const QString layers = pp == 4 ? "0,1,2,0" : pp == 2 ? "1,2" : "3";
                 const QString name = QString("%1 tp%2%3 pp%4 dp%5 %6").arg(architecture).arg(tp).arg(sp ? "+sp" : "").arg(pp).arg(dp).arg(schedule);
-                QTest::newRow(qPrintable(name)) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 2;
+                QTest::newRow(qPrintable(name)) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 2 << 0;
                 if (architecture[0] == 'l' && tp == 4)
-                  QTest::newRow(qPrintable(name + " one kv head")) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 1;
+                  QTest::newRow(qPrintable(name + " one kv head")) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 1 << 0;
               }
   }
 
@@ -65,10 +72,12 @@ class ExecutionTest : public QObject {
     QFETCH(QString, layers);
     QFETCH(QString, schedule);
     QFETCH(int, kv_heads);
+    QFETCH(int, recompute);
     Design d = tiny_design(qPrintable(architecture));
     d.model.layers = 3;
     d.model.kv_heads = kv_heads;
     d.workload.batch = 12;
+    d.workload.recompute = static_cast<Recompute>(recompute);
     d.parallel.tp = tp;
     d.parallel.pp = pp;
     d.parallel.dp = dp;

@@ -37,7 +37,7 @@ void KnobsTest::table_is_complete() {
   const std::set<std::string> wanted{
       "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "tied_embeddings", "tp", "pp", "dp",
       "sequence_parallel", "schedule", "stage_layers", "rank_order", "seq", "batch", "microbatch", "dtype", "grad_dtype",
-      "vocab_multiple", "profile", "accelerator", "gpus_per_node"};
+      "vocab_multiple", "recompute", "profile", "accelerator", "gpus_per_node"};
   std::set<std::string> ids, symbols;
   KnobGroup group = KnobGroup::Model;
   for (const Knob& k : knobs()) {

@@ -1,10 +1,13 @@
 #include "support/designs.h"
 
+#include <stdexcept>
+#include <string>
+
 namespace shardscape::test {
 
 Design preset_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel) {
   Design d = default_design();
-  apply_preset(d, preset);
+  if (!apply_preset(d, preset)) throw std::invalid_argument(std::string("there is no preset ") + preset);
   d.parallel = {};
   d.parallel.tp = tp;
   d.parallel.pp = pp;

@@ -105,11 +105,12 @@ Inspection inspect_stage_flops(const Report& report, const StageReport& stage) {
   inspection.why = tr(
       "Counted is what the kernels execute. Useful leaves out what the causal mask discards and what is computed again.");
   if (report.stages.size() > 1) {
-    if (heaviest->flops_total == stage.flops_total) {
-      inspection.why += tr(" No stage computes more than this one, so it sets the pace of the pipeline.");
+    const double part = to_double(stage.flops_total) / std::max(1.0, to_double(heaviest->flops_total));
+    if (part > 0.9995) {  // prints as 100.0 %
+      inspection.why += tr(" No stage computes noticeably more than this one, so it sets the pace of the pipeline.");
     } else {
       inspection.why += tr(" It computes %1 of what stage %2 does, which sets the pace of the pipeline.")
-                            .arg(percent_text(to_double(stage.flops_total) / to_double(heaviest->flops_total)))
+                            .arg(percent_text(part))
                             .arg(heaviest->stage);
     }
   }
