@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/version.h"
-#include "design/document.h"
 #include "ui/document.h"
 #include "ui/main_window.h"
 #include "ui/quit_on_signal.h"
@@ -55,6 +54,16 @@ int usage_error(const QString& text) {
   return kBadUsage;
 }
 
+// Where the file cannot be read, the window keeps its own design and says why, and so does stderr.
+bool open_design(ui::MainWindow& window, const QString& path) {
+  const auto echo = QObject::connect(window.document(), &ui::Document::failed, &window, [](const QString& message) {
+    std::fprintf(stderr, "shardscape: %s\n", qPrintable(message));
+  });
+  const bool opened = window.document()->openPath(path);
+  QObject::disconnect(echo);
+  return opened;
+}
+
 int render(ui::MainWindow& window, const QString& folder) {
   const auto result = ui::renderViews(window, folder);
   if (const auto* problem = std::get_if<Problem>(&result)) {
@@ -95,15 +104,10 @@ int main(int argc, char** argv) {
   ui::Theme::instance().setMode(mode);
   ui::Session session;
   session.setUnits(ui::settings::units());
-  if (parser.isSet("design")) {
-    auto loaded = load_design(parser.value("design").toStdString());
-    if (const auto* problem = std::get_if<Problem>(&loaded)) {
-      std::fprintf(stderr, "shardscape: %s\n", to_string(*problem).c_str());
-      return kFailed;
-    }
-  }
   ui::MainWindow window(&session);
-  if (parser.isSet("design")) window.document()->openPath(parser.value("design"));
+  if (parser.isSet("design") && !open_design(window, parser.value("design")) && parser.isSet("render")) {
+    return kFailed;  // pictures of another design are not what was asked for
+  }
   session.waitForReport();  // opens on a computed design
   if (parser.isSet("render")) return render(window, parser.value("render"));
   ui::quitOnSignal(&window);

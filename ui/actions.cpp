@@ -21,6 +21,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   Actions a{};
   a.new_design = make(tr("&New design"), QKeySequence::New);
   a.open = make(tr("&Open design..."), QKeySequence::Open);
+  a.import_config = make(tr("&Import config.json..."), QKeySequence("Ctrl+I"));
   a.save = make(tr("&Save design"), QKeySequence::Save);
   a.save_as = make(tr("Save design &as..."), QKeySequence("Ctrl+Shift+S"));
   a.export_bundle = make(tr("&Export bundle..."), QKeySequence("Ctrl+B"));  // Ctrl+E is "end of line" in fields on X11
@@ -69,7 +70,7 @@ QVector<Actions::Group> Actions::groups() const {
   const auto tr = [](const char* text) { return QMainWindow::tr(text); };
   QVector<QAction*> view = views;
   view << light << dark << find << filter << zoom_in << zoom_out << fit << form << inspector << problems << reset_layout;
-  return {{tr("File"), {new_design, open, save, save_as, export_bundle, save_picture, quit}},
+  return {{tr("File"), {new_design, open, import_config, save, save_as, export_bundle, save_picture, quit}},
           {tr("Edit"), {undo, redo, copy}},
           {tr("View"), view},
           {tr("Help"), {palette, shortcuts, about}}};

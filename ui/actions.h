@@ -17,7 +17,7 @@ inline const QStringList& viewNames() {
 }
 
 struct Actions {
-  QAction *new_design, *open, *save, *save_as, *export_bundle, *save_picture, *quit;
+  QAction *new_design, *open, *import_config, *save, *save_as, *export_bundle, *save_picture, *quit;
   QAction *undo, *redo, *copy;
   QVector<QAction*> views;  // in the order of viewNames()
   QAction *light, *dark, *find, *filter, *zoom_in, *zoom_out, *fit;

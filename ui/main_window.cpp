@@ -2,6 +2,8 @@
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QScreen>
@@ -11,6 +13,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "base/data_dir.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/compute_view.h"
 #include "ui/charts/memory_view.h"
@@ -19,6 +22,7 @@
 #include "ui/dialogs/command_palette.h"
 #include "ui/dialogs/commands.h"
 #include "ui/dialogs/export_dialog.h"
+#include "ui/dialogs/import_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/document.h"
 #include "ui/form/config_form.h"
@@ -110,6 +114,7 @@ void MainWindow::build() {
 void MainWindow::wireFile() {
   connect(actions_.new_design, &QAction::triggered, document_, &Document::newDesign);
   connect(actions_.open, &QAction::triggered, document_, &Document::open);
+  connect(actions_.import_config, &QAction::triggered, this, &MainWindow::importConfig);
   connect(actions_.save, &QAction::triggered, document_, &Document::save);
   connect(actions_.save_as, &QAction::triggered, document_, &Document::saveAs);
   connect(actions_.save_picture, &QAction::triggered, this, &MainWindow::saveView);
@@ -266,7 +271,30 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
-  document_->openPath(dragged_file(event->mimeData()));
+  openFile(dragged_file(event->mimeData()));
+}
+
+void MainWindow::importConfig() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Import config.json"), settings::designFolder(),
+                                                    tr("Hugging Face configurations (*.json);;All files (*)"));
+  if (!path.isEmpty()) previewImport(path);
+}
+
+void MainWindow::previewImport(const QString& path) {
+  const auto text = read_text(path.toStdString());
+  if (const auto* problem = std::get_if<Problem>(&text))
+    return message_->show(tr("The file was not imported. %1").arg(QString::fromStdString(to_string(*problem))));
+  message_->hide();
+  const std::string name = QFileInfo(path).fileName().toStdString();
+  auto* dialog = new ImportDialog(session_, import_hf_config(std::get<std::string>(text), name), path, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
+}
+
+void MainWindow::openFile(const QString& path) {
+  const auto text = read_text(path.toStdString());
+  const bool config = std::holds_alternative<std::string>(text) && looks_like_hf_config(std::get<std::string>(text));
+  config ? previewImport(path) : static_cast<void>(document_->openPath(path));
 }
 
 }  // namespace shardscape::ui

@@ -57,6 +57,9 @@ class MainWindow : public QMainWindow {
   void wireView();
   void wireHelp();
   void copy();
+  void importConfig();                       // asks for a file
+  void previewImport(const QString& path);   // of a Hugging Face config.json
+  void openFile(const QString& path);        // a design or a config.json, as its content says
   void saveView();
   void showProblems(bool visible);
   void updateTitle();

@@ -54,6 +54,9 @@ int run(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const Report& report = *std::get<0>(made);
   print_problems(report.problems);
+  if (report.ranks == 1)
+    print_problem({Severity::Note, "dp", "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
+                   "two ranks or more", {{"set dp to 2", {{"dp", "2"}}}}});
   ExportOptions options;
   options.target = *target;
   if (const std::string* name = arguments.value("--name")) options.name = *name;

@@ -6,10 +6,12 @@
 namespace shardscape {
 
 Command presets_command();
+Command import_command();
 Command report_command();
 Command graph_command();
 Command export_command();
 Command check_command();
+Command audit_command();
 
 // --json with the same words everywhere.
 Flag json_flag();

@@ -9,19 +9,21 @@
 #include "base/data_dir.h"
 #include "design/document.h"
 #include "design/knobs.h"
+#include "model/hf_import.h"
 
 namespace shardscape {
 
 const char* const kDesignFlagsHelp =
     "Without any of the flags below, the design is the one that the window opens on: Llama 3 8B on 8 GPUs. With some "
-    "of them it starts from --design FILE or else from the model given (or llama3-8b) on a single rank, and every knob "
-    "given is set. Where --batch is left out, a design that is not from a file gets 4 microbatches per stage and "
-    "replica.";
+    "of them it starts from --design FILE or else from the model given by --model or --hf-config (or llama3-8b) on a "
+    "single rank, and every knob given is set. Where --batch is left out, a design that is not from a file gets 4 "
+    "microbatches per stage and replica.";
 
 namespace {
 
 constexpr const char* kUsualModel = "llama3-8b";
-constexpr int64_t kMicrobatchesPerStage = 4;
+constexpr int64_t kMicrobatchesPerStage = 4, kUsualSeq = 8192;
+constexpr const char* kOn = " on ";  // a design is called after its model and number of ranks
 
 std::string operand_name(const Knob& knob) {
   switch (knob.type) {
@@ -76,23 +78,43 @@ std::variant<Design, int> failed(const Problem& problem, int exit_code) {
   return exit_code;
 }
 
+std::variant<ImportResult, int> import_of(const std::string& path) {
+  auto text = read_text(path);
+  if (auto* problem = std::get_if<Problem>(&text)) {
+    print_problem(*problem);
+    return kFileError;
+  }
+  ImportResult result = import_hf_config(std::get<std::string>(text), path);
+  print_problems(result.problems);
+  if (!result.ok()) return kAnswerIsNo;
+  return result;
+}
+
 // What the knobs are set on.
 std::variant<Design, int> starting_point(const Arguments& arguments) {
   if (!describes_design(arguments)) return default_design();
-  const std::string* model = arguments.value("--model");
+  const std::string *model = arguments.value("--model"), *config = arguments.value("--hf-config");
+  if (model && config)
+    return failed({Severity::Error, "--hf-config", "the model is given twice", "either --model or --hf-config", {}}, kWrongUsage);
   const std::string name = model ? *model : kUsualModel;
   const Preset* preset = find_preset(name);
+  if (!preset && !config) return failed(unknown_preset(name), kWrongUsage);
+  std::optional<ImportResult> import;
+  if (config) {
+    auto read = import_of(*config);
+    if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
+    import = std::get<ImportResult>(std::move(read));
+  }
   if (const std::string* file = arguments.value("--design")) {
     auto text = read_text(*file);
     if (auto* problem = std::get_if<Problem>(&text)) return failed(*problem, kFileError);
     auto design = design_from_json(std::get<std::string>(text), *file);
     if (auto* problem = std::get_if<Problem>(&design)) return failed(*problem, kAnswerIsNo);
-    if (model && !preset) return failed(unknown_preset(name), kWrongUsage);
     if (model) apply_preset(std::get<Design>(design), preset->id);
+    if (import) apply_model(std::get<Design>(design), import->model, import->name);
     return std::get<Design>(std::move(design));
   }
-  if (!preset) return failed(unknown_preset(name), kWrongUsage);
-  return single_rank_design(*preset);
+  return import ? imported_design(*import) : single_rank_design(*preset);
 }
 
 // Enough microbatches to fill the pipeline; no more stages than layers can count.
@@ -101,8 +123,17 @@ int64_t usual_batch(const Design& design) {
   return kMicrobatchesPerStage * stages * design.workload.microbatch * design.parallel.dp;
 }
 
-std::string usual_name(const Preset* preset, int64_t ranks) {
-  return (preset ? preset->name : std::string("Model")) + " on " + std::to_string(ranks) + (ranks == 1 ? " GPU" : " GPUs");
+std::string usual_name(const std::string& model, int64_t ranks) {
+  return model + kOn + std::to_string(ranks) + (ranks == 1 ? " GPU" : " GPUs");
+}
+
+Design single_rank(const ModelSpec& model, const std::string& name, int64_t seq) {
+  Design design;
+  design.workload.seq = seq;
+  apply_model(design, model, name);
+  design.workload.batch = usual_batch(design);
+  design.name = usual_name(name, 1);
+  return design;
 }
 
 }  // namespace
@@ -114,6 +145,8 @@ std::vector<Flag> design_flags() {
       {"--model", 0, FlagKind::Value, "PRESET",
        "Architecture and sizes of a preset: " + joined(preset_ids(), ", ") + ". \"shardscape-cli presets\" lists them.",
        "Design"},
+      {"--hf-config", 0, FlagKind::Value, "FILE",
+       "The model of a Hugging Face config.json. \"shardscape-cli import FILE\" shows what is taken from it.", "Design"},
       {"--design", 0, FlagKind::Value, "FILE", "A design saved by the window (*.shardscape.json) to start from.", "Design"},
       {"--architecture", 0, FlagKind::Value, "ID",
        "The blocks that the model is made of, a file of models/architectures. Default: that of the model.", "Design"}};
@@ -125,12 +158,12 @@ std::vector<Flag> design_flags() {
 }
 
 Design single_rank_design(const Preset& preset) {
-  Design design;
-  apply_preset(design, preset.id);
-  if (preset.default_seq > 0) design.workload.seq = preset.default_seq;
-  design.workload.batch = usual_batch(design);
-  design.name = usual_name(&preset, 1);
-  return design;
+  return single_rank(preset.model, preset.name, preset.default_seq > 0 ? preset.default_seq : kUsualSeq);
+}
+
+Design imported_design(const ImportResult& import) {
+  const int64_t seq = import.context > 0 ? std::min(import.context, kUsualSeq) : kUsualSeq;
+  return single_rank(import.model, import.name, seq);
 }
 
 bool models_found() {
@@ -158,7 +191,8 @@ std::variant<Design, int> design_of(const Arguments& arguments) {
   if (!good) return kWrongUsage;
   if (!arguments.has("--design") && describes_design(arguments)) {
     if (!arguments.has("--batch")) design.workload.batch = usual_batch(design);
-    design.name = usual_name(ModelLibrary::instance().preset(design.model.preset), design.world());
+    const std::string model = design.name.substr(0, design.name.rfind(kOn));
+    design.name = usual_name(model, design.world());
   }
   return start;
 }

@@ -8,18 +8,21 @@
 #include "app/cli/arguments.h"
 #include "app/cli/command.h"
 #include "design/design.h"
+#include "model/hf_import.h"
 #include "model/library.h"
 #include "report/report.h"
 
 namespace shardscape {
 
-// --model, --design, --architecture, then one per knob.
+// --model, --hf-config, --design, --architecture, then one per knob.
 std::vector<Flag> design_flags();
 // How the flags make a design, for the help.
 extern const char* const kDesignFlagsHelp;
 
 // A preset on one rank with its usual sequence length, 4 microbatches of one sequence.
 Design single_rank_design(const Preset& preset);
+// The same of an imported model; sequences of 8,192 tokens or as many as it takes.
+Design imported_design(const ImportResult& import);
 
 // Whether there are models to start from. Prints what could not be read of the library and, where nothing could, why.
 bool models_found();

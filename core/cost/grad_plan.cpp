@@ -3,16 +3,20 @@
 #include <algorithm>
 #include <map>
 
+#include "cost/sync_model.h"
+
 namespace shardscape {
-namespace {
 
-struct StageParam {
-  const Segment* segment;
-  const Param* param;
-  Expr count;  // copies on this stage
-};
+std::vector<StageSegment> stage_segments(const Graph& graph, bool first, bool last, bool has_layers) {
+  std::vector<StageSegment> out;
+  if (first) out.push_back({0, Expr(1)});
+  if (has_layers)
+    for (int kind = 0; kind + 2 < static_cast<int>(graph.segments.size()); ++kind)
+      out.push_back({kind + 1, Expr(stage_layers_symbol(graph, kind))});
+  if (last) out.push_back({graph.head(), Expr(1)});
+  return out;
+}
 
-// Parameters of one rank of the stage; a tied one that meets itself on the same rank appears once.
 std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, bool has_layers) {
   std::vector<StageParam> out;
   for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
@@ -27,18 +31,6 @@ std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, 
   return out;
 }
 
-}  // namespace
-
-std::vector<StageSegment> stage_segments(const Graph& graph, bool first, bool last, bool has_layers) {
-  std::vector<StageSegment> out;
-  if (first) out.push_back({0, Expr(1)});
-  if (has_layers)
-    for (int kind = 0; kind + 2 < static_cast<int>(graph.segments.size()); ++kind)
-      out.push_back({kind + 1, Expr(stage_layers_symbol(graph, kind))});
-  if (last) out.push_back({graph.head(), Expr(1)});
-  return out;
-}
-
 Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers) {
   Expr out;
   for (const StageParam& p : stage_params(graph, first, last, has_layers))
@@ -46,18 +38,18 @@ Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers
   return out;
 }
 
-std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool last, bool has_layers) {
+std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params, bool ends) {
   std::map<std::pair<int, MeshAxes>, Expr> elements;  // order: dp, then groups inside tp
   Expr tied;
-  for (const StageParam& p : stage_params(graph, first, last, has_layers)) {
+  for (const StageParam& p : params) {
     const Tensor& grad = p.segment->tensor(p.param->gradient);
     const Expr size = p.count * local_elements(grad);
-    MeshAxes inner;
+    MeshAxes inner, outer;
     for (MeshAxis axis : grad.placement.partial)
-      if (axis != MeshAxis::Dp && axis != MeshAxis::Cp) inner.push_back(axis);
-    if (grad.placement.partial.size() > inner.size()) elements[{0, {MeshAxis::Dp}}] += size;
+      (axis == MeshAxis::Dp || axis == MeshAxis::Cp ? outer : inner).push_back(axis);
+    if (!outer.empty()) elements[{0, outer}] += size;
     if (!inner.empty()) elements[{inner == MeshAxes{MeshAxis::TpRep} ? 2 : 1, inner}] += size;
-    if (!p.param->tied.empty() && first != last) tied += size;
+    if (!p.param->tied.empty() && ends) tied += size;
   }
   const DType type = graph.structure.grad_dtype;
   const Expr bytes(dtype_bytes(type));
@@ -66,18 +58,38 @@ std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool
     const char* why = key.first == 0   ? "Replicas saw different samples: every gradient is Partial on dp, in one flat buffer."
                       : key.first == 1 ? "Parameters that are Replicate on tp beside sequence shards have gradients that are Partial on tp."
                                        : "Ranks that share a KV head each hold a summand of its projection's gradient.";
-    out.push_back({key.second, false, size, size * bytes, type, why});
+    out.push_back({key.second, false, size, size * bytes, type, why, false});
   }
   if (!tied.is_zero())
-    out.push_back({{}, true, tied, tied * bytes, type, "The embedding and the head share one table, which lives on the first and the last stage."});
+    out.push_back({{}, true, tied, tied * bytes, type, "The embedding and the head share one table, which lives on the first and the last stage.", false});
+  return out;
+}
+
+std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool last, bool has_layers) {
+  const SyncStrategy sync = graph.structure.sync;
+  if (sync == SyncStrategy::Fsdp1) return {};
+  std::vector<GradReduction> out = reductions_of(graph, stage_params(graph, first, last, has_layers), first != last);
+  const StageSync stage = stage_sync(graph, first, last, has_layers);
+  const auto over_replicas = [&](const GradReduction& r) { return !r.embedding_group && r.axes == replica_axes(graph.structure); };
+  if (stage.buckets) std::erase_if(out, over_replicas);
+  if (sync != SyncStrategy::DistributedOptimizer) return out;
+  for (GradReduction& r : out) {
+    if (!over_replicas(r)) continue;
+    r.scatter = true;
+    r.elements = stage.owned * stage.replicas;
+    r.bytes = r.elements * Expr(dtype_bytes(r.dtype));
+    r.why = "Every replica keeps the sum of the part whose optimizer states it owns.";
+  }
   return out;
 }
 
 OptimizerCost optimizer_cost(const Graph& graph, bool first, bool last, bool has_layers) {
-  const Expr parameters = stage_parameters(graph, first, last, has_layers);
-  const int64_t weight = dtype_bytes(graph.structure.dtype), grad = dtype_bytes(graph.structure.grad_dtype);
-  const int64_t states = weight == 4 ? 8 : 12;  // moments, and master weights beside 16-bit parameters
-  return {parameters * Expr(12), parameters * Expr(grad + states + (weight == 4 ? 4 : 0)), parameters * Expr(states + weight)};
+  const Expr parameters = stage_sync(graph, first, last, has_layers).owned;
+  // FSDP keeps its shards in float32 and casts what it gathers.
+  const bool master = dtype_bytes(graph.structure.dtype) < 4 && graph.structure.sync != SyncStrategy::Fsdp1;
+  const int64_t weight = master ? dtype_bytes(graph.structure.dtype) : 4, grad = dtype_bytes(graph.structure.grad_dtype);
+  const int64_t states = master ? 12 : 8;  // moments, and master weights beside 16-bit parameters
+  return {parameters * Expr(12), parameters * Expr(grad + states + (master ? 0 : 4)), parameters * Expr(states + weight)};
 }
 
 }  // namespace shardscape

@@ -8,18 +8,31 @@
 
 namespace shardscape {
 
-// One all-reduce (sum) of a flat gradient buffer. Elements and bytes are per rank, of the full buffer.
+// One reduction (sum) of a flat gradient buffer. Elements and bytes are per rank, of the full buffer.
 struct GradReduction {
   MeshAxes axes;                 // the group; empty for the embedding group
   bool embedding_group = false;  // ranks of the first and the last stage that share a tied parameter
   Expr elements, bytes;
   DType dtype = DType::FP32;
   std::string why;
+  bool scatter = false;          // reduce-scatter: each rank keeps its part of the sum
 };
 
+// A parameter on one rank of a stage; one that is tied to itself on the same rank appears once.
+struct StageParam {
+  const Segment* segment;
+  const Param* param;
+  Expr count;  // copies on this stage
+};
+std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, bool has_layers);
+
 // In order of issue: data parallel, then tp (norms and biases under sequence parallelism), then KV replicas, then the
-// embedding group. Follows from the placements of the parameters' gradients; Megatron-LM merges and orders alike.
+// embedding group. Follows from the placements of the parameters' gradients; Megatron-LM merges and orders alike. The
+// distributed optimizer scatters the first one. Policies with buckets reduce over dp by those, FSDP by unit and for all
+// groups (sync_model.h): these are not here.
 std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool last, bool has_layers);
+// Of these parameters: ends says that tied ones live on the other end of the pipeline too.
+std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params, bool ends);
 
 // Adam on fp32 master weights and moments (Kingma and Ba, arXiv 1412.6980, algorithm 1): per parameter 12 FLOPs.
 struct OptimizerCost {
@@ -27,7 +40,7 @@ struct OptimizerCost {
 };
 OptimizerCost optimizer_cost(const Graph& graph, bool first, bool last, bool has_layers);
 
-// Parameters of one rank of such a stage, tied ones that meet on it counted once.
+// Parameters of one rank of such a stage, tied ones that meet on it counted once; before data parallelism shards them.
 Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers);
 
 // The segments of a stage with how often each occurs (1 or a layer-count symbol), in order of execution.

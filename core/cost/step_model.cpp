@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "cost/grad_plan.h"
+#include "cost/stage_boundary.h"
+#include "cost/sync_model.h"
 
 namespace shardscape {
 namespace {
@@ -34,7 +36,8 @@ Symbol layers_symbol(const Graph& graph, const char* name, int kind) {
 }
 
 bool is_loss(OpKind kind) {
-  return kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick || kind == OpKind::Nll;
+  return kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick || kind == OpKind::Nll ||
+         kind == OpKind::SoftCap;
 }
 
 class ShapeBuilder {
@@ -47,7 +50,7 @@ class ShapeBuilder {
     for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
       const Segment& segment = graph_.segments[static_cast<size_t>(part.segment)];
       work(segment, part.count);
-      saved(segment, part.count);
+      saved(segment, graph.structure.interleaved ? Expr(in_flight_symbol(graph, part.segment)) : in_flight() * part.count);
     }
     transfers();
     reductions();
@@ -79,12 +82,49 @@ class ShapeBuilder {
   void states() {
     const Structure& s = graph_.structure;
     shape_.parameters = stage_parameters(graph_, shape_.first, shape_.last, shape_.has_layers);
-    const Expr& p = shape_.parameters;
-    part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)), p * Expr(dtype_bytes(s.dtype)));
-    part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)), p * Expr(dtype_bytes(s.grad_dtype)));
-    if (dtype_bytes(s.dtype) < 4) part(MemoryCategory::Optimizer, "master weights, float32", p * Expr(4));
-    part(MemoryCategory::Optimizer, "first moment, float32", p * Expr(4));
-    part(MemoryCategory::Optimizer, "second moment, float32", p * Expr(4));
+    const StageSync sync = stage_sync(graph_, shape_.first, shape_.last, shape_.has_layers);
+    shape_.derived = sync.derived;
+    if (sync.strategy == SyncStrategy::Fsdp1) {
+      unit_states(sync);
+    } else {
+      const Expr& p = shape_.parameters;
+      const bool sharded = sync.strategy == SyncStrategy::DistributedOptimizer;
+      const Expr gradients = sharded ? sync.owned * sync.replicas : p;
+      part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)), p * Expr(dtype_bytes(s.dtype)));
+      part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)), gradients * Expr(dtype_bytes(s.grad_dtype)));
+      if (dtype_bytes(s.dtype) < 4) part(MemoryCategory::Optimizer, "master weights, float32", sync.owned * Expr(4));
+    }
+    part(MemoryCategory::Optimizer, "first moment, float32", sync.owned * Expr(4));
+    part(MemoryCategory::Optimizer, "second moment, float32", sync.owned * Expr(4));
+  }
+
+  // FSDP keeps its shards, and their gradients, in float32; units are gathered in the type of the compute. Under no_sync
+  // gradients accumulate whole (Zhao et al., arXiv 2304.11277, section 3.3).
+  void unit_states(const StageSync& sync) {
+    const DType type = graph_.structure.dtype;
+    const std::string name(dtype_name(type));
+    part(MemoryCategory::Parameters, "sharded parameters, float32", sync.owned * Expr(4));
+    part(MemoryCategory::Parameters, "gathered root and layers, " + name, sync.gathered * Expr(dtype_bytes(type)));
+    part(MemoryCategory::Gradients, "sharded gradients, float32", sync.owned * Expr(4));
+    const bool whole = graph_.structure.accumulates;
+    part(MemoryCategory::Gradients, (whole ? "accumulating gradients, " : "gradients not yet reduced, ") + name,
+         (whole ? shape_.parameters : sync.unreduced) * Expr(dtype_bytes(type)));
+  }
+
+  void unit_sync() {
+    const StageSync sync = stage_sync(graph_, shape_.first, shape_.last, shape_.has_layers);
+    const Structure& s = graph_.structure;
+    const auto over_replicas = [&](Phase phase, const char* op, DType type, const Expr& count, const SyncUnit& unit) {
+      if (!count.is_zero())
+        collective(phase, op, group_name(replica_axes(s)), sync.replicas, type, count, count * unit.full);
+    };
+    for (const SyncUnit& unit : sync.units) {
+      const bool root = unit.segment < 0;
+      over_replicas(Phase::Forward, "all_gather", s.dtype, root ? sync.root_forward : microbatches() * unit.count, unit);
+      over_replicas(Phase::Backward, "all_gather", s.dtype, root ? sync.root_backward : microbatches() * unit.count, unit);
+      over_replicas(Phase::Backward, "reduce_scatter", s.grad_dtype, unit.count, unit);
+      for (const GradReduction& r : unit.inner) reduction(r, unit.count);
+    }
   }
 
   void work(const Segment& segment, const Expr& count) {
@@ -110,34 +150,55 @@ class ShapeBuilder {
     row.bytes += elements * Expr(dtype_bytes(dtype));
   }
 
-  void saved(const Segment& segment, const Expr& count) {
+  void saved(const Segment& segment, const Expr& copies) {
     for (const SavedStorage& s : segment.saved) {
       const Op& saver = segment.op(s.saver);
       const bool loss = is_loss(saver.kind);
       const std::string name = saver.block >= 0 ? segment.blocks[static_cast<size_t>(saver.block)].label : segment.name;
       part(loss ? MemoryCategory::Logits : MemoryCategory::Activations, name,
-           in_flight() * count * segment.storages[static_cast<size_t>(s.storage)].bytes);
+           copies * segment.storages[static_cast<size_t>(s.storage)].bytes);
     }
     // A layer's backward makes its activations again: one layer's worth at a time.
     for (const SavedStorage& s : segment.replayed)
       part(MemoryCategory::Activations, "recomputed in one " + segment.name, segment.storages[static_cast<size_t>(s.storage)].bytes);
   }
 
-  // Every stage passes the residual stream on and its gradient back, once per microbatch.
+  // Every chunk passes the residual stream on and its gradient back, once per microbatch; the ends of the model do one.
   void transfers() {
-    const Tensor& stream = graph_.segments[0].tensor(graph_.segments[0].output);
-    static const Expr stages{Symbol::intern("pp")};
-    const int64_t sends = (shape_.last ? 0 : 1) + (shape_.first ? 0 : 1);
-    if (sends == 0) return;
-    const Expr count = microbatches() * Expr(sends);
+    const StageBoundary boundary = stage_boundary(graph_);
+    static const Expr stages{Symbol::intern("pp")}, chunks{Symbol::intern("v")};
+    const int64_t ends = (shape_.last ? 1 : 0) + (shape_.first ? 1 : 0);
+    if (ends == 2) return;
+    const Expr count = microbatches() * (Expr(2) * (graph_.structure.interleaved ? chunks : Expr(1)) - Expr(ends));
     for (const char* op : {"send", "recv"})
-      collective(Phase::Pipeline, op, "pp", stages, stream.dtype, count, count * local_elements(stream));
+      collective(Phase::Pipeline, op, "pp", stages, boundary.message.dtype, count, count * local_elements(boundary.message));
+    if (!boundary.gathered.empty())
+      collective(Phase::Pipeline, "all_gather", group_name(boundary.gathered), group_size(boundary.gathered),
+                 boundary.stream.dtype, count, count * local_elements(boundary.stream));
   }
 
   void reductions() {
-    for (const GradReduction& r : plan_grad_reduce(graph_, shape_.first, shape_.last, shape_.has_layers))
-      collective(Phase::GradReduce, "all_reduce", r.embedding_group ? "embedding" : group_name(r.axes),
-                 r.embedding_group ? Expr(2) : group_size(r.axes), r.dtype, Expr(1), r.elements);
+    const StageSync sync = stage_sync(graph_, shape_.first, shape_.last, shape_.has_layers);
+    if (sync.strategy == SyncStrategy::Fsdp1) return unit_sync();
+    if (sync.buckets) {
+      const bool sharded = sync.strategy == SyncStrategy::DistributedOptimizer;
+      const Structure& s = graph_.structure;
+      const std::string group = group_name(replica_axes(s));
+      const Expr elements = sharded ? sync.owned * sync.replicas : shape_.parameters;
+      collective(Phase::Backward, sharded ? "reduce_scatter" : "all_reduce", group, sync.replicas, s.grad_dtype,
+                 sync.bucket_count, elements);
+      if (sharded) collective(Phase::ParamGather, "all_gather", group, sync.replicas, s.dtype, sync.bucket_count, elements);
+    }
+    for (const GradReduction& r : plan_grad_reduce(graph_, shape_.first, shape_.last, shape_.has_layers)) {
+      reduction(r, Expr(1));
+      if (r.scatter)  // every rank updates its part; all get all parts
+        collective(Phase::ParamGather, "all_gather", group_name(r.axes), group_size(r.axes), graph_.structure.dtype, Expr(1), r.elements);
+    }
+  }
+
+  void reduction(const GradReduction& r, const Expr& count) {
+    collective(Phase::GradReduce, r.scatter ? "reduce_scatter" : "all_reduce", r.embedding_group ? "embedding" : group_name(r.axes),
+               r.embedding_group ? Expr(2) : group_size(r.axes), r.dtype, count, count * r.elements);
   }
 
   const Graph& graph_;
@@ -172,6 +233,10 @@ std::string_view memory_category_name(MemoryCategory category) { return kCategor
 std::string_view memory_category_label(MemoryCategory category) { return kCategories[static_cast<size_t>(category)].label; }
 
 Symbol stage_layers_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Ls", kind); }
+Symbol in_flight_symbol(const Graph& graph, int segment) {
+  if (segment == 0) return Symbol::intern("nfe");
+  return segment == graph.head() ? Symbol::intern("nfh") : layers_symbol(graph, "Lf", segment - 1);
+}
 Symbol model_layers_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "L", kind); }
 
 int StepModel::shape_index(bool first, bool last, bool has_layers) {

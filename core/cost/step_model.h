@@ -38,6 +38,7 @@ struct MemoryPart {          // what a category is made of: by block for activat
 };
 
 // Stages that have the same segments share one shape; Ls (layers here) and nf (microbatches in flight) differ per stage.
+// Under virtual stages see in_flight_symbol.
 struct StageShape {
   bool first = false, last = false;  // has the embedding; has the head
   bool has_layers = true;
@@ -46,6 +47,7 @@ struct StageShape {
   std::vector<MemoryPart> parts[kMemoryCategoryCount];
   std::vector<FlopsRow> flops;
   std::vector<CollectiveRow> collectives;
+  std::vector<DerivedSymbol> derived; // defined on the stage's binding before anything is evaluated, in order
   ExprProgram program;               // all of the above in the order of expressions()
   std::vector<const Expr*> expressions() const;
 };
@@ -62,6 +64,10 @@ struct StepModel {
 
 // Layers of kind k on a stage are the symbol Ls (one kind) or Ls0, Ls1, ... (several).
 Symbol stage_layers_symbol(const Graph& graph, int kind);
+// Microbatches whose activations of a segment a stage keeps when it keeps most, times the copies of the segment. With
+// virtual stages a chunk has its own number of microbatches in flight, so this is a symbol: nfe for the embedding, nfh for
+// the head, Lf (or Lf0, Lf1, ...) for layers. Without it is nf, or nf·Ls.
+Symbol in_flight_symbol(const Graph& graph, int segment);
 // Layers of kind k in the whole model: L, or L0, L1, ...
 Symbol model_layers_symbol(const Graph& graph, int kind);
 

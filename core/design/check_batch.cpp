@@ -31,16 +31,21 @@ void check_batch(Checks& checks) {
   const std::string sizes = "microbatch x dp = " + grouped(d.workload.microbatch) + " x " + grouped(d.parallel.dp);
   if (batch % slots != 0) {
     const std::string wrong = batch < slots ? " is less than one microbatch per replica, " : " does not split into ";
-    checks.error("batch", "a batch of " + grouped(batch) + wrong + sizes, "a multiple of " + grouped(slots), split_fixes(d, slots));
+    // Whole groups of microbatches, as in splits_batch.
+    const bool groups = d.parallel.virtual_stages > 1 && checks.sound({"pp"}) && d.parallel.pp <= kMaxBatch / slots;
+    checks.error("batch", "a batch of " + grouped(batch) + wrong + sizes, "a multiple of " + grouped(slots),
+                 split_fixes(d, groups ? slots * d.parallel.pp : slots));
     return;
   }
   const int64_t m = batch / slots;
-  if (!checks.sound({"pp"}) || m <= kMaxStageMicrobatches / d.parallel.pp) return;
-  const int64_t most = kMaxStageMicrobatches / d.parallel.pp;
+  if (!checks.sound({"pp", "virtual_stages"})) return;
+  const int64_t stages = d.parallel.pp * d.parallel.virtual_stages, most = kMaxStageMicrobatches / stages;
+  if (m <= most) return;
   std::vector<Fix> fixes;
   offer(fixes, "batch", most * slots);
   checks.error("batch",
-               grouped(m) + " microbatches on " + grouped(d.parallel.pp) + " stages make a step of more than " +
+               grouped(m) + " microbatches on " + grouped(stages) +
+                   (d.parallel.virtual_stages > 1 ? " virtual" : "") + " stages make a step of more than " +
                    grouped(kMaxStageMicrobatches) + " forwards",
                "at most " + grouped(most) + " microbatches: batch up to " + grouped(most * slots), std::move(fixes));
 }

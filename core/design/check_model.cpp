@@ -9,23 +9,31 @@
 namespace shardscape {
 namespace {
 
-bool has_position_table(const ModelLibrary& library, const std::vector<OpLine>& lines, int depth) {
+// Whether a line fits, or one of the block that it calls. block: what the line calls, nullptr for an op.
+using LineTest = bool (*)(const OpLine& line, const BlockTemplate* block);
+
+bool has_line(const ModelLibrary& library, const std::vector<OpLine>& lines, LineTest fits, int depth = 0) {
   if (depth > 8) return false;  // a block that calls itself is the library's problem
   return std::any_of(lines.begin(), lines.end(), [&](const OpLine& line) {
     const BlockTemplate* block = library.block(line.callee);
-    if (!block) return false;
-    for (const BlockParam& param : block->params) {
-      if (std::find(param.axes.begin(), param.axes.end(), Axis::Positions) != param.axes.end()) return true;
-    }
-    return has_position_table(library, block->ops, depth + 1);
+    return fits(line, block) || (block && has_line(library, block->ops, fits, depth + 1));
   });
 }
 
-bool has_position_table(const ModelLibrary& library, const Architecture& architecture) {
-  if (has_position_table(library, architecture.embedding.lines, 0)) return true;
-  if (has_position_table(library, architecture.head.lines, 0)) return true;
+bool has_line(const ModelLibrary& library, const Architecture& architecture, LineTest fits) {
+  if (has_line(library, architecture.embedding.lines, fits) || has_line(library, architecture.head.lines, fits)) return true;
   return std::any_of(architecture.kinds.begin(), architecture.kinds.end(),
-                     [&](const SectionTemplate& kind) { return has_position_table(library, kind.lines, 0); });
+                     [&](const SectionTemplate& kind) { return has_line(library, kind.lines, fits); });
+}
+
+bool has_position_table(const OpLine&, const BlockTemplate* block) {
+  return block && std::any_of(block->params.begin(), block->params.end(), [](const BlockParam& param) {
+           return std::find(param.axes.begin(), param.axes.end(), Axis::Positions) != param.axes.end();
+         });
+}
+
+bool slides(const OpLine& line, const BlockTemplate* block) {
+  return !block && line.callee == "attention" && line.spec.find("window") != std::string::npos;
 }
 
 const Architecture* check_architecture(Checks& checks) {
@@ -46,7 +54,7 @@ void check_positions(Checks& checks, const Architecture& architecture) {
   if (!checks.sound({"positions", "seq"})) return;
   const Design& d = checks.design;
   const int64_t positions = d.model.positions, seq = d.workload.seq;
-  if (!has_position_table(ModelLibrary::instance(), architecture)) {
+  if (!has_line(ModelLibrary::instance(), architecture, has_position_table)) {
     if (positions > 0) {
       checks.note("positions", "the " + architecture.id + " architecture has no table of learned positions; the value has no effect",
                   "0", {set_to("positions", 0)});
@@ -63,10 +71,20 @@ void check_positions(Checks& checks, const Architecture& architecture) {
                positions > 0 ? "at most " + grouped(positions) : "positions of at least " + grouped(seq), std::move(fixes));
 }
 
+void check_window(Checks& checks, const Architecture& architecture) {
+  if (checks.design.model.window == 0 || !checks.sound({"window"})) return;
+  if (has_line(ModelLibrary::instance(), architecture, slides)) return;
+  checks.note("window", "no layer of the " + architecture.id + " architecture slides over a window; the value has no effect", "0",
+              {set_to("window", 0)});
+}
+
 }  // namespace
 
 void check_model(Checks& checks) {
-  if (const Architecture* architecture = check_architecture(checks)) check_positions(checks, *architecture);
+  if (const Architecture* architecture = check_architecture(checks)) {
+    check_positions(checks, *architecture);
+    check_window(checks, *architecture);
+  }
   if (!checks.sound({"heads", "kv_heads"})) return;
   const ModelSpec& model = checks.design.model;
   if (model.heads % model.kv_heads == 0) return;

@@ -9,10 +9,13 @@
 namespace shardscape {
 namespace {
 
-// An even split always works for as many stages as layers.
+// An even split always works for as many stages as layers; virtual stages want equal ones.
 std::vector<Fix> even_split(const Design& d) {
   Fix fix = set_to("stage_layers", std::string());
   if (d.parallel.pp > d.model.layers) fix = both(std::move(fix), set_to("pp", d.model.layers));
+  const int64_t v = d.parallel.virtual_stages;
+  if (v > 1 && (d.parallel.pp > d.model.layers || d.model.layers % (d.parallel.pp * v) != 0))
+    fix = both(std::move(fix), set_to("virtual_stages", 1));
   return {std::move(fix)};
 }
 
@@ -20,7 +23,7 @@ std::vector<Fix> even_split(const Design& d) {
 std::string wrong_element(const Design& d) {
   const std::vector<int64_t>& list = d.parallel.stage_layers;
   for (size_t i = 0; i < list.size(); ++i) {
-    const std::string stage = "stage " + std::to_string(i);
+    const std::string stage = (d.parallel.virtual_stages > 1 ? "virtual stage " : "stage ") + std::to_string(i);
     if (list[i] < 0) return stage + " has " + grouped(list[i]) + " layers";
     if (list[i] > kMaxLayers) return stage + " has " + grouped(list[i]) + " layers, more than any model";
     if (list[i] == 0 && i > 0 && i + 1 < list.size()) return stage + " has no layers, and neither the embedding nor the head";
@@ -32,7 +35,8 @@ void check_list(Checks& checks) {
   const Design& d = checks.design;
   const std::vector<int64_t>& list = d.parallel.stage_layers;
   const int64_t stages = static_cast<int64_t>(list.size()), pp = d.parallel.pp, layers = d.model.layers;
-  const std::string accepted = grouped(pp) + " numbers that add up to " + grouped(layers) +
+  const int64_t v = d.parallel.virtual_stages;
+  const std::string accepted = grouped(pp * v) + " numbers that add up to " + grouped(layers) +
                                ", each at least 1 (first and last: 0), or nothing for an even split";
   if (std::string wrong = wrong_element(d); !wrong.empty()) {
     checks.error("stage_layers", wrong, accepted, even_split(d));
@@ -42,11 +46,15 @@ void check_list(Checks& checks) {
   bool absurd = false;
   for (int64_t count : list) absurd |= __builtin_add_overflow(sum, count, &sum);
   std::vector<Fix> fixes = even_split(d);
-  if (stages != pp) {
+  if (stages != pp * v) {
     const int64_t others = ranks_without(d, "pp");
     const bool ranks_known = checks.sound({"tp", "dp", "cp"});
-    if (sum == layers && !absurd && ranks_known && others <= kMaxWorld / stages) offer(fixes, "pp", stages);
-    checks.error("stage_layers", grouped(stages) + " stages are listed, but pp = " + grouped(pp), accepted, std::move(fixes));
+    const bool whole = sum == layers && !absurd;
+    if (v == 1 && whole && ranks_known && others <= kMaxWorld / stages) offer(fixes, "pp", stages);
+    if (v > 1 && whole && stages % pp == 0) offer(fixes, "virtual_stages", stages / pp);
+    const std::string listed = v > 1 ? " virtual stages are listed, but pp x virtual stages = " + grouped(pp) + " x " + grouped(v)
+                                     : " stages are listed, but pp = " + grouped(pp);
+    checks.error("stage_layers", grouped(stages) + listed, accepted, std::move(fixes));
   } else if (absurd || sum != layers) {
     if (!absurd && sum >= 1 && sum <= kMaxLayers) offer(fixes, "layers", sum);
     checks.error("stage_layers",
@@ -57,7 +65,8 @@ void check_list(Checks& checks) {
 
 void check_bubble(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"batch", "microbatch", "dp"}) || d.parallel.pp < 2) return;
+  // Fewer microbatches than stages cannot be interleaved at all.
+  if (!checks.sound({"batch", "microbatch", "dp"}) || d.parallel.pp < 2 || d.parallel.virtual_stages > 1) return;
   const int64_t slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots, pp = d.parallel.pp;
   if (m < 1 || d.workload.batch % slots != 0 || m >= pp) return;
   std::vector<Fix> fixes;
@@ -68,11 +77,33 @@ void check_bubble(Checks& checks) {
               "m = B / (b dp) of at least pp = " + grouped(pp) + ", better several times that", std::move(fixes));
 }
 
+void check_messages(Checks& checks) {
+  const Design& d = checks.design;
+  if (!d.parallel.scatter_gather_pipeline || !checks.sound({"tp"})) return;
+  const int64_t tp = d.parallel.tp;
+  const std::vector<Fix> off{set_to("scatter_gather_pipeline", "false")};
+  if (tp == 1 || d.parallel.pp == 1 || d.parallel.sequence_parallel) {
+    const char* why = d.parallel.pp == 1 ? "there are no messages between stages (pp = 1)"
+                      : tp == 1          ? "there is no tensor-parallel rank to share a message with (tp = 1)"
+                                         : "sequence parallelism has split the messages already";
+    checks.note("scatter_gather_pipeline", std::string("scatter-gather of pipeline messages has no effect: ") + why,
+                "pp and tp of at least 2 without sequence parallelism, or off", off);
+    return;
+  }
+  if (!checks.sound({"microbatch", "seq", "hidden"})) return;
+  const Wide elements = Wide{d.workload.microbatch} * d.workload.seq * d.model.hidden;
+  if (elements % tp == 0) return;
+  checks.error("scatter_gather_pipeline",
+               "a message of b S D = " + grouped(elements) + " elements does not split over tp = " + grouped(tp),
+               "off, or b S D in multiples of tp", off);
+}
+
 }  // namespace
 
 void check_pipeline(Checks& checks) {
-  if (!checks.sound({"pp"})) return;
+  if (!checks.sound({"pp", "virtual_stages"})) return;
   check_bubble(checks);
+  check_messages(checks);
   if (!checks.sound({"layers"})) return;
   const Design& d = checks.design;
   if (!d.parallel.stage_layers.empty()) {

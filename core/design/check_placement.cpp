@@ -15,11 +15,15 @@ std::vector<Fix> fewer_ranks(const Checks& checks) {
   const Design& d = checks.design;
   std::vector<Fix> fixes;
   if (checks.sound({"batch", "microbatch"})) offer(fixes, "dp", dp_at_most(d, kMaxWorld / ranks_without(d, "dp")));
-  // A list of layers fits one number of stages only.
-  if (d.parallel.stage_layers.empty()) offer(fixes, "pp", kMaxWorld / ranks_without(d, "pp"));
+  // A list of layers and virtual stages fit certain numbers of stages only.
+  if (d.parallel.stage_layers.empty() && d.parallel.virtual_stages == 1) offer(fixes, "pp", kMaxWorld / ranks_without(d, "pp"));
   const int64_t tp = kMaxWorld / ranks_without(d, "tp");
   if (tp >= 1 && can_choose_tp(checks)) offer(fixes, "tp", tp_at_most(d, tp));
-  if (fixes.empty()) fixes.push_back(both(set_to("dp", 1), both(set_to("pp", 1), set_to("stage_layers", std::string()))));
+  if (fixes.empty()) {
+    fixes.push_back(both(set_to("dp", 1), both(set_to("pp", 1), set_to("stage_layers", std::string()))));
+    if (d.parallel.cp > 1) fixes.back() = both(std::move(fixes.back()), set_to("cp", 1));
+    if (d.parallel.virtual_stages > 1) fixes.back() = both(std::move(fixes.back()), set_to("virtual_stages", 1));
+  }
   return fixes;
 }
 
@@ -75,10 +79,12 @@ void check_nodes(Checks& checks) {
 void check_placement(Checks& checks) {
   if (!checks.sound({"tp", "pp", "dp", "cp"})) return;
   const Design& d = checks.design;
-  const int64_t ranks = d.world();  // at most 2^51
+  const ParallelSpec& p = d.parallel;
+  const Wide ranks = Wide(p.tp) * p.pp * p.dp * p.cp;
   if (ranks > kMaxWorld) {
-    checks.error("dp", "tp x pp x dp = " + grouped(d.parallel.tp) + " x " + grouped(d.parallel.pp) + " x " + grouped(d.parallel.dp) +
-                     " makes " + grouped(ranks) + " ranks",
+    const std::string cp = p.cp > 1 ? " x " + grouped(p.cp) : "";
+    checks.error("dp", std::string("tp x pp x dp") + (p.cp > 1 ? " x cp" : "") + " = " + grouped(p.tp) + " x " + grouped(p.pp) + " x " +
+                     grouped(p.dp) + cp + " makes " + grouped(ranks) + " ranks",
                  "a product of at most " + grouped(kMaxWorld), fewer_ranks(checks));
     return;
   }

@@ -25,7 +25,10 @@ struct Checks {
 void check_values(Checks& checks);       // every knob by itself; the others rely on it
 void check_model(Checks& checks);        // architecture, heads, positions
 void check_tensor(Checks& checks);       // what tp and sequence parallelism split
+void check_context(Checks& checks);      // what context parallelism splits
 void check_pipeline(Checks& checks);     // stages, layers of each, bubble
+void check_interleaving(Checks& checks); // virtual stages
+void check_sync(Checks& checks);         // policy of gradient sync
 void check_batch(Checks& checks);        // batch into replicas and microbatches
 void check_placement(Checks& checks);    // number of ranks, groups and nodes
 

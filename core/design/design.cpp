@@ -17,14 +17,18 @@ Design default_design() {
   return design;
 }
 
+void apply_model(Design& design, const ModelSpec& model, const std::string& name) {
+  design.model = model;
+  design.name = name;
+  // A table of learned positions bounds the sequence: a model must not open on an error.
+  if (design.model.positions > 0) design.workload.seq = std::min(design.workload.seq, design.model.positions);
+}
+
 bool apply_preset(Design& design, const std::string& id) {
   const Preset* preset = ModelLibrary::instance().preset(id);
   if (!preset) return false;
-  design.model = preset->model;
+  apply_model(design, preset->model, preset->name);
   design.model.preset = preset->id;
-  design.name = preset->name;
-  // A table of learned positions bounds the sequence: a preset must not open on an error.
-  if (design.model.positions > 0) design.workload.seq = std::min(design.workload.seq, design.model.positions);
   return true;
 }
 

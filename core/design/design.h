@@ -20,6 +20,7 @@ struct WorkloadSpec {
   int64_t vocab_multiple = 128;     // Vp = align(V, vocab_multiple·tp)
   std::string profile = "flash";    // kernel profile
   Recompute recompute = Recompute::None;
+  bool dropout = false;
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 
@@ -41,6 +42,8 @@ struct Design {
 
 // What the window opens on: Llama 3 8B on 8 GPUs.
 Design default_design();
+// Takes a model under a name; keeps the rest as apply_preset does.
+void apply_model(Design& design, const ModelSpec& model, const std::string& name);
 // Takes the preset's model and name; keeps parallelism, workload and cluster, but for a sequence longer than the model's
 // table of positions. False when there is no such preset.
 bool apply_preset(Design& design, const std::string& preset);

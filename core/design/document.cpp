@@ -91,6 +91,10 @@ class DocumentReader {
   void check_format() {
     const auto it = file_.root().find("shardscape");
     const std::string accepted = "\"shardscape\": " + std::to_string(kFormat);
+    if (it == file_.root().end() && file_.root().contains("model_type")) {
+      file_.fail("model_type", "this is the configuration of a Hugging Face model, not a saved design",
+                 "a saved design; such files are imported, by shardscape-cli import or File > Import config.json");
+    }
     if (it == file_.root().end()) {
       file_.fail("", "this is not a saved design: \"shardscape\", the version of its format, is missing", accepted);
     }
@@ -118,7 +122,8 @@ class DocumentReader {
     std::vector<std::string> missing;
     if (!section.contains("architecture")) missing.push_back("architecture");
     for (const Knob& knob : knobs()) {
-      if (knob.group == KnobGroup::Model && !section.contains(knob.id)) missing.push_back(knob.id);
+      const bool may_lack = knob.id == "window";  // younger than the format: 0 where a file does not say
+      if (knob.group == KnobGroup::Model && !may_lack && !section.contains(knob.id)) missing.push_back(knob.id);
     }
     if (missing.empty()) return;
     std::vector<std::string> presets;

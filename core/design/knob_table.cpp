@@ -32,11 +32,21 @@ struct Named {
 };
 inline constexpr Named<DType> kDtypes[] = {
     {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}, {DType::FP32, "fp32", "float32"}};
-inline constexpr Named<DType> kGradDtypes[] = {{DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}};
+inline constexpr Named<DType> kGradDtypes[] = {
+    {DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}};
 inline constexpr Named<Recompute> kRecompute[] = {
     {Recompute::None, "none", "None"}, {Recompute::Selective, "selective", "Selective (attention)"}, {Recompute::Full, "full", "Full"}};
+inline constexpr Named<ContextMode> kContextModes[] = {{ContextMode::AllGather, "all-gather", "All-gather K, V"},
+                                                       {ContextMode::Ulysses, "ulysses", "Ulysses"}};
 inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1f1b", "1F1B"},
                                                      {ScheduleKind::GPipe, "gpipe", "GPipe"}};
+
+// Only policies that reports, memory and traces carry through are offered.
+inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
+    {SyncStrategy::DdpFlat, "ddp-flat", "All-reduce (Megatron DDP)"},
+    {SyncStrategy::DdpBuckets, "ddp-buckets", "All-reduce in 25 MB buckets (PyTorch DDP)"},
+    {SyncStrategy::DistributedOptimizer, "distributed-optimizer", "Distributed optimizer (ZeRO-1)"},
+    {SyncStrategy::Fsdp1, "fsdp1", "FSDP, flat units (ZeRO-3)"}};
 
 template <auto Spec, auto Field, auto& Names>
 constexpr KnobAccess named() {
@@ -157,6 +167,9 @@ void add_model(TableWriter& table) {
   table.number(member<model, &M::positions>(), "positions", "Learned positions", "Smax", "tokens", 0, kMaxSeq,
                "Rows of the learned position table, the longest sequence such a model can take. 0 for models with "
                "rotary positions, which have no table.");
+  table.number(member<model, &M::window>(), "window", "Sliding window", "W", "tokens", 0, kMaxSeq,
+               "Tokens that the sliding attention layers of Mistral and Gemma 2 look back on, the query's own included. 0 "
+               "lets them see the whole sequence. Changes the useful FLOPs; kernels are counted without any mask.");
   table.flag(member<model, &M::tied_embeddings>(), "tied_embeddings", "Tied embeddings",
              "Input embedding and output projection share one matrix. With pipeline stages the first and the last both "
              "hold it and reduce its gradient between them every step.");
@@ -172,19 +185,41 @@ void add_parallelism(TableWriter& table) {
   table.number(member<parallel, &P::pp>(), "pp", "Pipeline parallel", "pp", "stages", 1, kMaxWorld,
                "Splits the layers into stages. Sends only b S D between neighbours, but idles (pp - 1) / (m + pp - 1) "
                "of the time: it wants many microbatches m.");
+  table.number(member<parallel, &P::cp>(), "cp", "Context parallel", "cp", "ranks", 1, kMaxWorld,
+               "Ranks that share one sequence: each holds seq/cp tokens of every activation. Attention then gathers K and V "
+               "or exchanges heads for tokens, in every layer.");
+  table.choice(named<parallel, &P::context, kContextModes>(), "context", "Context attention", choices_of(kContextModes),
+               "How attention sees the whole sequence under context parallelism: all-gather K and V, or Ulysses, which "
+               "exchanges tokens for heads by all-to-all and needs KV heads that tp x cp divides.");
   table.number(member<parallel, &P::dp>(), "dp", "Data parallel", "dp", "replicas", 1, kMaxWorld,
-               "Replicas of the model, each with its share of the batch. Saves no memory of parameters or optimizer "
-               "state, and reduces all gradients once a step.");
+               "Replicas of the model, each with its share of the batch. All gradients are reduced over them; what "
+               "they shard of parameters and optimizer states is up to the gradient sync.");
+  table.choice(named<parallel, &P::sync, kSyncStrategies>(), "sync", "Gradient sync", choices_of(kSyncStrategies),
+               "What replicas do with gradients and states. ddp-flat keeps everything whole and all-reduces one flat buffer "
+               "a step; ddp-buckets (PyTorch) does so in buckets of 25 MB while the last backward runs. distributed-optimizer (Megatron) reduce-scatters it, keeps 1/dp of the optimizer states and gathers "
+               "the updated parameters. fsdp1 (PyTorch, FULL_SHARD, no_sync while accumulating) shards parameters too: each "
+               "layer is gathered for its forward and again for its backward, embedding and head together once.");
+  table.flag(member<parallel, &P::overlap_grad_reduce>(), "overlap_grad_reduce", "Overlap grad reduce",
+             "Of ddp-flat and distributed-optimizer: gradients are reduced in buckets of at least 40 million elements (or a "
+             "million per replica) as the last backward fills them, instead of all at its end.");
   table.flag(member<parallel, &P::sequence_parallel>(), "sequence_parallel", "Sequence parallel",
              "Splits norms and the residual stream over the tensor-parallel ranks by sequence. Saves activation memory; "
              "each all-reduce becomes a reduce-scatter and an all-gather of the same volume, and backward gathers the "
              "saved inputs of the first projections once more.");
   table.choice(named<parallel, &P::schedule, kSchedules>(), "schedule", "Pipeline schedule", choices_of(kSchedules),
                "Order of forward and backward on each stage. Both idle equally long; GPipe keeps activations of all m "
-               "microbatches, 1F1B of at most pp - p on stage p (counted from 0).");
+               "microbatches, 1F1B of at most pp - p on stage p (counted from 0). With virtual stages 1F1B is interleaved.");
+  table.number(member<parallel, &P::virtual_stages>(), "virtual_stages", "Virtual stages", "v", "chunks per stage", 1, kMaxLayers,
+               "Model chunks on each stage: a microbatch goes v times round the pipeline (interleaved 1F1B). The share that "
+               "stages idle falls to (pp - 1) / (v m + pp - 1), at the price of v times the messages and more activations "
+               "in flight. Wants layers that split over pp x v, and m in multiples of pp.");
+  table.flag(member<parallel, &P::scatter_gather_pipeline>(), "scatter_gather_pipeline", "Scatter-gather messages",
+             "Each tensor-parallel rank sends only its share b S D / tp to the next stage, and the receivers all-gather it "
+             "over their fast links. With sequence parallelism messages are split already.");
   table.list(member<parallel, &P::stage_layers>(), "stage_layers", "Layers per stage", "layers", 0, kMaxLayers,
              "Layers of every stage, first to last, as in 7,8,8,9. Empty splits evenly, earlier stages taking the rest. "
-             "Fewer layers on the first and last stage make up for embedding and head.");
+             "Fewer layers on the first and last stage make up for embedding and head. With virtual stages pp x v numbers "
+             "in the order of the model.");
   table.choice(kRankOrder, "rank_order", "Rank order", rank_orders(),
                "Mesh axes from the fastest to the slowest varying rank. The first axis gets neighbouring ranks and so "
                "the links inside a node; it changes no size, only which links carry it.");
@@ -211,6 +246,9 @@ void add_workload(TableWriter& table) {
                kMaxVocabMultiple,
                "The vocabulary is padded to a multiple of this times tp, so that every rank holds equally many and "
                "well-aligned rows. 1 pads only as far as tp needs.");
+  table.flag(member<workload, &W::dropout>(), "dropout", "Dropout",
+             "Drops activations at random where the architecture says so (embedding, residual branches, attention scores). "
+             "Keeps a mask of one byte per element for the backward.");
   table.choice(named<workload, &W::recompute, kRecompute>(), "recompute", "Recompute", choices_of(kRecompute),
                "What is computed again before the backward instead of being kept. Selective repeats the core of the "
                "attention; full keeps only the input of each layer and repeats its forward, collectives included.");

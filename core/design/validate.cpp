@@ -15,8 +15,11 @@ std::vector<Problem> validate(const Design& design) {
   check_values(checks);
   check_model(checks);
   check_tensor(checks);
+  check_context(checks);
   check_pipeline(checks);
+  check_interleaving(checks);
   check_batch(checks);
+  check_sync(checks);
   check_placement(checks);
   // Errors first; within them the order of the checks, which is the order of the form.
   std::stable_partition(checks.problems.begin(), checks.problems.end(),
@@ -60,10 +63,6 @@ void check_values(Checks& checks) {
       wrong(text.empty() ? "the value is not one of those offered" : "\"" + text + "\" is not known", std::move(fixes));
     }
   }
-  if (design.parallel.cp != 1) {
-    checks.broken.push_back("cp");
-    checks.error("cp", "context parallelism of " + grouped(design.parallel.cp) + " is not supported", "1");
-  }
 }
 
 Fix set_to(std::string_view id, int64_t value) {
@@ -99,14 +98,15 @@ std::vector<int64_t> divisors(int64_t n) {
 
 int64_t ranks_without(const Design& design, std::string_view degree) {
   const ParallelSpec& p = design.parallel;
-  return (degree == "tp" ? 1 : p.tp) * (degree == "pp" ? 1 : p.pp) * (degree == "dp" ? 1 : p.dp);
+  return (degree == "tp" ? 1 : p.tp) * (degree == "pp" ? 1 : p.pp) * (degree == "dp" ? 1 : p.dp) * (degree == "cp" ? 1 : p.cp);
 }
 
 bool tp_works(const Design& design, int64_t tp) {
   const ModelSpec& m = design.model;
   if (m.heads % tp != 0 || m.ffn % tp != 0) return false;
   if (m.kv_heads < tp ? tp % m.kv_heads != 0 : m.kv_heads % tp != 0) return false;
-  if (design.parallel.sequence_parallel && design.workload.seq % tp != 0) return false;
+  const int64_t parts = design.parallel.cp * (design.parallel.sequence_parallel ? tp : 1);
+  if (parts < 1 || design.workload.seq % parts != 0) return false;
   return tp == 1 || ranks_without(design, "tp") * tp <= kMaxWorld;
 }
 
@@ -125,7 +125,9 @@ int64_t tp_above(const Design& design, int64_t limit) {
 }
 
 bool splits_batch(const Design& design, int64_t dp, int64_t microbatch) {
-  return design.workload.batch % (dp * microbatch) == 0;
+  // Interleaving wants whole groups of pp microbatches.
+  const bool groups = design.parallel.virtual_stages > 1 && design.parallel.pp > 1 && design.parallel.pp <= kMaxWorld;
+  return design.workload.batch % (dp * microbatch * (groups ? design.parallel.pp : 1)) == 0;
 }
 
 int64_t dp_at_most(const Design& design, int64_t limit) {

@@ -92,6 +92,9 @@ class Assembler {
                                 label == block->labels.end() ? inner.output : label->second);
     }
     pack(*block, inside);
+    // A block that came to nothing (dropout without dropping) is not there.
+    const int instance = static_cast<int>(s.blocks.size()) - 1;
+    if (s.ops.empty() || s.ops.back().block != instance) s.blocks.pop_back();
     return inside.at(block->output);
   }
 
@@ -147,8 +150,11 @@ class Assembler {
 
   TensorId op(const OpLine& line, std::vector<TensorId> operands, const std::string& name, const std::string& label) {
     const auto kind = op_kind_from_name(line.callee);
+    if (kind == OpKind::Dropout && !b_.structure().dropout) return operands.at(0);
     if (!kind) fail(line, "\"" + line.callee + "\" is neither an op nor a block", "an op such as einsum, rms_norm, attention, add, or the id of a block");
     OpSpec spec = checked_spec(line, *kind, operands);
+    const KernelRule* rule = b_.profile().rule(line.callee);
+    if (!rule) fail(line, "the kernel profile " + b_.profile().id + " has no rule for " + line.callee, "a profile whose \"ops\" has \"" + line.callee + "\"");
     const OpTraits& traits = op_traits(*kind);
     const auto axes = letter_axes(line, spec, operands);
     std::vector<Axis> out_axes;
@@ -173,22 +179,29 @@ class Assembler {
     made.inputs = operands;
     made.spec = spec.text();
     made.causal = spec.causal;
+    made.window = spec.window && b_.structure().window;
+    made.soft_cap = spec.soft_cap;
+    made.alibi = spec.alibi;
     const TensorId out = b_.add_tensor(name, out_axes, placement, traits.float_result ? DType::FP32 : b_.structure().dtype,
                                        TensorRole::Activation);
     made.outputs = {out};
-    if (const KernelRule* rule = b_.profile().rule(line.callee)) {
-      if (rule->in_place) b_.tensor(out).storage = b_.tensor(operands[0]).storage;
-      for (const KernelStat& stat : rule->stats) add_statistics(line, stat, axes, shards, name, made.outputs);
-    }
+    if (rule->in_place) b_.tensor(out).storage = b_.tensor(operands[0]).storage;
+    for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made.outputs);
     b_.add_op(std::move(made));
+    // Heads that Ulysses spread over cp go back to where the stream has its sequence.
+    if (*kind == OpKind::Attention && b_.structure().ulysses) {
+      Placement home = b_.stream_placement(out_axes);
+      home.shards[2] = b_.parameter_rules().of(Axis::Heads);
+      return b_.redistribute(out, home, Phase::Forward, "the sequence shards of cp");
+    }
     return out;
   }
 
   OpSpec checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands) {
     const auto spec = parse_op_spec(line.spec);
     if (!spec) fail(line, "the letters \"" + line.spec + "\" cannot be read", "letters per operand and of the result, such as bsd,df->bsf");
-    const int wanted = op_traits(kind).operands;
-    const bool count_ok = wanted < 0 ? operands.size() >= 2 : static_cast<int>(operands.size()) == wanted;
+    const int wanted = op_traits(kind).operands, given = static_cast<int>(operands.size());
+    const bool count_ok = wanted < 0 ? given >= 2 : given >= wanted && given <= wanted + op_traits(kind).optional;
     if (!count_ok || spec->in.size() != operands.size())
       fail(line, line.callee + " has " + std::to_string(operands.size()) + " arguments and letters for " + std::to_string(spec->in.size()),
            (wanted < 0 ? std::string("two or more") : std::to_string(wanted)) + " arguments with letters for each");
@@ -199,6 +212,9 @@ class Assembler {
           if (spec->out.find(letter) == std::string::npos && !(rows && letter == spec->in[1][0]))
             fail(line, std::string("letter '") + letter + "' is missing from the result of " + line.callee, "a result with all letters: only einsum, embed and the reductions sum over letters");
     }
+    if (kind != OpKind::Attention && !spec->plain())
+      fail(line, "\"" + line.spec + "\" has words after the letters", "letters only: causal, window, soft_cap and alibi belong to attention");
+    if (spec->window && !spec->causal) fail(line, "a window without causal is not known", "bshe,btge,btge->bshe; causal, window");
     if (kind == OpKind::Attention && (spec->in[0].size() != 4 || spec->in[1].size() != 4 || spec->in[1] != spec->in[2]))
       fail(line, "attention cannot use the letters \"" + line.spec + "\"", "bshe,btge,btge->bshe: batch, seq, heads, head_dim");
     return *spec;
@@ -212,8 +228,9 @@ class Assembler {
            std::all_of(spec.in.begin(), spec.in.end(), [&](const std::string& letters) { return letters == spec.in[0]; });
   }
 
-  void add_statistics(const OpLine& line, const KernelStat& stat, const std::map<char, Axis>& axes, const LetterShards& shards,
-                      const std::string& name, std::vector<TensorId>& outputs) {
+  void add_statistics(const OpLine& line, const KernelStat& stat, const OpSpec& spec, const std::map<char, Axis>& axes,
+                      const LetterShards& shards, const std::string& name, std::vector<TensorId>& outputs) {
+    if (stat.when == "dropout" && !b_.structure().dropout) return;
     if (stat.when == "b>1" && !b_.structure().many_microbatch) return;
     if (stat.when.rfind("sharded:", 0) == 0) {
       const auto it = shards.find(stat.when.back());
@@ -221,7 +238,12 @@ class Assembler {
     }
     std::vector<Axis> stat_axes;
     Placement placement;
-    for (char letter : stat.over) {
+    std::string over = stat.over;
+    if (over == "...") {  // one per row: the letters that the op's parameter does not have
+      over = spec.out;
+      std::erase_if(over, [&](char letter) { return spec.in.back().find(letter) != std::string::npos; });
+    }
+    for (char letter : over) {
       const auto it = axes.find(letter);
       if (it == axes.end()) fail(line, std::string("the profile's \"") + stat.name + "\" runs over '" + letter + "', which this op does not have", "letters of the op");
       stat_axes.push_back(it->second);

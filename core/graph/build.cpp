@@ -12,15 +12,25 @@ Structure structure_of(const Design& design) {
   s.architecture = design.model.architecture;
   s.profile = design.workload.profile;
   s.dp = design.parallel.dp > 1;
+  s.cp = design.parallel.cp > 1;
+  s.ulysses = s.cp && design.parallel.context == ContextMode::Ulysses;
   s.tp = design.parallel.tp > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads < design.parallel.tp;
   s.pp = design.parallel.pp > 1;
+  s.interleaved = design.parallel.virtual_stages > 1;
+  s.scatter_gather = s.pp && s.tp && !s.sequence_parallel && design.parallel.scatter_gather_pipeline;
   s.tied = design.model.tied_embeddings;
+  s.dropout = design.workload.dropout;
+  s.window = design.model.window > 0;
   s.many_microbatch = design.workload.microbatch > 1;
   s.dtype = design.workload.dtype;
   s.grad_dtype = design.workload.grad_dtype;
   s.recompute = design.workload.recompute;
+  if (s.dp || s.cp) s.sync = design.parallel.sync;
+  const bool megatron = s.sync == SyncStrategy::DdpFlat || s.sync == SyncStrategy::DistributedOptimizer;
+  s.overlap = (s.dp || s.cp) && megatron && design.parallel.overlap_grad_reduce;
+  if (s.sync == SyncStrategy::Fsdp1) s.accumulates = design.workload.batch > design.workload.microbatch * design.parallel.dp;
   return s;
 }
 

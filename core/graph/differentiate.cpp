@@ -44,16 +44,9 @@ class Differentiator {
     contributions_[static_cast<size_t>(of)].push_back(gradient);
   }
 
-  // Partial over a part of a declared group only (replicas of KV heads) rides through linear ops: the operand's own
-  // gradient is summed over the whole group anyway.
-  bool stays_partial(TensorId of, const Placement& p) const {
-    if (p.partial != MeshAxes{MeshAxis::TpRep}) return false;
-    const OpId producer = s_.tensor(of).producer;
-    if (s_.tensor(of).role == TensorRole::Parameter) return true;
-    if (producer < 0) return false;
-    const OpKind kind = s_.op(producer).kind;
-    return kind == OpKind::Einsum || kind == OpKind::Rope || kind == OpKind::BiasAdd;
-  }
+  // Partial over a part of a declared group only (replicas of KV heads) rides through the backward, which is linear in
+  // the gradient: the operand's own gradient is summed over the whole group anyway.
+  bool may_stay_partial(TensorId of) const { return s_.tensor(of).producer >= 0; }
 
   // Sum of all contributions, still in the placement that they have in common; -1 when there are none.
   TensorId summed(TensorId of, const Placement& target) {
@@ -82,6 +75,12 @@ class Differentiator {
     return result;
   }
 
+  int64_t consumers(TensorId id) const {
+    return std::count_if(s_.ops.begin(), s_.ops.begin() + s_.backward_begin, [&](const Op& op) {
+      return std::find(op.inputs.begin(), op.inputs.end(), id) != op.inputs.end();
+    });
+  }
+
   int block_of(TensorId id) const {
     const OpId producer = s_.tensor(id).producer;
     if (producer >= 0) return s_.op(producer).block;
@@ -101,8 +100,10 @@ class Differentiator {
     target.reduce = Reduce::Sum;
     const TensorId sum = summed(of, target);
     if (sum < 0 || s_.tensor(of).role == TensorRole::Parameter) return sum;
-    const Placement& have = s_.tensor(sum).placement;
-    if (have.shards == target.shards && stays_partial(of, have)) return sum;
+    const MeshAxes& open = s_.tensor(sum).placement.partial;
+    if (may_stay_partial(of) && std::find(open.begin(), open.end(), MeshAxis::TpRep) != open.end() &&
+        std::find(open.begin(), open.end(), MeshAxis::TpKv) == open.end())
+      target.partial = {MeshAxis::TpRep};
     const std::string consumer = s_.tensor(of).producer >= 0 ? "the backward of " + s_.op(s_.tensor(of).producer).label
                                                               : std::string("the section before");
     return b_.redistribute(sum, target, Phase::Backward, consumer);
@@ -137,6 +138,9 @@ class Differentiator {
     op.inputs = inputs;
     op.forward = forward_id;
     op.causal = forward.causal;
+    op.window = forward.window;
+    op.soft_cap = forward.soft_cap;
+    op.alibi = forward.alibi;
     op.operand = wanted.size() == 1 ? wanted[0].operand : -1;
     OpSpec spec = align_spec;
     spec.out = wanted[0].letters;
@@ -158,7 +162,10 @@ class Differentiator {
       Placement target = s_.tensor(out).placement;
       target.partial.clear();
       const TensorId sum = summed(out, target);
-      if (sum >= 0) contribute(forward.inputs[0], sum);
+      if (sum < 0) return;
+      contribute(forward.inputs[0], sum);
+      // In the reverse order of the forward's redistributions, where nothing else is to be added first.
+      if (consumers(forward.inputs[0]) == 1) gradient(forward.inputs[0]);
       return;
     }
     const TensorId g = gradient(out);
@@ -211,12 +218,12 @@ class Differentiator {
   void reduce_to_parameter(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
     const std::string& letters = spec.in[1];
     emit(forward, id, forward.kind, {{spec.out}, letters, false}, {g}, {{1, letters}}, parameter_seed(forward.inputs[1], letters),
-         GradRole::Weight, "_w", {});
+         GradRole::Weight, "_w", statistics(forward));
   }
 
   // One kernel makes the gradients of all operands: norms, rotary, attention, activations, pieces of the loss.
   void pointwise(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
-    const KernelRule* rule = b_.profile().rule(std::string(op_kind_name(forward.kind)));
+    const KernelRule* rule = b_.profile().rule(std::string(template_name(forward.kind)));
     std::vector<TensorId> inputs{g};
     OpSpec align_spec{{spec.out}, spec.out, false};
     auto read = [&](int operand) {

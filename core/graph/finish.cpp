@@ -61,12 +61,17 @@ Expr attention_space(const Segment& s, const Op& op) {
   return local_elements(q) * local_size(k, 1);
 }
 
-// Share of the scores under a causal mask, exactly: (S + 1) / (2 S) of all pairs.
+// Share of the scores under a causal mask, exactly: (S + 1) / (2 S) of all pairs; with a window of We <= S tokens the
+// first We queries see 1, 2, ..., We keys and the others We.
 Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]);
-  if (!forward.causal || local_size(q, 1) != local_size(k, 1)) return all;
-  const Expr length = local_size(k, 1);
+  if (!forward.causal || q.sizes[1] != k.sizes[1]) return all;
+  const Expr length = k.sizes[1];  // where ranks hold parts of the queries, the mean over them
+  if (forward.window) {
+    static const Expr reach{Symbol::intern("We")};
+    return all * (Expr(2) * reach * length - reach * reach + reach) / (Expr(2) * length * length);
+  }
   return all * (length + Expr(1)) / (Expr(2) * length);
 }
 
@@ -79,13 +84,14 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
     case OpKind::Attention: {
       // Forward: scores and values. Backward: scores again, then four products (Dao et al., arXiv 2205.14135, alg. 4).
       const Expr space = attention_space(s, op);
-      op.flops = Expr(backward ? 10 : 4) * space;
+      const KernelRule* rule = profile.rule("attention");
+      op.flops = Expr(backward ? 2 * (rule ? rule->backward_products : 5) : 4) * space;
       op.useful_flops = causal_part(s, op, Expr(backward ? 8 : 4) * space);
       return;
     }
     case OpKind::Add: op.flops = Expr(static_cast<int64_t>(op.inputs.size()) - 1) * local_elements(s.tensor(op.outputs[0])); break;
     default: {
-      const KernelRule* rule = profile.rule(op.kind == OpKind::Embed ? "embed" : std::string(op_kind_name(op.kind)));
+      const KernelRule* rule = profile.rule(std::string(template_name(op.kind)));
       if (!rule) return;
       const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
       // A table lookup touches the rows of its tokens, not the table.

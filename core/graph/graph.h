@@ -10,6 +10,7 @@
 #include "design/design.h"
 #include "graph/op_kind.h"
 #include "model/axis.h"
+#include "parallel/parallel_spec.h"
 #include "parallel/placement.h"
 #include "symbolic/expr.h"
 
@@ -52,7 +53,7 @@ struct Op {
   std::string spec;              // letters: "bsd,dhe->bshe"; also of pointwise ops and of gradients of einsums
   OpId forward = -1;             // the forward op this one differentiates or runs again
   int operand = -1;              // gradients of one operand only: which
-  bool causal = false;           // attention
+  bool causal = false, window = false, soft_cap = false, alibi = false;  // attention: as OpSpec
   MeshAxes group;                // collectives and slices: over which mesh axes
   int dim = -1;                  // all-gather: dimension joined; reduce-scatter, slice: dimension split
   int dim_to = -1;               // all-to-all: dimension split (dim is joined)
@@ -114,10 +115,17 @@ Expr collective_elements(const Segment& segment, const Op& op);
 // Every predicate that the graph depends on; designs with equal keys share one graph.
 struct Structure {
   std::string architecture, profile;
-  bool dp = false, tp = false, sequence_parallel = false, kv_split = false, pp = false, tied = false;
+  bool dp = false, cp = false, ulysses = false, tp = false, sequence_parallel = false, kv_split = false, pp = false, tied = false;
+  bool dropout = false;
+  bool window = false;           // attention that may slide has a window
+  bool interleaved = false;      // virtual stages
+  bool scatter_gather = false;   // messages between stages are split over tp
   bool many_microbatch = false;  // b > 1 (some kernels then copy)
   DType dtype = DType::BF16, grad_dtype = DType::FP32;
   Recompute recompute = Recompute::None;
+  SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
+  bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
+  bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
   auto operator<=>(const Structure&) const = default;
 };
 

@@ -17,7 +17,11 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"rope", "rope"},
     {"attention", "attention"},
     {"swiglu", "swiglu"},
+    {"geglu", "geglu"},
     {"gelu", "gelu"},
+    {"soft_cap", "soft_cap"},
+    {"scale", "scale"},
+    {"dropout", "dropout"},
     {"add", "add"},
     {"bias_add", "bias_add"},
     {"reduce_max", "reduce_max"},
@@ -37,6 +41,8 @@ constexpr std::array<std::string_view, kPhaseCount> kPhases{"forward",     "back
 }  // namespace
 
 std::string_view op_kind_name(OpKind kind) { return kKinds[static_cast<size_t>(kind)].report_name; }
+
+std::string_view template_name(OpKind kind) { return kKinds[static_cast<size_t>(kind)].template_name; }
 
 std::optional<OpKind> op_kind_from_name(std::string_view name) {
   for (size_t i = 0; i < kKinds.size(); ++i)

@@ -4,6 +4,16 @@
 #include <cctype>
 
 namespace shardscape {
+namespace {
+
+bool* attention_word(OpSpec& spec, const std::string& word) {
+  if (word == "causal") return &spec.causal;
+  if (word == "window") return &spec.window;
+  if (word == "soft_cap") return &spec.soft_cap;
+  return word == "alibi" ? &spec.alibi : nullptr;
+}
+
+}  // namespace
 
 std::string OpSpec::text() const {
   std::string out;
@@ -16,11 +26,18 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
   std::string letters = text;
   if (const size_t semicolon = text.find(';'); semicolon != std::string::npos) {
     letters = text.substr(0, semicolon);
-    std::string flag;
-    for (char c : text.substr(semicolon + 1))
-      if (!std::isspace(static_cast<unsigned char>(c))) flag += c;
-    if (flag != "causal") return std::nullopt;
-    spec.causal = true;
+    std::string word;
+    for (char c : text.substr(semicolon + 1) + ",") {
+      if (std::isspace(static_cast<unsigned char>(c))) continue;
+      if (c != ',') {
+        word += c;
+        continue;
+      }
+      bool* flag = attention_word(spec, word);
+      if (!flag) return std::nullopt;
+      *flag = true;
+      word.clear();
+    }
   }
   const size_t arrow = letters.find("->");
   if (arrow == std::string::npos) return std::nullopt;
@@ -55,11 +72,15 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::Embed, {2, true});
     set(OpKind::PositionAdd, {2, false});
     set(OpKind::RmsNorm, {2, false});
-    set(OpKind::LayerNorm, {3, false});
+    set(OpKind::LayerNorm, {2, false, false, false, 1});
     set(OpKind::Rope, {1, false});
     set(OpKind::Attention, {3, false});
     set(OpKind::SwiGlu, {2, false});
+    set(OpKind::GeGlu, {2, false});
     set(OpKind::Gelu, {1, false});
+    set(OpKind::SoftCap, {1, false});
+    set(OpKind::Scale, {1, false});
+    set(OpKind::Dropout, {1, false});
     set(OpKind::Add, {-1, false});
     set(OpKind::BiasAdd, {2, false});
     set(OpKind::ReduceMax, {1, true, true, true});

@@ -12,11 +12,14 @@ namespace shardscape {
 struct OpSpec {
   std::vector<std::string> in;  // letters of each operand
   std::string out;
-  bool causal = false;
+  // Of attention only: keys after the query, or further back than the window, are masked; scores pass a tanh; scores
+  // fall with distance.
+  bool causal = false, window = false, soft_cap = false, alibi = false;
   std::string text() const;     // "bsd,dhe->bshe"
+  bool plain() const { return !causal && !window && !soft_cap && !alibi; }
 };
 
-// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal").
+// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal, window", any of the attention's words).
 std::optional<OpSpec> parse_op_spec(const std::string& text);
 
 // What the passes must know of a kind of op, whatever its letters.
@@ -25,6 +28,7 @@ struct OpTraits {
   bool reduces;                // letters missing from the result are summed (or maximised): they may be sharded
   bool accumulates_max = false;
   bool float_result = false;   // the result is fp32 whatever the precision of activations
+  int optional = 0;            // further operands that may be left out: the bias of a layer norm
 };
 const OpTraits& op_traits(OpKind kind);
 

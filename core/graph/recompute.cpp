@@ -51,7 +51,9 @@ void recompute(SegmentBuilder& builder) {
   // The backward's ops keep their order behind the replay and read its results.
   const OpId shift = static_cast<OpId>(s.ops.size()) - s.backward_begin;
   for (Op& op : backward) {
-    for (TensorId& in : op.inputs) in = current(in);
+    const bool reads_again = policy == Recompute::Full || (op.forward >= 0 && replayed(s.op(op.forward), policy));
+    if (reads_again)
+      for (TensorId& in : op.inputs) in = current(in);
     for (TensorId out : op.outputs) s.tensors[static_cast<size_t>(out)].producer += shift;
     s.ops.push_back(std::move(op));
   }

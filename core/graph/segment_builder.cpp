@@ -7,12 +7,8 @@ namespace {
 
 bool contains(const MeshAxes& axes, MeshAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
-bool used_elsewhere(const LetterShards& shards, char letter, const MeshAxes& axes) {
-  for (const auto& [other, list] : shards)
-    if (other != letter)
-      for (MeshAxis axis : axes)
-        if (contains(list, axis)) return true;
-  return false;
+bool used_elsewhere(const LetterShards& shards, char letter, MeshAxis axis) {
+  return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) { return entry.first != letter && contains(entry.second, axis); });
 }
 
 }  // namespace
@@ -27,9 +23,13 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   parameter_rules_.set(Axis::KvHeads, kv);
   parameter_rules_.set(Axis::Ffn, tp);
   parameter_rules_.set(Axis::Vocab, tp);
+  const MeshAxes cp = structure.cp ? MeshAxes{MeshAxis::Cp} : MeshAxes{};
+  MeshAxes stream = cp;
+  if (structure.sequence_parallel) stream.insert(stream.end(), tp.begin(), tp.end());
   inner_rules_.set(Axis::Batch, dp);
+  inner_rules_.set(Axis::Seq, cp);
   stream_rules_.set(Axis::Batch, dp);
-  if (structure.sequence_parallel) stream_rules_.set(Axis::Seq, tp);
+  stream_rules_.set(Axis::Seq, stream);
 }
 
 Expr SegmentBuilder::axis_extent(Axis axis) const {
@@ -81,19 +81,38 @@ Placement SegmentBuilder::resolved(const Tensor& t) const {
   return p;
 }
 
+Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
+  const KernelRule* rule = profile_.rule(std::string(template_name(kind)));
+  const auto operands = rule ? rule->operands : KernelRule::Operands::AsTheyCome;
+  if (operands == KernelRule::Operands::Stream && t.role != TensorRole::Parameter) return stream_placement(t.axes);
+  if (operands != KernelRule::Operands::Whole || t.placement.partial.empty()) return resolved(t);
+  Placement p = t.placement;
+  p.partial.clear();
+  return p;
+}
+
 LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
                                    const LetterShards& seed, Phase phase, const std::string& consumer) {
   LetterShards shards = seed;
   std::vector<Placement> wish(operands.size());
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& t = tensor(operands[i]);
-    wish[i] = phase == Phase::Forward ? resolved(t) : t.placement;
+    wish[i] = phase == Phase::Forward ? wished(kind, t) : t.placement;
     if (t.role != TensorRole::Parameter) continue;
     for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
   }
   // KV heads follow the heads of their queries: their axes are a prefix of the heads' axes.
   const bool attention = kind == OpKind::Attention && spec.in.size() >= 3;
   const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = attention ? spec.in.back()[2] : '\0';
+  if (attention && structure_.ulysses && phase != Phase::Backward) {
+    // Ulysses: every rank sees the whole sequence of a part of its heads (Jacobs et al., arXiv 2309.14509).
+    shards.emplace(spec.in.front()[1], MeshAxes{});
+    for (const auto& [letter, axis] : {std::pair{heads, Axis::Heads}, std::pair{kv_heads, Axis::KvHeads}}) {
+      MeshAxes axes = parameter_rules_.of(axis);
+      axes.push_back(MeshAxis::Cp);
+      shards.emplace(letter, axes);
+    }
+  }
   const std::string whole = whole_letters(kind, spec);
   for (char letter : whole) shards.emplace(letter, MeshAxes{});
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -106,8 +125,11 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
         const bool prefix = h != shards.end() && axes.size() <= h->second.size() &&
                             std::equal(axes.begin(), axes.end(), h->second.begin());
         if (prefix) shards.emplace(letter, axes);
-      } else if (!used_elsewhere(shards, letter, axes)) {
-        shards.emplace(letter, axes);
+      } else {
+        // The outer axes up to the first one that another letter uses.
+        MeshAxes kept;
+        while (kept.size() < axes.size() && !used_elsewhere(shards, letter, axes[kept.size()])) kept.push_back(axes[kept.size()]);
+        if (!kept.empty()) shards.emplace(letter, kept);
       }
     }
   }

@@ -44,6 +44,8 @@ class SegmentBuilder {
 
   // The same tensor in another placement; shared by all consumers of a phase.
   TensorId redistribute(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
+  // What an op of this kind wants of an operand: the profile's wish, else no Partial.
+  Placement wished(OpKind kind, const Tensor& tensor) const;
   // The placement without Partial that a consumer with no wish of its own gets.
   Placement resolved(const Tensor& tensor) const;
 

@@ -12,10 +12,11 @@ namespace shardscape {
 // A tensor that only the kernel knows (norm statistics, softmax statistics, rotary tables), kept for backward.
 struct KernelStat {
   std::string name;
-  std::string over;// letters of the op's spec that size it: "bs" of rms_norm[bsd,d->bsd]; "sd" of rope[bshd->bshd]
+  std::string over;// letters of the op's spec that size it: "bs" of rms_norm[bsd,d->bsd]; "sd" of rope[bshd->bshd];
+                   // "..." stands for those that the op's parameter does not have: one per row that is normalised
   DType dtype = DType::FP32;
   int copies = 1;
-  std::string when;     // "", "b>1" (microbatch larger than one) or "sharded:v" (letter v is sharded)
+  std::string when;     // "", "dropout", "b>1" (microbatch larger than one) or "sharded:v" (letter v is sharded)
 };
 
 struct KernelRule {
@@ -23,6 +24,9 @@ struct KernelRule {
   bool saves_output = false;
   bool in_place = false;       // the result is written over operand 0: one storage
   std::vector<KernelStat> stats;
+  // Where data operands must be: as they come; summed whole (no reduce-scatter into the stream); or in the stream.
+  enum class Operands { AsTheyCome, Whole, Stream } operands = Operands::AsTheyCome;
+  int64_t backward_products = 5;  // attention: matrix products of the backward; flash makes the scores again
   int64_t flops = 0;           // counted FLOPs per element of the index space, forward
   int64_t backward_flops = 0;  // the same for backward
 };

@@ -145,11 +145,19 @@ class LibraryReader {
   }
 
   static KernelRule rule(const JsonFile& file, const json& value) {
-    file.only(value, {"saves_inputs", "saves_output", "in_place", "stats", "flops", "backward_flops"});
+    file.only(value, {"saves_inputs", "saves_output", "in_place", "stats", "operands", "backward_products", "flops", "backward_flops"});
     KernelRule out;
     if (value.contains("saves_inputs")) out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
     out.saves_output = file.boolean_or(value, "saves_output", false);
     out.in_place = file.boolean_or(value, "in_place", false);
+    const std::string operands = file.text_or(value, "operands", "");
+    if (operands == "whole")
+      out.operands = KernelRule::Operands::Whole;
+    else if (operands == "stream")
+      out.operands = KernelRule::Operands::Stream;
+    else if (!operands.empty())
+      file.fail("operands", "\"operands\" is \"" + operands + "\"", "whole or stream");
+    out.backward_products = file.integer_or(value, "backward_products", 5);
     out.flops = file.integer_or(value, "flops", 0);
     out.backward_flops = file.integer_or(value, "backward_flops", 0);
     if (!value.contains("stats")) return out;
@@ -172,7 +180,7 @@ class LibraryReader {
     const json& root = file.root();
     file.only(root, {"preset", "name", "family", "source", "architecture", "published_parameters", "published_exact",
                      "default_seq", "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions",
-                     "tied_embeddings"});
+                     "window", "tied_embeddings"});
     Preset out;
     out.id = file.text(root, "preset");
     out.name = file.text(root, "name");
@@ -192,6 +200,7 @@ class LibraryReader {
     m.ffn = file.integer(root, "ffn");
     m.vocab = file.integer(root, "vocab");
     m.positions = file.integer_or(root, "positions", 0);
+    m.window = file.integer_or(root, "window", 0);
     m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
     return out;
   }

@@ -10,6 +10,7 @@ struct ModelSpec {
   std::string preset = "llama3-8b";    // the preset it started from
   std::string architecture = "llama";  // id in the model library
   int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0, positions = 0;
+  int64_t window = 0;  // tokens that sliding attention looks back on; 0: the whole sequence
   bool tied_embeddings = false;
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };

@@ -133,6 +133,8 @@ int merge_class(MeshAxis axis) {
     case MeshAxis::Tp:
     case MeshAxis::TpKv:
     case MeshAxis::TpRep: return 1;
+    case MeshAxis::Dp:
+    case MeshAxis::Cp: return 2;  // gradients are reduced over both at once
     default: return 10 + static_cast<int>(axis);
   }
 }

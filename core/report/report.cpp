@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "cost/sync_model.h"
 #include "graph/build.h"
 
 namespace shardscape {
@@ -95,29 +96,88 @@ class ReportMaker {
 
   void stages(const StepModel& step) {
     const Graph& graph = *step.graph;
-    const std::vector<int64_t> layers = layers_per_stage(r_.design);
+    const std::vector<int64_t> layers = layers_per_virtual_stage(r_.design);
     const int64_t pp = r_.design.parallel.pp;
-    int64_t layer = 0;
     r_.stages.resize(static_cast<size_t>(pp));
+    int64_t layer = 0;
+    for (size_t k = 0; k < layers.size(); ++k) {
+      r_.stages[k % r_.stages.size()].chunks.push_back({layer, layers[k]});
+      layer += layers[k];
+    }
     for (int64_t p = 0; p < pp; ++p) {
       StageReport& s = r_.stages[static_cast<size_t>(p)];
       s.stage = static_cast<int>(p);
-      s.layers = layers[static_cast<size_t>(p)];
-      s.in_flight = in_flight(r_.design, p, r_.microbatches);
+      std::vector<std::vector<int64_t>> counts;  // per chunk, of each kind of layer
+      for (const StageChunk& chunk : s.chunks) {
+        s.layers += chunk.layers;
+        std::vector<int64_t>& of = counts.emplace_back(graph.segments.size() - 2, 0);
+        for (int64_t i = 0; i < chunk.layers; ++i) ++of[static_cast<size_t>(kind_of(graph, chunk.first_layer + i))];
+      }
       s.shape = StepModel::shape_index(p == 0, p == pp - 1, s.layers > 0);
       s.binding = r_.binding;
       s.binding.set(symbol("p"), p);
+      for (int kind : layer_kinds(graph)) {
+        int64_t sum = 0;
+        for (const auto& of : counts) sum += of[static_cast<size_t>(kind)];
+        s.binding.set(stage_layers_symbol(graph, kind), sum);
+      }
+      const StageShape& shape = step.shapes[static_cast<size_t>(s.shape)];
+      if (graph.structure.interleaved) {
+        if (!interleaved_in_flight(s, shape, graph, counts)) return;
+      } else {
+        s.in_flight = in_flight(r_.design, p, r_.microbatches);
+      }
       s.binding.set(symbol("nf"), s.in_flight);
-      std::vector<int64_t> counts(graph.segments.size() - 2, 0);
-      for (int64_t i = 0; i < s.layers; ++i) ++counts[static_cast<size_t>(kind_of(graph, layer++))];
-      for (size_t k = 0; k < counts.size(); ++k) s.binding.set(stage_layers_symbol(graph, static_cast<int>(k)), counts[k]);
       if (stop_.stop_requested()) return;
-      fill(s, step.shapes[static_cast<size_t>(s.shape)]);
+      fill(s, shape, graph);
       if (has_errors(r_.problems)) return;
     }
   }
 
-  void fill(StageReport& s, const StageShape& shape) {
+  // Binds what the stage holds at the moment at which that takes most memory.
+  bool interleaved_in_flight(StageReport& s, const StageShape& shape, const Graph& graph,
+                             const std::vector<std::vector<int64_t>>& layers) {
+    // Between warm-up and cool-down the schedule repeats itself every pp microbatches: three groups hold a whole period.
+    const auto stages = static_cast<int64_t>(r_.stages.size()), enough = std::min(r_.microbatches, 3 * stages);
+    const std::vector<Action> actions = make_stage_schedule(r_.design.parallel.schedule, s.stage, static_cast<int>(stages),
+                                                            static_cast<int>(enough), static_cast<int>(s.chunks.size()));
+    s.in_flight = microbatches_in_flight({1, 1, {actions}}).front();
+    // Of each segment in the order of the graph.
+    std::vector<std::vector<int64_t>> held;
+    for (size_t c = 0; c < layers.size(); ++c) {
+      held.push_back({shape.first && c == 0 ? 1 : 0});
+      held.back().insert(held.back().end(), layers[c].begin(), layers[c].end());
+      held.back().push_back(shape.last && c + 1 == layers.size() ? 1 : 0);
+    }
+    Wide most = -1;
+    Binding fullest;
+    for (const std::vector<int64_t>& moment : fullest_moments(actions, held)) {
+      for (size_t i = 0; i < moment.size(); ++i) s.binding.set(in_flight_symbol(graph, static_cast<int>(i)), moment[i]);
+      Wide activations, logits;
+      if (!value(shape.memory[static_cast<size_t>(MemoryCategory::Activations)], s.binding, activations) ||
+          !value(shape.memory[static_cast<size_t>(MemoryCategory::Logits)], s.binding, logits))
+        return false;
+      if (activations + logits <= most) continue;
+      most = activations + logits;
+      fullest = s.binding;
+    }
+    s.binding = fullest;
+    return true;
+  }
+
+  void fill(StageReport& s, const StageShape& shape, const Graph& graph) {
+    std::vector<int> kinds;
+    for (const StageChunk& chunk : s.chunks)
+      for (int64_t i = 0; i < chunk.layers; ++i) kinds.push_back(kind_of(graph, chunk.first_layer + i));
+    bind_sync(s.binding, graph, shape.first, shape.last, kinds);
+    if (const auto error = define(s.binding, shape.derived)) {
+      Problem p;
+      p.where = "sync";
+      p.what = error->message;
+      p.accepted = "sizes that stay within 64 bits";
+      r_.problems.push_back(p);
+      return;
+    }
     std::vector<EvalFault> faults;
     const std::vector<Wide> values = shape.program.evaluate(s.binding, &faults);
     const std::vector<const Expr*> expressions = shape.expressions();
@@ -147,6 +207,7 @@ class ReportMaker {
     for (const CollectiveRow& row : shape.collectives) {
       const auto size = static_cast<int64_t>(next().value);
       CollectiveValue c{row.phase, row.op, row.group, size, row.dtype, next(), next(), next()};
+      if (c.count.value == 0) continue;  // a unit that is never gathered again
       if (c.op != "recv") s.bytes_sent_total += c.bytes.value;
       s.collectives.push_back(std::move(c));
     }
@@ -181,6 +242,10 @@ std::shared_ptr<const Report> make_report(const Design& design, std::stop_token 
   if (stop.stop_requested()) return nullptr;
   report->elapsed_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return report;
+}
+
+const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage) {
+  return report.model->shapes[static_cast<size_t>(stage.shape)].derived;
 }
 
 int stage_of_rank(const Report& report, int64_t rank) {

@@ -40,11 +40,17 @@ struct PartValue {
   Quantity bytes;
 };
 
+// Consecutive layers of the model on one stage: all of its layers, or those of one virtual stage.
+struct StageChunk {
+  int64_t first_layer = 0, layers = 0;
+};
+
 // One pipeline stage: every rank of it does the same.
 struct StageReport {
   int stage = 0;
   int64_t layers = 0;
-  int64_t in_flight = 0;             // microbatches
+  std::vector<StageChunk> chunks;    // v of them
+  int64_t in_flight = 0;             // microbatches, at most; with virtual stages each counts once per chunk that holds it
   int shape = 0;                     // index into StepModel::shapes
   Binding binding;                   // base, derived and per-stage symbols
   Quantity parameters;
@@ -79,6 +85,9 @@ struct Report {
 
 // Never throws for a person's input; thread safe. Returns nothing when stopped.
 std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop = {});
+
+// Derived symbols that only stages of this shape have: shards and units of the gradient sync. Values: stage.binding.
+const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage);
 
 // Which stage a rank belongs to, and its coordinates as text: "tp 1, dp 0, pp 3".
 int stage_of_rank(const Report& report, int64_t rank);

@@ -31,11 +31,21 @@ Json problem_json(const Problem& p) {
           {"fixes", fixes}};
 }
 
+Json derived_json(const std::vector<DerivedSymbol>& symbols, const Binding& binding) {
+  Json out = Json::array();
+  for (const DerivedSymbol& d : symbols)
+    out.push_back({{"symbol", d.symbol.name()}, {"definition", d.definition()}, {"value", binding.get(d.symbol).value_or(0)}});
+  return out;
+}
+
 Json stage_json(const Report& r, const StageReport& s) {
   Json out;
   out["stage"] = s.stage;
   out["layers"] = s.layers;
   out["ranks"] = r.ranks / static_cast<int64_t>(r.stages.size());
+  Json chunks = Json::array();
+  for (const StageChunk& chunk : s.chunks) chunks.push_back({{"first_layer", chunk.first_layer}, {"layers", chunk.layers}});
+  out["chunks"] = chunks;
   out["microbatches_in_flight"] = s.in_flight;
   out["parameters"] = quantity(s.parameters);
   Json memory = Json::object();
@@ -76,6 +86,7 @@ Json stage_json(const Report& r, const StageReport& s) {
                              {"elements", c.elements.formula->text()},
                              {"bytes", c.bytes.formula->text()}}}});
   out["collectives"] = collectives;
+  if (const auto& derived = stage_derived(r, s); !derived.empty()) out["derived_symbols"] = derived_json(derived, s.binding);
   Json symbols = Json::object();
   for (const auto& [symbol, value] : s.binding.items()) symbols[symbol.name()] = value;
   out["symbols"] = symbols;
@@ -87,6 +98,17 @@ std::string pad(std::string text, size_t width, bool right = true) {
   for (char c : text) shown += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   const std::string fill(width > shown ? width - shown : 0, ' ');
   return right ? fill + text : text + fill;
+}
+
+// "0-3 | 16-19"
+std::string chunks_text(const StageReport& s) {
+  std::string out;
+  for (const StageChunk& chunk : s.chunks) {
+    if (!out.empty()) out += " | ";
+    const std::string first = std::to_string(chunk.first_layer);
+    out += chunk.layers == 0 ? "none" : chunk.layers == 1 ? first : first + "-" + std::to_string(chunk.first_layer + chunk.layers - 1);
+  }
+  return out;
 }
 
 }  // namespace
@@ -103,10 +125,7 @@ std::string report_json(const Report& r) {
   out["ranks"] = r.ranks;
   out["microbatches"] = r.microbatches;
   out["tokens_per_step"] = r.tokens_per_step;
-  Json derived = Json::array();
-  for (const DerivedSymbol& d : r.derived)
-    derived.push_back({{"symbol", d.symbol.name()}, {"definition", d.definition()}, {"value", r.binding.get(d.symbol).value_or(0)}});
-  out["derived_symbols"] = derived;
+  out["derived_symbols"] = derived_json(r.derived, r.binding);
   const StageReport& peak = r.stages[static_cast<size_t>(r.peak_stage)];
   out["fits"] = r.fits;
   out["memory_capacity"] = r.accelerator->memory_bytes;
@@ -125,7 +144,7 @@ std::string report_text(const Report& r) {
   const StageReport& peak = r.stages[static_cast<size_t>(r.peak_stage)];
   out += r.design.name + ": " + format_count(r.model_parameters.value) + " parameters on " + grouped(r.ranks) + " ranks (tp " +
          std::to_string(r.design.parallel.tp) + ", pp " + std::to_string(r.design.parallel.pp) + ", dp " +
-         std::to_string(r.design.parallel.dp) + ")\n";
+         std::to_string(r.design.parallel.dp) + (r.design.parallel.cp > 1 ? ", cp " + std::to_string(r.design.parallel.cp) : "") + ")\n";
   out += std::string(r.fits ? "fits: " : "does not fit: ") + format_bytes(peak.memory_total) + " of " +
          format_bytes(r.accelerator->memory_bytes) + " on the worst rank, stage " + std::to_string(r.peak_stage) +
          " (without transient buffers and runtime)\n";
@@ -133,7 +152,11 @@ std::string report_text(const Report& r) {
          format_flops(static_cast<Wide>(r.step_flops)) + " counted\n\n";
   for (const StageReport& s : r.stages) {
     out += "stage " + std::to_string(s.stage) + ": " + std::to_string(s.layers) + " layers, " + std::to_string(s.in_flight) +
-           " microbatches in flight, " + grouped(s.parameters.value) + " parameters per rank\n";
+           (s.chunks.size() > 1 ? " microbatch chunks" : " microbatches") + " in flight, " + grouped(s.parameters.value) +
+           " parameters per rank\n";
+    if (s.chunks.size() > 1) out += "  virtual stages: layers " + chunks_text(s) + "\n";
+    for (const DerivedSymbol& d : stage_derived(r, s))
+      out += "  " + d.definition() + " = " + grouped(s.binding.get(d.symbol).value_or(0)) + "\n";
     for (int c = 0; c < kMemoryCategoryCount; ++c)
       if (s.memory[c].value != 0)
         out += "  " + pad(std::string(memory_category_label(static_cast<MemoryCategory>(c))), 18, false) +

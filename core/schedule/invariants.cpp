@@ -10,24 +10,8 @@ namespace {
 
 constexpr int kKinds = static_cast<int>(ActionKind::Optimizer) + 1;
 
-std::string name(const Action& action) {
-  std::string text(action_name(action.kind));
-  if (action.microbatch >= 0) text += " " + std::to_string(action.microbatch);
-  return text;
-}
 
 bool once_a_step(ActionKind kind) { return kind == ActionKind::GradReduce || kind == ActionKind::Optimizer; }
-
-// Which transfers a stage has follows from its neighbours.
-bool belongs(ActionKind kind, int stage, int stages) {
-  switch (kind) {
-    case ActionKind::ReceiveForward:
-    case ActionKind::SendBackward: return stage > 0;
-    case ActionKind::SendForward:
-    case ActionKind::ReceiveBackward: return stage + 1 < stages;
-    default: return true;
-  }
-}
 
 class Checker {
  public:
@@ -39,49 +23,85 @@ class Checker {
       return {"actions are given for " + std::to_string(schedule_.actions.size()) + " stages, not for " +
               std::to_string(schedule_.stages)};
     }
+    if (schedule_.chunks < 1) return {"a stage needs a chunk"};
     for (int stage = 0; stage < schedule_.stages; ++stage) check_stage(stage);
-    for (int stage = 0; stage + 1 < schedule_.stages; ++stage) {
-      check_pairs(stage, ActionKind::SendForward, stage + 1, ActionKind::ReceiveForward);
-      check_pairs(stage + 1, ActionKind::SendBackward, stage, ActionKind::ReceiveBackward);
+    // With chunks the last stage feeds the first one.
+    const int links = schedule_.chunks > 1 ? schedule_.stages : schedule_.stages - 1;
+    for (int stage = 0; stage < links; ++stage) {
+      check_pairs(stage, ActionKind::SendForward, next(stage), ActionKind::ReceiveForward);
+      check_pairs(next(stage), ActionKind::SendBackward, stage, ActionKind::ReceiveBackward);
     }
     play();
     return std::move(found_);
   }
 
  private:
-  using Positions = std::array<std::vector<int>, kKinds>;  // of each microbatch's action, -1 when missing
+  using Positions = std::array<std::vector<int>, kKinds>;  // of each microbatch's action per chunk, -1 when missing
+  using Message = std::pair<int, int>;                     // microbatch, chunk that receives it
 
   const std::vector<Action>& actions(int stage) const { return schedule_.actions[static_cast<size_t>(stage)]; }
+  int next(int stage) const { return (stage + 1) % schedule_.stages; }
+  int previous(int stage) const { return (stage + schedule_.stages - 1) % schedule_.stages; }
+
+  std::string name(const Action& action) const {
+    std::string text(action_name(action.kind));
+    if (action.microbatch < 0) return text;
+    text += " " + std::to_string(action.microbatch);
+    return schedule_.chunks == 1 ? text : text + " of chunk " + std::to_string(action.chunk);
+  }
+
+  // Which transfers a chunk has follows from its neighbours: the two ends of the model lack one.
+  bool belongs(const Action& action, int stage) const {
+    switch (action.kind) {
+      case ActionKind::ReceiveForward:
+      case ActionKind::SendBackward: return stage > 0 || action.chunk > 0;
+      case ActionKind::SendForward:
+      case ActionKind::ReceiveBackward: return stage + 1 < schedule_.stages || action.chunk + 1 < schedule_.chunks;
+      default: return true;
+    }
+  }
+
+  size_t index(int microbatch, int chunk) const {
+    return static_cast<size_t>(chunk) * static_cast<size_t>(schedule_.microbatches) + static_cast<size_t>(microbatch);
+  }
+
   void report(int stage, const std::string& text) { found_.push_back("stage " + std::to_string(stage) + ": " + text); }
 
   void check_stage(int stage) {
     Positions positions;
     for (int kind = 0; kind < kKinds; ++kind) {
       const bool single = once_a_step(static_cast<ActionKind>(kind));
-      positions[static_cast<size_t>(kind)].assign(single ? 1 : static_cast<size_t>(schedule_.microbatches), -1);
+      positions[static_cast<size_t>(kind)].assign(single ? 1 : index(0, schedule_.chunks), -1);
     }
     for (size_t i = 0; i < actions(stage).size(); ++i) place(stage, static_cast<int>(i), positions);
-    for (int kind = 0; kind < kKinds; ++kind) {
-      if (!belongs(static_cast<ActionKind>(kind), stage, schedule_.stages)) continue;
-      const std::vector<int>& places = positions[static_cast<size_t>(kind)];
-      for (size_t i = 0; i < places.size(); ++i) {
-        if (places[i] >= 0) continue;
-        const int microbatch = once_a_step(static_cast<ActionKind>(kind)) ? -1 : static_cast<int>(i);
-        report(stage, name({static_cast<ActionKind>(kind), microbatch}) + " is missing");
+    for (int k = 0; k < kKinds; ++k) {
+      const auto kind = static_cast<ActionKind>(k);
+      const std::vector<int>& places = positions[static_cast<size_t>(k)];
+      if (once_a_step(kind)) {
+        if (places[0] < 0) report(stage, name({kind}) + " is missing");
+        continue;
       }
+      for (int chunk = 0; chunk < schedule_.chunks; ++chunk)
+        for (int i = 0; i < schedule_.microbatches; ++i) {
+          const Action action{kind, i, chunk};
+          if (places[index(i, chunk)] < 0 && belongs(action, stage)) report(stage, name(action) + " is missing");
+        }
     }
     check_order(stage, positions);
   }
 
   void place(int stage, int at, Positions& positions) {
     const Action& action = actions(stage)[static_cast<size_t>(at)];
-    const size_t kind = static_cast<size_t>(action.kind);
     const bool single = once_a_step(action.kind);
-    if (!belongs(action.kind, stage, schedule_.stages)) {
+    const std::string kind(action_name(action.kind));
+    if (single ? action.chunk != 0 : action.chunk < 0 || action.chunk >= schedule_.chunks) {
+      report(stage, kind + " names chunk " + std::to_string(action.chunk));
+    } else if (!belongs(action, stage)) {
       report(stage, name(action) + " has no stage on the other end");
     } else if (single ? action.microbatch != -1 : action.microbatch < 0 || action.microbatch >= schedule_.microbatches) {
-      report(stage, std::string(action_name(action.kind)) + " names microbatch " + std::to_string(action.microbatch));
-    } else if (int& place = positions[kind][single ? 0 : static_cast<size_t>(action.microbatch)]; place >= 0) {
+      report(stage, kind + " names microbatch " + std::to_string(action.microbatch));
+    } else if (int& place = positions[static_cast<size_t>(action.kind)][single ? 0 : index(action.microbatch, action.chunk)];
+               place >= 0) {
       report(stage, name(action) + " is there twice");
     } else {
       place = at;
@@ -89,39 +109,53 @@ class Checker {
   }
 
   void check_order(int stage, const Positions& positions) {
-    const auto at = [&](ActionKind kind, int microbatch) {
-      return positions[static_cast<size_t>(kind)][static_cast<size_t>(microbatch)];
+    const auto at = [&](const Action& action) {
+      return positions[static_cast<size_t>(action.kind)][once_a_step(action.kind) ? 0 : index(action.microbatch, action.chunk)];
     };
-    const auto after = [&](ActionKind later, int m_later, ActionKind earlier, int m_earlier) {
-      const int a = at(later, std::max(0, m_later)), b = at(earlier, std::max(0, m_earlier));
-      if (a >= 0 && b >= 0 && a < b) report(stage, name({later, m_later}) + " comes before " + name({earlier, m_earlier}));
+    const auto after = [&](const Action& later, const Action& earlier) {
+      const int a = at(later), b = at(earlier);
+      if (a >= 0 && b >= 0 && a < b) report(stage, name(later) + " comes before " + name(earlier));
     };
-    for (int i = 0; i < schedule_.microbatches; ++i) {
-      after(ActionKind::Forward, i, ActionKind::ReceiveForward, i);
-      after(ActionKind::SendForward, i, ActionKind::Forward, i);
-      after(ActionKind::Backward, i, ActionKind::Forward, i);
-      after(ActionKind::Backward, i, ActionKind::ReceiveBackward, i);
-      after(ActionKind::SendBackward, i, ActionKind::Backward, i);
-      after(ActionKind::GradReduce, -1, ActionKind::Backward, i);
+    for (int c = 0; c < schedule_.chunks; ++c) {
+      for (int i = 0; i < schedule_.microbatches; ++i) {
+        const Action forward{ActionKind::Forward, i, c}, backward{ActionKind::Backward, i, c};
+        after(forward, {ActionKind::ReceiveForward, i, c});
+        after({ActionKind::SendForward, i, c}, forward);
+        after(backward, forward);
+        after(backward, {ActionKind::ReceiveBackward, i, c});
+        after({ActionKind::SendBackward, i, c}, backward);
+        after({ActionKind::GradReduce}, backward);
+        if (c == 0) continue;
+        after(forward, {ActionKind::Forward, i, c - 1});
+        after({ActionKind::Backward, i, c - 1}, backward);
+      }
     }
-    after(ActionKind::Optimizer, -1, ActionKind::GradReduce, -1);
+    after({ActionKind::Optimizer}, {ActionKind::GradReduce});
   }
 
-  std::vector<int> microbatches_of(int stage, ActionKind kind) const {
-    std::vector<int> order;
+  // The chunk that receives what a transfer carries.
+  Message message(const Action& action, int stage) const {
+    int chunk = action.chunk;
+    if (action.kind == ActionKind::SendForward && stage + 1 == schedule_.stages) ++chunk;
+    if (action.kind == ActionKind::SendBackward && stage == 0) --chunk;
+    return {action.microbatch, chunk};
+  }
+
+  std::vector<Action> transfers(int stage, ActionKind kind) const {
+    std::vector<Action> order;
     for (const Action& action : actions(stage)) {
-      if (action.kind == kind) order.push_back(action.microbatch);
+      if (action.kind == kind) order.push_back(action);
     }
     return order;
   }
 
   // Messages between two stages carry no address but their order.
   void check_pairs(int from, ActionKind send, int to, ActionKind receive) {
-    const std::vector<int> sent = microbatches_of(from, send), received = microbatches_of(to, receive);
+    const std::vector<Action> sent = transfers(from, send), received = transfers(to, receive);
     const size_t both = std::min(sent.size(), received.size());
     for (size_t i = 0; i < both; ++i) {
-      if (sent[i] == received[i]) continue;
-      report(to, name({receive, received[i]}) + " meets " + name({send, sent[i]}) + " of stage " + std::to_string(from));
+      if (message(sent[i], from) == message(received[i], to)) continue;
+      report(to, name(received[i]) + " meets " + name(sent[i]) + " of stage " + std::to_string(from));
       return;
     }
     if (sent.size() != received.size()) {
@@ -133,30 +167,31 @@ class Checker {
 
   // Every stage in order; a receive waits until its message was sent, a send never waits.
   void play() {
-    std::vector<size_t> next(schedule_.actions.size(), 0);
-    std::vector<std::set<int>> forward(schedule_.actions.size()), backward(schedule_.actions.size());
+    std::vector<size_t> at(schedule_.actions.size(), 0);
+    std::vector<std::set<Message>> forward(schedule_.actions.size()), backward(schedule_.actions.size());
     std::vector<int> ready;
     for (int stage = schedule_.stages - 1; stage >= 0; --stage) ready.push_back(stage);
     while (!ready.empty()) {
       const int stage = ready.back();
       ready.pop_back();
-      for (size_t& at = next[static_cast<size_t>(stage)]; at < actions(stage).size(); ++at) {
-        const Action& action = actions(stage)[at];
+      for (size_t& i = at[static_cast<size_t>(stage)]; i < actions(stage).size(); ++i) {
+        const Action& action = actions(stage)[i];
         const size_t here = static_cast<size_t>(stage);
-        if (!belongs(action.kind, stage, schedule_.stages)) continue;  // reported above
-        if (action.kind == ActionKind::ReceiveForward && forward[here].erase(action.microbatch) == 0) break;
-        if (action.kind == ActionKind::ReceiveBackward && backward[here].erase(action.microbatch) == 0) break;
-        if (action.kind == ActionKind::SendForward && forward[here + 1].insert(action.microbatch).second) {
-          ready.push_back(stage + 1);
+        if (!belongs(action, stage)) continue;  // reported above
+        const Message key = message(action, stage);
+        if (action.kind == ActionKind::ReceiveForward && forward[here].erase(key) == 0) break;
+        if (action.kind == ActionKind::ReceiveBackward && backward[here].erase(key) == 0) break;
+        if (action.kind == ActionKind::SendForward && forward[static_cast<size_t>(next(stage))].insert(key).second) {
+          ready.push_back(next(stage));
         }
-        if (action.kind == ActionKind::SendBackward && backward[here - 1].insert(action.microbatch).second) {
-          ready.push_back(stage - 1);
+        if (action.kind == ActionKind::SendBackward && backward[static_cast<size_t>(previous(stage))].insert(key).second) {
+          ready.push_back(previous(stage));
         }
       }
     }
     for (int stage = 0; stage < schedule_.stages; ++stage) {
-      const size_t at = next[static_cast<size_t>(stage)];
-      if (at < actions(stage).size()) report(stage, "waits for ever at " + name(actions(stage)[at]));
+      const size_t i = at[static_cast<size_t>(stage)];
+      if (i < actions(stage).size()) report(stage, "waits for ever at " + name(actions(stage)[i]));
     }
   }
 

@@ -10,19 +10,19 @@ namespace {
 // Receives come right before what needs them and sends right after what made them.
 class StageWriter {
  public:
-  StageWriter(int stage, int stages, std::vector<Action>& actions)
-      : first_(stage == 0), last_(stage + 1 == stages), actions_(actions) {}
+  StageWriter(int stage, int stages, int chunks, std::vector<Action>& actions)
+      : first_chunk_(stage == 0 ? 0 : -1), last_chunk_(stage + 1 == stages ? chunks - 1 : -1), actions_(actions) {}
 
-  void forward(int microbatch) {
-    if (!first_) actions_.push_back({ActionKind::ReceiveForward, microbatch});
-    actions_.push_back({ActionKind::Forward, microbatch});
-    if (!last_) actions_.push_back({ActionKind::SendForward, microbatch});
+  void forward(int microbatch, int chunk = 0) {
+    if (chunk != first_chunk_) actions_.push_back({ActionKind::ReceiveForward, microbatch, chunk});
+    actions_.push_back({ActionKind::Forward, microbatch, chunk});
+    if (chunk != last_chunk_) actions_.push_back({ActionKind::SendForward, microbatch, chunk});
   }
 
-  void backward(int microbatch) {
-    if (!last_) actions_.push_back({ActionKind::ReceiveBackward, microbatch});
-    actions_.push_back({ActionKind::Backward, microbatch});
-    if (!first_) actions_.push_back({ActionKind::SendBackward, microbatch});
+  void backward(int microbatch, int chunk = 0) {
+    if (chunk != last_chunk_) actions_.push_back({ActionKind::ReceiveBackward, microbatch, chunk});
+    actions_.push_back({ActionKind::Backward, microbatch, chunk});
+    if (chunk != first_chunk_) actions_.push_back({ActionKind::SendBackward, microbatch, chunk});
   }
 
   void finish() {
@@ -31,7 +31,7 @@ class StageWriter {
   }
 
  private:
-  bool first_, last_;
+  int first_chunk_, last_chunk_;  // the chunk at that end of the model; -1: not on this stage
   std::vector<Action>& actions_;
 };
 
@@ -52,6 +52,23 @@ void write_one_f_one_b(StageWriter& writer, int stage, int stages, int microbatc
   for (int i = microbatches - warmup; i < microbatches; ++i) writer.backward(i);
 }
 
+// arXiv 2104.04473 section 2.2.2, in Megatron-LM's order: microbatches in groups as large as the pipeline, each group
+// through every chunk before the next one; as many microbatches as stages run all forwards first.
+void write_interleaved(StageWriter& writer, int stage, int stages, int microbatches, int chunks) {
+  const int round = stages * chunks, total = microbatches * chunks;
+  const auto microbatch = [&](int step) { return step / round * stages + step % stages; };
+  const auto chunk = [&](int step) { return step % round / stages; };
+  const auto forward = [&](int step) { writer.forward(microbatch(step), chunk(step)); };
+  const auto backward = [&](int step) { writer.backward(microbatch(step), chunks - 1 - chunk(step)); };
+  const int warmup = microbatches == stages ? total : std::min(2 * (stages - stage - 1) + (chunks - 1) * stages, total);
+  for (int i = 0; i < warmup; ++i) forward(i);
+  for (int i = warmup; i < total; ++i) {
+    forward(i);
+    backward(i - warmup);
+  }
+  for (int i = total - warmup; i < total; ++i) backward(i);
+}
+
 }  // namespace
 
 std::string_view action_name(ActionKind kind) {
@@ -68,34 +85,34 @@ std::string_view action_name(ActionKind kind) {
   return "";
 }
 
-Schedule make_schedule(ScheduleKind kind, int stages, int microbatches) {
-  if (stages < 1 || microbatches < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
-  Schedule schedule{stages, microbatches, {}};
-  schedule.actions.resize(static_cast<size_t>(stages));
-  for (int stage = 0; stage < stages; ++stage) {
-    std::vector<Action>& actions = schedule.actions[static_cast<size_t>(stage)];
-    actions.reserve(static_cast<size_t>(microbatches) * 6 + 2);
-    StageWriter writer(stage, stages, actions);
+std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches, int chunks) {
+  if (stages < 1 || microbatches < 1 || chunks < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
+  if (chunks > 1 && (kind != ScheduleKind::OneFOneB || stages < 2 || microbatches % stages != 0)) {
+    throw std::invalid_argument("interleaving needs 1F1B, two stages and microbatches in multiples of the stages");
+  }
+  std::vector<Action> actions;
+  actions.reserve(static_cast<size_t>(microbatches) * static_cast<size_t>(chunks) * 6 + 2);
+  StageWriter writer(stage, stages, chunks, actions);
+  if (chunks > 1) {
+    write_interleaved(writer, stage, stages, microbatches, chunks);
+  } else {
     switch (kind) {
       case ScheduleKind::GPipe: write_gpipe(writer, microbatches); break;
       case ScheduleKind::OneFOneB: write_one_f_one_b(writer, stage, stages, microbatches); break;
     }
-    writer.finish();
   }
-  return schedule;
+  writer.finish();
+  return actions;
 }
 
-std::vector<int> microbatches_in_flight(const Schedule& schedule) {
-  std::vector<int> result;
-  for (const std::vector<Action>& actions : schedule.actions) {
-    int now = 0, most = 0;
-    for (const Action& action : actions) {
-      if (action.kind == ActionKind::Forward) most = std::max(most, ++now);
-      if (action.kind == ActionKind::Backward) --now;
-    }
-    result.push_back(most);
+Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chunks) {
+  if (stages < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
+  Schedule schedule{stages, microbatches, {}, chunks};
+  schedule.actions.reserve(static_cast<size_t>(stages));
+  for (int stage = 0; stage < stages; ++stage) {
+    schedule.actions.push_back(make_stage_schedule(kind, stage, stages, microbatches, chunks));
   }
-  return result;
+  return schedule;
 }
 
 }  // namespace shardscape

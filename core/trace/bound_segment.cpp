@@ -57,7 +57,10 @@ class Binder {
       return;
     }
     node_[static_cast<size_t>(id)] = static_cast<int>(part.size());
-    part.push_back({static_cast<uint32_t>(program_.ops.size()), dependencies(op)});
+    const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId t) {
+      return t != kNone && segment_.tensor(t).role == TensorRole::Parameter;
+    });
+    part.push_back({static_cast<uint32_t>(program_.ops.size()), dependencies(op), reads});
     TraceOp trace{.name = op.name, .place = segment_.kind == SegmentKind::Layer ? "" : segment_.name};
     const std::string& where = op.name;
     if (collective) {

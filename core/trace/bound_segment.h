@@ -31,6 +31,7 @@ struct SourceRef {
 struct BoundNode {
   uint32_t op = 0;  // index into RankProgram::ops
   std::vector<SourceRef> deps;
+  bool reads_parameters = false;
 };
 
 struct BoundSegment {

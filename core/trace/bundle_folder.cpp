@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <random>
@@ -25,6 +27,30 @@ Problem not_writable(const fs::path& where, const std::string& reason) {
   return problem(where, "the folder cannot be written: " + reason, "a folder that can be written to");
 }
 
+// Whether a bundle of ours has a file of this name: <name>.<rank>.et or one of the fixed ones.
+bool is_bundle_file(const std::string& file) {
+  for (const char* fixed : {"comm_groups.json", "system.json", "network.yml", "memory.json", kManifestName})
+    if (file == fixed) return true;
+  if (!file.ends_with(".et")) return false;
+  const size_t dot = file.rfind('.', file.size() - 4);
+  return dot != std::string::npos && dot > 0 && dot + 1 < file.size() - 3 &&
+         std::all_of(file.begin() + static_cast<std::ptrdiff_t>(dot) + 1, file.end() - 3,
+                     [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+// A bundle is replaced as a whole folder: whatever else somebody put there would be lost.
+std::optional<Problem> check_strangers(const fs::path& target) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(target, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file(error) || !is_bundle_file(name))
+      return problem(target, "the bundle's folder also holds \"" + name + "\", which Shardscape did not write",
+                     "a bundle with nothing else beside it; move \"" + name + "\" away first");
+  }
+  if (error) return not_writable(target, error.message());
+  return std::nullopt;
+}
+
 std::optional<Problem> check_target(const fs::path& target, bool replace) {
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
@@ -32,7 +58,8 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
   if (!fs::is_directory(status)) return problem(target, "this is a file, not a folder", kAccepted);
   const bool empty = fs::is_empty(target, error);
   if (error) return not_writable(target, error.message());
-  if (empty || (replace && read_manifest(target))) return std::nullopt;
+  if (empty) return std::nullopt;
+  if (replace && read_manifest(target)) return check_strangers(target);
   return problem(target, replace ? "the folder is not empty and holds no bundle that Shardscape wrote"
                                  : "the folder is not empty", kAccepted);
 }

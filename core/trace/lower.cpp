@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include "cost/grad_plan.h"
+#include "cost/stage_boundary.h"
 #include "trace/bound_segment.h"
 #include "trace/program_builder.h"
+#include "trace/sync_lower.h"
 
 namespace shardscape {
 namespace {
@@ -22,13 +24,15 @@ class StageLowering {
   StageLowering(const Lowering& lowering, int stage, bool tensors)
       : lowering_(lowering), report_(lowering.report()), graph_(report_.graph()),
         stage_(report_.stages[static_cast<size_t>(stage)]), first_(stage == 0),
-        last_(stage + 1 == static_cast<int>(report_.stages.size())), builder_(program_) {
+        last_(stage + 1 == static_cast<int>(report_.stages.size())), builder_(program_),
+        sync_(lowering, stage, program_, builder_) {
     program_.stage = stage;
     program_.roles = static_cast<int>(lowering.roles().size());
+    program_.chunks = lowering.schedule().chunks;
     program_.tensors = tensors;
     place_segments();
     forward_base_.resize(static_cast<size_t>(lowering.schedule().microbatches) * instances_.size());
-    stream_.resize(static_cast<size_t>(lowering.schedule().microbatches) * (instances_.size() + 1));
+    stream_.resize(static_cast<size_t>(lowering.schedule().microbatches) * (instances_.size() + chunks_.size()));
     backward_base_.resize(instances_.size(), 0);
     bind_transfers();
   }
@@ -38,18 +42,20 @@ class StageLowering {
       if (stop.stop_requested()) break;
       builder_.begin_action();
       switch (action.kind) {
-        case ActionKind::Forward: forward(action.microbatch); break;
-        case ActionKind::Backward: backward(action.microbatch); break;
-        case ActionKind::ReceiveForward: stream(action.microbatch, 0) = transfer(receive_forward_, action, 0, position_in_); break;
+        case ActionKind::Forward: forward(action.microbatch, action.chunk); break;
+        case ActionKind::Backward: backward(action.microbatch, action.chunk); break;
+        case ActionKind::ReceiveForward:
+          stream(action.microbatch, chunk(action).stream_in) = transfer(receive_forward_, action, 0, chunk(action).position_in);
+          break;
         case ActionKind::SendForward:
-          transfer(send_forward_, action, stream(action.microbatch, instances_.size()), position_out_);
+          transfer(send_forward_, action, stream(action.microbatch, chunk(action).stream_out), chunk(action).position_out);
           break;
         case ActionKind::ReceiveBackward:
-          stream_grad_ = transfer(receive_backward_, action, 0, position_out_);
+          stream_grad_ = transfer(receive_backward_, action, 0, chunk(action).position_out);
           break;
-        case ActionKind::SendBackward: transfer(send_backward_, action, stream_grad_, position_in_); break;
-        case ActionKind::GradReduce: reduce_gradients(); break;
-        case ActionKind::Optimizer: optimize(); break;
+        case ActionKind::SendBackward: transfer(send_backward_, action, stream_grad_, chunk(action).position_in); break;
+        case ActionKind::GradReduce: sync_.reduce(); break;
+        case ActionKind::Optimizer: sync_.optimize(); break;
       }
     }
     return std::move(program_);
@@ -60,70 +66,111 @@ class StageLowering {
     int segment = 0;      // index into Graph::segments
     int32_t layer = -1;
     int32_t position = 0;
+    size_t stream = 0;    // slot of the stream into it; the next one is the stream out of it
+  };
+  // The instances of one virtual stage, and where it lies along the residual stream.
+  struct Chunk {
+    size_t first = 0, end = 0;               // range of instances_
+    size_t stream_in = 0, stream_out = 0;    // slots
+    int32_t position_in = 0, position_out = 0;
+  };
+  // How messages between stages go: the transfer, and the gather of what was scattered.
+  struct Transfer {
+    uint32_t op = 0;
+    int64_t gather = -1;  // op
   };
 
   const Segment& segment(size_t instance) const {
     return graph_.segments[static_cast<size_t>(instances_[instance].segment)];
   }
   const BoundSegment& bound(size_t instance) const { return bound_.at(instances_[instance].segment); }
+  const Chunk& chunk(const Action& action) const { return chunks_[static_cast<size_t>(action.chunk)]; }
   uint32_t& forward_base(int microbatch, size_t instance) {
     return forward_base_[static_cast<size_t>(microbatch) * instances_.size() + instance];
   }
-  // What produced the stream into this instance; beyond the last: out of the stage.
-  uint32_t& stream(int microbatch, size_t instance) {
-    return stream_[static_cast<size_t>(microbatch) * (instances_.size() + 1) + instance];
+  // What produced the stream in this slot.
+  uint32_t& stream(int microbatch, size_t slot) {
+    return stream_[static_cast<size_t>(microbatch) * (instances_.size() + chunks_.size()) + slot];
   }
 
   void place_segments() {
     const int64_t layers = std::accumulate(report_.stages.begin(), report_.stages.end(), int64_t{0},
                                            [](int64_t n, const StageReport& s) { return n + s.layers; });
-    position_in_ = static_cast<int32_t>(1 + lowering_.first_layer(program_.stage));
-    position_out_ = position_in_ + static_cast<int32_t>(stage_.layers);
-    if (first_) instances_.push_back({0, -1, 0});
-    for (int64_t i = 0; i < stage_.layers; ++i) {
-      const auto layer = static_cast<int32_t>(lowering_.first_layer(program_.stage) + i);
-      const int kind = graph_.layer_pattern[static_cast<size_t>(layer) % graph_.layer_pattern.size()];
-      instances_.push_back({1 + kind, layer, 1 + layer});
+    for (size_t c = 0; c < stage_.chunks.size(); ++c) {
+      const StageChunk& of = stage_.chunks[c];
+      Chunk chunk;
+      chunk.first = instances_.size();
+      chunk.stream_in = chunk.first + c;
+      chunk.position_in = static_cast<int32_t>(1 + of.first_layer);
+      chunk.position_out = chunk.position_in + static_cast<int32_t>(of.layers);
+      const auto add = [&](int segment, int32_t layer, int64_t position) {
+        instances_.push_back({segment, layer, static_cast<int32_t>(position), instances_.size() + c});
+      };
+      if (first_ && c == 0) add(0, -1, 0);
+      for (int64_t layer = of.first_layer; layer < of.first_layer + of.layers; ++layer) {
+        const int kind = graph_.layer_pattern[static_cast<size_t>(layer) % graph_.layer_pattern.size()];
+        add(1 + kind, static_cast<int32_t>(layer), 1 + layer);
+      }
+      if (last_ && c + 1 == stage_.chunks.size()) add(graph_.head(), -1, 1 + layers);
+      chunk.end = instances_.size();
+      chunk.stream_out = chunk.end + c;
+      chunks_.push_back(chunk);
     }
-    if (last_) instances_.push_back({graph_.head(), -1, static_cast<int32_t>(1 + layers)});
-    for (const Instance& instance : instances_)
+    for (const Instance& instance : instances_) {
+      sync_.add_instance(instance.segment, instance.layer, instance.position);
       if (!bound_.contains(instance.segment))
         bound_[instance.segment] = bind_segment(lowering_, graph_.segments[static_cast<size_t>(instance.segment)],
                                                 stage_.binding, program_);
+    }
   }
 
   // Both ends of a transfer carry what the upstream stage's last segment puts out.
-  uint32_t add_transfer(bool send, bool backward, int64_t bytes) {
+  Transfer add_transfer(bool send, bool backward, int64_t bytes, int gather_role) {
     TraceOp op{.name = std::string(action_name(backward ? (send ? ActionKind::SendBackward : ActionKind::ReceiveBackward)
                                                         : (send ? ActionKind::SendForward : ActionKind::ReceiveForward))),
                .type = send ? chakra::NodeType::Send : chakra::NodeType::Recv,
                .comm_size = bytes, .to_next = send != backward, .backward = backward};
-    if (program_.tensors) {
-      const TraceTensor tensor{"", backward ? NameScope::StreamGradIn : NameScope::StreamIn, bytes};
-      (send ? op.inputs : op.outputs).push_back(tensor);
-    }
+    const NameScope stream = backward ? NameScope::StreamGradIn : NameScope::StreamIn;
+    const bool gathers = !send && gather_role >= 0;
+    const TraceTensor message{op.name + ".part", NameScope::Microbatch, bytes};
+    if (program_.tensors) (send ? op.inputs : op.outputs).push_back(gathers ? message : TraceTensor{"", stream, bytes});
+    Transfer out{static_cast<uint32_t>(program_.ops.size())};
     program_.ops.push_back(std::move(op));
-    return static_cast<uint32_t>(program_.ops.size() - 1);
+    if (!gathers) return out;
+    TraceOp gather{.name = program_.ops.back().name + ".gather", .type = chakra::NodeType::Coll,
+                   .collective = chakra::CollectiveType::AllGather, .role = gather_role, .comm_size = bytes};
+    if (program_.tensors) {
+      gather.inputs.push_back(message);
+      gather.outputs.push_back({"", stream, bytes * lowering_.role_size(gather_role)});
+    }
+    out.gather = static_cast<int64_t>(program_.ops.size());
+    program_.ops.push_back(std::move(gather));
+    return out;
   }
 
   // The residual stream is the same tensor everywhere, so that both ends agree; a stage may have no segment at all.
   void bind_transfers() {
-    const Segment& embedding = graph_.segments.front();
-    const int64_t bytes = bound_value(local_bytes(embedding.tensor(embedding.output)), stage_.binding,
-                                      "pipeline transfer: bytes");
-    if (!first_) {
-      receive_forward_ = add_transfer(false, false, bytes);
-      send_backward_ = add_transfer(true, true, bytes);
+    const StageBoundary boundary = stage_boundary(graph_);
+    const int64_t bytes = bound_value(local_bytes(boundary.message), stage_.binding, "pipeline transfer: bytes");
+    const int gather = boundary.gathered.empty() ? -1 : lowering_.role_of(boundary.gathered);
+    const bool round = chunks_.size() > 1;
+    if (!first_ || round) {
+      receive_forward_ = add_transfer(false, false, bytes, gather);
+      send_backward_ = add_transfer(true, true, bytes, gather);
     }
-    if (!last_) {
-      send_forward_ = add_transfer(true, false, bytes);
-      receive_backward_ = add_transfer(false, true, bytes);
+    if (!last_ || round) {
+      send_forward_ = add_transfer(true, false, bytes, gather);
+      receive_backward_ = add_transfer(false, true, bytes, gather);
     }
   }
 
-  uint32_t transfer(uint32_t op, const Action& action, uint32_t producer, int32_t position) {
+  uint32_t transfer(const Transfer& transfer, const Action& action, uint32_t producer, int32_t position) {
+    const int chunk = chunks_.size() > 1 ? upstream_chunk(action, program_.stage) : -1;
     builder_.depend(producer);
-    return builder_.add(op, action.microbatch, -1, position);
+    const uint32_t moved = builder_.add(transfer.op, action.microbatch, -1, position, chunk);
+    if (transfer.gather < 0) return moved;
+    builder_.depend(moved);
+    return builder_.add(static_cast<uint32_t>(transfer.gather), action.microbatch, -1, position, chunk);
   }
 
   void stamp(const std::vector<BoundNode>& part, int microbatch, size_t instance, uint32_t base, uint32_t previous) {
@@ -134,81 +181,46 @@ class StageLowering {
         switch (ref.source) {
           case Source::Forward: builder_.depend(forward + ref.index); break;
           case Source::Backward: builder_.depend(base + ref.index); break;
-          case Source::StreamIn: builder_.depend(stream(microbatch, instance)); break;
+          case Source::StreamIn: builder_.depend(stream(microbatch, at.stream)); break;
           case Source::StreamGrad: builder_.depend(stream_grad_); break;
           case Source::Previous: builder_.depend(previous == 0 ? 0 : previous + ref.index); break;
         }
       }
+      if (node.reads_parameters) builder_.depend(sync_.gathered());
       builder_.add(node.op, microbatch, at.layer, at.position);
     }
   }
 
   uint32_t next_id() const { return static_cast<uint32_t>(program_.nodes.size() + 1); }
 
-  void forward(int microbatch) {
-    for (size_t i = 0; i < instances_.size(); ++i) {
+  void forward(int microbatch, int chunk) {
+    const Chunk& range = chunks_[static_cast<size_t>(chunk)];
+    for (size_t i = range.first; i < range.end; ++i) {
+      sync_.enter(microbatch, i, false);
       const uint32_t base = forward_base(microbatch, i) = next_id();
       const BoundSegment& s = bound(i);
       stamp(s.forward, microbatch, i, base, 0);
-      stream(microbatch, i + 1) = s.output >= 0 ? base + static_cast<uint32_t>(s.output) : stream(microbatch, i);
+      sync_.leave(i, false, next_id() > base ? next_id() - 1 : 0);
+      const size_t slot = instances_[i].stream;
+      stream(microbatch, slot + 1) = s.output >= 0 ? base + static_cast<uint32_t>(s.output) : stream(microbatch, slot);
     }
   }
 
-  void backward(int microbatch) {
-    if (last_) stream_grad_ = 0;
-    for (size_t i = instances_.size(); i-- != 0;) {
+  void backward(int microbatch, int chunk) {
+    const Chunk& range = chunks_[static_cast<size_t>(chunk)];
+    if (last_ && range.end == instances_.size()) stream_grad_ = 0;
+    for (size_t i = range.end; i-- != range.first;) {
+      sync_.enter(microbatch, i, true);
       const uint32_t base = next_id();
       const BoundSegment& s = bound(i);
       stamp(s.backward, microbatch, i, base, backward_base_[i]);
       backward_base_[i] = base;
       if (s.input_grad >= 0) stream_grad_ = base + static_cast<uint32_t>(s.input_grad);
+      std::vector<uint32_t> gradients;
+      for (const uint32_t node : s.gradients) gradients.push_back(base + node);
+      sync_.set_gradients(i, std::move(gradients));
+      sync_.leave(i, true, next_id() > base ? next_id() - 1 : 0);
     }
-  }
-
-  void depend_on_gradients() {
-    for (size_t i = 0; i < instances_.size(); ++i)
-      for (const uint32_t node : bound(i).gradients)
-        if (backward_base_[i] != 0) builder_.depend(backward_base_[i] + node);
-  }
-
-  void reduce_gradients() {
-    for (const GradReduction& r : plan_grad_reduce(graph_, first_, last_, stage_.layers > 0)) {
-      const int role = r.embedding_group ? lowering_.embedding_role() : lowering_.role_of(r.axes);
-      const std::string group = r.embedding_group ? "embedding" : group_name(r.axes);
-      const int64_t bytes = bound_value(r.bytes, stage_.binding, "gradient reduction over " + group + ": bytes");
-      if (role < 0 || bytes == 0) continue;
-      TraceOp op{.name = "grad_reduce." + group, .type = chakra::NodeType::Coll,
-                 .collective = chakra::CollectiveType::AllReduce, .role = role, .comm_size = bytes};
-      if (program_.tensors) {
-        op.inputs.push_back({"gradients." + group + ".local", NameScope::Rank, bytes});
-        op.outputs.push_back({"gradients." + group, NameScope::Rank, bytes});
-      }
-      program_.ops.push_back(std::move(op));
-      if (last_reduction_ != 0)
-        builder_.depend(last_reduction_);
-      else
-        depend_on_gradients();
-      last_reduction_ = builder_.add(static_cast<uint32_t>(program_.ops.size() - 1), -1, -1, 0);
-    }
-  }
-
-  void optimize() {
-    const OptimizerCost cost = optimizer_cost(graph_, first_, last_, stage_.layers > 0);
-    const int64_t read = bound_value(cost.read_bytes, stage_.binding, "optimizer: bytes");
-    const int64_t written = bound_value(cost.written_bytes, stage_.binding, "optimizer: bytes");
-    TraceOp op{.name = "optimizer.adam",
-               .num_ops = std::max<int64_t>(1, bound_value(cost.flops, stage_.binding, "optimizer: FLOPs")),
-               .tensor_size = std::max<int64_t>(1, read + written)};
-    if (program_.tensors) {
-      op.inputs.push_back({"optimizer.state", NameScope::Rank, read});
-      op.outputs.push_back({"optimizer.updated", NameScope::Rank, written});
-    }
-    program_.ops.push_back(std::move(op));
-    if (last_reduction_ != 0)
-      builder_.depend(last_reduction_);
-    else
-      depend_on_gradients();
-    builder_.add(static_cast<uint32_t>(program_.ops.size() - 1), -1, -1, 0);
   }
 
   const Lowering& lowering_;
@@ -218,13 +230,14 @@ class StageLowering {
   bool first_, last_;
   RankProgram program_;
   ProgramBuilder builder_;
+  SyncLowering sync_;
   std::vector<Instance> instances_;
+  std::vector<Chunk> chunks_;
   std::map<int, BoundSegment> bound_;       // by index into Graph::segments
-  int32_t position_in_ = 0, position_out_ = 0;  // of the stage's ends along the residual stream
   std::vector<uint32_t> forward_base_, stream_;
   std::vector<uint32_t> backward_base_;     // of the latest microbatch; 0 before the first
-  uint32_t stream_grad_ = 0, last_reduction_ = 0;
-  uint32_t receive_forward_ = 0, send_forward_ = 0, receive_backward_ = 0, send_backward_ = 0;
+  uint32_t stream_grad_ = 0;
+  Transfer receive_forward_, send_forward_, receive_backward_, send_backward_;
 };
 
 }  // namespace
@@ -232,18 +245,22 @@ class StageLowering {
 Lowering::Lowering(const Report& report)
     : report_(report), mesh_(degrees_of(report.design), report.design.parallel.order),
       schedule_(make_schedule(report.design.parallel.schedule, static_cast<int>(report.stages.size()),
-                              static_cast<int>(report.microbatches))) {
+                              static_cast<int>(report.microbatches),
+                              static_cast<int>(report.design.parallel.virtual_stages))) {
   const Graph& graph = report.graph();
   for (const Segment& segment : graph.segments)
     for (const Op& op : segment.ops)
       if (is_collective(op.kind)) add_role({op.group, false});
-  int64_t layer = 0;
+  if (const MeshAxes gathered = stage_boundary(graph).gathered; !gathered.empty()) add_role({gathered, false});
   for (size_t s = 0; s < report.stages.size(); ++s) {
-    first_layer_.push_back(layer);
-    layer += report.stages[s].layers;
     for (const GradReduction& r :
          plan_grad_reduce(graph, s == 0, s + 1 == report.stages.size(), report.stages[s].layers > 0))
       add_role({r.axes, r.embedding_group});
+    const StageSync sync = stage_sync(graph, s == 0, s + 1 == report.stages.size(), report.stages[s].layers > 0);
+    if (sync.buckets || !sync.units.empty()) add_role({replica_axes(graph.structure), false});
+    for (const SyncUnit& unit : sync.units) {
+      for (const GradReduction& r : unit.inner) add_role({r.axes, r.embedding_group});
+    }
   }
 }
 

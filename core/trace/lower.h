@@ -28,7 +28,7 @@ class Lowering {
   // Role of a collective over these axes; -1 where its group has one member.
   int role_of(const MeshAxes& axes) const;
   int embedding_role() const;  // -1 without one
-  int64_t first_layer(int stage) const { return first_layer_[static_cast<size_t>(stage)]; }
+  int64_t role_size(int role) const { return static_cast<int64_t>(representatives_[static_cast<size_t>(role)].size()); }
   // Incomplete when stopped.
   RankProgram stage(int stage, bool tensors, std::stop_token stop = {}) const;
 
@@ -39,7 +39,6 @@ class Lowering {
   Schedule schedule_;
   std::vector<GroupRole> roles_;
   std::vector<std::vector<int64_t>> representatives_;  // the groups of a rank on the first stage: equal ones are one role
-  std::vector<int64_t> first_layer_;
 };
 
 RankProgram lower(const Report& report, int stage, bool tensors);

@@ -37,7 +37,8 @@ nlohmann::ordered_json notes_of(const Report& report) {
       "Collectives over a single rank are left out; no rooted collective occurs.",
       "All collectives, sends and receives of a rank form one chain of dependencies in program order; the first compute "
       "node of an action follows the last one of the action before.",
-      "Gradients accumulate in the weight-gradient nodes; the reductions and the optimizer follow the last microbatch.",
+      "Gradients accumulate in the weight-gradient nodes; the reductions and the optimizer follow the last microbatch, those "
+      "of buckets and of FSDP units as soon as its backward has made their gradients.",
       "comm_tag is 2·microbatch for activations and 2·microbatch + 1 for gradients.",
       "network.yml is one switch with " + std::to_string(static_cast<int>(kNetworkLatencyNs)) +
           " ns per hop, an assumed latency; its bandwidth is the accelerator's scale-up bandwidth where the job fits "
@@ -45,6 +46,9 @@ nlohmann::ordered_json notes_of(const Report& report) {
       "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo 2^61 - 1; a "
       "class folds digest and size of its files in rank order.",
   });
+  if (report.graph().structure.sync == SyncStrategy::Fsdp1)
+    notes.push_back("FSDP: a layer's parameters are gathered before its forward and again before its backward, one layer "
+                    "ahead at most; embedding and head are gathered together, and reduced after the last backward.");
   if (report.ranks == 1) notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
   return notes;
 }

@@ -40,6 +40,11 @@ void append_scope(std::string& out, NameScope scope, const TraceNode& node, cons
     append_number(out, node.microbatch);
     out += '.';
   }
+  if (scope == NameScope::Microbatch && node.chunk >= 0) {
+    out += "chunk";
+    append_number(out, node.chunk);
+    out += '.';
+  }
   switch (scope) {
     case NameScope::StreamIn:
     case NameScope::StreamOut:
@@ -170,7 +175,7 @@ size_t NodeEncoder::body_size(size_t index) {
   if (program_.tensors) put_tensors(node, op, tensors_);
   if (code.message)
     put_integer(tensors_, "comm_tag", chakra::attr_field::kInt32,
-                static_cast<uint64_t>(message_tag(node.microbatch, op.backward)));
+                static_cast<uint64_t>(message_tag(node, program_.chunks, op.backward)));
   return 1 + wire::varint_size(index + 1) + field_size(name_.size()) + code.head.size() +
          field_size(deps_size(program_.ctrl_deps(node))) + field_size(deps_size(program_.data_deps(node))) +
          code.attrs.size() + tensors_.size();

@@ -46,6 +46,7 @@ struct TraceNode {
   uint32_t op = 0;           // index into RankProgram::ops
   int32_t microbatch = -1;   // -1: once a step
   int32_t layer = -1;        // of the whole model; -1: not in a layer
+  int32_t chunk = -1;        // Send, Recv between virtual stages: chunk of the one nearer to the embedding; -1: no chunks
   int32_t position = 0;      // of the segment along the residual stream: 0 embedding, 1 + layer, 1 + layers head
   uint32_t deps = 0;         // first index into RankProgram::deps: control first, then data
   uint32_t ctrl_count = 0, data_count = 0;
@@ -55,6 +56,7 @@ struct TraceNode {
 struct RankProgram {
   int stage = 0;
   int roles = 0;  // group roles of the whole job
+  int chunks = 1; // virtual stages per stage
   bool tensors = false;
   std::vector<TraceOp> ops;
   std::vector<TraceNode> nodes;
@@ -66,7 +68,9 @@ struct RankProgram {
   }
 };
 
-// Distinct per microbatch and direction, small and not negative.
-inline int32_t message_tag(int32_t microbatch, bool backward) { return 2 * microbatch + (backward ? 1 : 0); }
+// Distinct per microbatch, chunk and direction, small and not negative; equal on both ends.
+inline int32_t message_tag(const TraceNode& node, int chunks, bool backward) {
+  return 2 * (node.microbatch * chunks + (node.chunk < 0 ? 0 : node.chunk)) + (backward ? 1 : 0);
+}
 
 }  // namespace shardscape

@@ -41,8 +41,12 @@ RankNumbers TraceExport::numbers(int64_t rank) const {
   const DeviceMesh& mesh = lowering_.mesh();
   const int64_t stage = mesh.coordinate(rank, MeshAxis::Pp), stages = mesh.degree(MeshAxis::Pp);
   numbers.values[own_slot(roles)] = rank;
-  numbers.values[previous_slot(roles)] = mesh.with(rank, MeshAxis::Pp, std::max<int64_t>(0, stage - 1));
-  numbers.values[next_slot(roles)] = mesh.with(rank, MeshAxis::Pp, std::min(stages - 1, stage + 1));
+  // Only chunks pass messages between the last stage and the first.
+  const bool round = lowering_.schedule().chunks > 1;
+  const int64_t previous = stage > 0 ? stage - 1 : round ? stages - 1 : 0;
+  const int64_t next = stage + 1 < stages ? stage + 1 : round ? 0 : stages - 1;
+  numbers.values[previous_slot(roles)] = mesh.with(rank, MeshAxis::Pp, previous);
+  numbers.values[next_slot(roles)] = mesh.with(rank, MeshAxis::Pp, next);
   return numbers;
 }
 

@@ -1,6 +1,7 @@
 // Time from an edited knob to the complete new report, core only: Llama 3.1 405B, tp 8, pp 16, dp 64, 64 microbatches.
 #include <chrono>
 #include <random>
+#include <stdexcept>
 
 #include "design/knobs.h"
 #include "graph/build.h"
@@ -34,7 +35,7 @@ struct Edit {
 constexpr Edit kEdits[] = {{"hidden", "12288"}, {"ffn", "28672"},   {"seq", "4096"},    {"seq", "16384"},     {"batch", "8192"},
                            {"dp", "128"},       {"dp", "32"},       {"tp", "4"},        {"pp", "8"},          {"vocab", "131072"},
                            {"heads", "64"},     {"layers", "128"},  {"microbatch", "2"}, {"schedule", "gpipe"}, {"sequence_parallel", "false"},
-                           {"tp", "16"},        {"grad_dtype", "bf16"}, {"accelerator", "b200-sxm"}};
+                           {"tp", "16"},        {"grad_dtype", "bf16"}, {"accelerator", "a100-sxm-80gb"}};
 
 }  // namespace
 
@@ -49,7 +50,7 @@ int main(int argc, char** argv) {
     const Knob* knob = find_knob(edit.knob);
     const std::string before = knob_text(d, *knob);
     edits.push_back(milliseconds([&] {
-      (void)set_knob(d, *knob, edit.value);
+      if (const auto problem = set_knob(d, *knob, edit.value)) throw std::invalid_argument(to_string(*problem));
       if (!make_report(d)->valid()) ++invalid;
     }));
     (void)set_knob(d, *knob, before);

@@ -148,6 +148,20 @@ class BundleTest : public QObject {
     }
   }
 
+  void replace_spares_what_is_not_ours() {
+    QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "mixed"})));
+    std::ofstream(root_ / "mixed" / "notes.txt") << "mine";
+    const auto refused = export_bundle(*small_report(), {.target = root_ / "mixed", .replace = true});
+    const Problem* problem = problem_of(refused);
+    QVERIFY(problem);
+    QVERIFY(QString::fromStdString(to_string(*problem)).contains("notes.txt"));
+    QVERIFY(std::filesystem::exists(root_ / "mixed" / "notes.txt"));
+    std::filesystem::remove(root_ / "mixed" / "notes.txt");
+    std::filesystem::create_directory(root_ / "mixed" / "results");
+    QVERIFY(problem_of(export_bundle(*small_report(), {.target = root_ / "mixed", .replace = true})));
+    QVERIFY(std::filesystem::exists(root_ / "mixed" / "results"));
+  }
+
   void replace_swaps_our_bundle() {
     QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "a", .name = "old"})));
     const auto refused = export_bundle(*small_report(), {.target = root_ / "a", .name = "new"});

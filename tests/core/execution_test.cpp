@@ -2,6 +2,7 @@
 // finite differences.
 #include <QtTest>
 #include <cmath>
+#include <numeric>
 
 #include "support/designs.h"
 #include "support/interpreter.h"
@@ -29,6 +30,19 @@ Design unsharded(const Design& d) {
 
 }  // namespace
 
+// Architectures beside llama and gpt, and what each is run under.
+constexpr const char* kFamilies[] = {"mistral", "qwen2", "qwen3", "gemma", "gemma2", "mpt"};
+struct FamilyRun {
+  int tp;
+  bool sp;
+  int pp, dp, kv_heads, recompute;
+  const char* profile;
+};
+constexpr FamilyRun kFamilyRuns[] = {
+    {1, false, 2, 1, 2, 0, "flash"}, {1, false, 1, 2, 2, 0, "flash"}, {2, false, 1, 1, 2, 0, "flash"}, {2, true, 1, 1, 2, 0, "flash"},
+    {2, true, 2, 2, 2, 0, "flash"},  {4, false, 1, 1, 2, 0, "flash"}, {4, true, 1, 1, 2, 0, "flash"},  {4, true, 1, 1, 1, 0, "flash"},
+    {4, false, 2, 2, 1, 0, "flash"}, {2, true, 2, 1, 2, 1, "flash"},  {4, true, 2, 1, 1, 2, "flash"},  {2, true, 2, 1, 2, 0, "megatron-2022"}};
+
 class ExecutionTest : public QObject {
   Q_OBJECT
 
@@ -43,11 +57,25 @@ class ExecutionTest : public QObject {
     QTest::addColumn<QString>("schedule");
     QTest::addColumn<int>("kv_heads");
     QTest::addColumn<int>("recompute");
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<bool>("dropout");
+    for (const char* profile : {"flash", "megatron-2022"})
+      for (bool sp : {false, true})
+        for (int recompute : {0, 1, 2}) {
+          const bool dropout = profile[0] == 'm';
+          QTest::newRow(qPrintable(QString("gpt %1 dropout %2 sp %3 recompute %4").arg(profile).arg(dropout).arg(sp).arg(recompute)))
+              << "gpt" << 2 << sp << 2 << 2 << "1,2" << "1f1b" << 2 << recompute << profile << dropout;
+        }
     for (int recompute : {1, 2})
       for (const char* architecture : {"llama", "gpt"})
         for (bool sp : {false, true})
           QTest::newRow(qPrintable(QString("%1 recompute %2 sp %3").arg(architecture).arg(recompute).arg(sp)))
-              << QString(architecture) << 2 << sp << 2 << 2 << "1,2" << "1f1b" << 2 << recompute;
+              << QString(architecture) << 2 << sp << 2 << 2 << "1,2" << "1f1b" << 2 << recompute << "flash" << false;
+    for (const char* architecture : kFamilies)
+      for (const auto& [tp, sp, pp, dp, kv_heads, recompute, profile] : kFamilyRuns)
+        QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 kv heads %6 recompute %7 %8").arg(architecture).arg(tp).arg(sp ? "+sp" : "")
+                                     .arg(pp).arg(dp).arg(kv_heads).arg(recompute).arg(profile)))
+            << QString(architecture) << tp << sp << pp << dp << (pp == 2 ? "1,2" : "3") << "1f1b" << kv_heads << recompute << QString(profile) << false;
     for (const char* architecture : {"llama", "gpt"})
       for (int tp : {1, 2, 4})
         for (bool sp : {false, true})
@@ -57,9 +85,9 @@ class ExecutionTest : public QObject {
                 if ((sp && tp == 1) || (pp == 1 && schedule[0] == 'g')) continue;
                 const QString layers = pp == 4 ? "0,1,2,0" : pp == 2 ? "1,2" : "3";
                 const QString name = QString("%1 tp%2%3 pp%4 dp%5 %6").arg(architecture).arg(tp).arg(sp ? "+sp" : "").arg(pp).arg(dp).arg(schedule);
-                QTest::newRow(qPrintable(name)) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 2 << 0;
+                QTest::newRow(qPrintable(name)) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 2 << 0 << "flash" << false;
                 if (architecture[0] == 'l' && tp == 4)
-                  QTest::newRow(qPrintable(name + " one kv head")) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 1 << 0;
+                  QTest::newRow(qPrintable(name + " one kv head")) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 1 << 0 << "flash" << false;
               }
   }
 
@@ -73,10 +101,14 @@ class ExecutionTest : public QObject {
     QFETCH(QString, schedule);
     QFETCH(int, kv_heads);
     QFETCH(int, recompute);
+    QFETCH(QString, profile);
+    QFETCH(bool, dropout);
     Design d = tiny_design(qPrintable(architecture));
     d.model.layers = 3;
     d.model.kv_heads = kv_heads;
     d.workload.batch = 12;
+    d.workload.profile = profile.toStdString();
+    d.workload.dropout = dropout;
     d.workload.recompute = static_cast<Recompute>(recompute);
     d.parallel.tp = tp;
     d.parallel.pp = pp;
@@ -84,31 +116,117 @@ class ExecutionTest : public QObject {
     d.parallel.sequence_parallel = sp;
     d.parallel.schedule = schedule == "gpipe" ? ScheduleKind::GPipe : ScheduleKind::OneFOneB;
     for (const QString& n : layers.split(',')) d.parallel.stage_layers.push_back(n.toInt());
-    const Parameters parameters = random_parameters(d, 7);
-    RunResult expected, got;
-    try {
-      expected = run_step(unsharded(d), parameters, 11);
-      got = run_step(d, parameters, 11);
-    } catch (const std::runtime_error& error) {
-      QFAIL(error.what());
-    }
-    QVERIFY(std::abs(got.loss - expected.loss) < 1e-12);
-    QVERIFY(difference(got.token_losses, expected.token_losses) < 1e-11);
-    QVERIFY(difference(got.last_hidden, expected.last_hidden) < 1e-11);
-    QCOMPARE(got.gradients.size(), parameters.size());
-    for (const auto& [name, gradient] : expected.gradients)
-      QVERIFY2(difference(gradient, got.gradients.at(name)) < 1e-11, name.c_str());
+    expectUnsharded(d);
+  }
+
+  void virtualStagesEqualUnsharded_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<bool>("sp");
+    QTest::addColumn<int>("pp");
+    QTest::addColumn<int>("v");
+    QTest::addColumn<int>("dp");
+    QTest::addColumn<QString>("layers");
+    QTest::addColumn<bool>("scatter");
+    struct Run {
+      int tp;
+      bool sp;
+      int pp, v, dp;
+      const char* layers;
+      bool scatter;
+    };
+    for (const char* architecture : {"llama", "gpt"})
+      for (const auto& [tp, sp, pp, v, dp, layers, scatter] :
+           {Run{1, false, 2, 2, 1, "", false}, Run{2, false, 2, 2, 2, "", false}, Run{2, true, 2, 2, 1, "", false},
+            Run{1, false, 4, 2, 1, "0,1,1,1,1,1,1,0", false}, Run{1, false, 3, 2, 1, "", false},
+            Run{2, true, 2, 3, 1, "0,2,1,1,2,0", false}, Run{1, false, 8, 2, 2, "0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,0", false},
+            Run{2, false, 2, 1, 2, "", true}, Run{4, false, 3, 1, 1, "", true}, Run{4, false, 2, 2, 1, "", true},
+            Run{2, false, 4, 2, 2, "0,1,1,1,1,1,1,0", true}})
+        QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 v%5 dp%6 %7%8").arg(architecture).arg(tp).arg(sp ? "+sp" : "").arg(pp).arg(v).arg(dp)
+                                     .arg(layers, scatter ? " scatter-gather" : "")))
+            << QString(architecture) << tp << sp << pp << v << dp << QString(layers) << scatter;
+  }
+
+  void virtualStagesEqualUnsharded() {
+    QFETCH(QString, architecture);
+    QFETCH(int, tp);
+    QFETCH(bool, sp);
+    QFETCH(int, pp);
+    QFETCH(int, v);
+    QFETCH(int, dp);
+    QFETCH(QString, layers);
+    QFETCH(bool, scatter);
+    Design d = tiny_design(qPrintable(architecture));
+    d.parallel.tp = tp;
+    d.parallel.pp = pp;
+    d.parallel.dp = dp;
+    d.parallel.sequence_parallel = sp;
+    d.parallel.virtual_stages = v;
+    d.parallel.scatter_gather_pipeline = scatter;
+    for (const QString& n : layers.split(',', Qt::SkipEmptyParts)) d.parallel.stage_layers.push_back(n.toInt());
+    d.model.layers = d.parallel.stage_layers.empty() ? 2 * pp : std::accumulate(d.parallel.stage_layers.begin(), d.parallel.stage_layers.end(), int64_t{0});
+    d.workload.batch = (dp == 2 ? 1 : 2) * pp * dp;
+    expectUnsharded(d);
+  }
+
+  void contextParallel_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<int>("cp");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<bool>("sp");
+    QTest::addColumn<int>("dp");
+    QTest::addColumn<int>("kv_heads");
+    QTest::addColumn<bool>("ulysses");
+    QTest::addColumn<int>("recompute");
+    for (const char* architecture : {"llama", "gpt"})
+      for (bool ulysses : {false, true})
+        for (int cp : {2, 4})
+          for (int tp : {1, 2})
+            for (bool sp : {false, true})
+              for (int dp : {1, 2})
+                for (int kv_heads : {1, 2, 4})
+                  for (int recompute : {0, 1, 2}) {
+                    if ((sp && tp == 1) || (ulysses && kv_heads % (tp * cp) != 0) || (recompute != 0 && (dp == 1 || kv_heads == 1))) continue;
+                    QTest::newRow(qPrintable(QString("%1 cp%2 tp%3%4 dp%5 kv heads %6 %7 recompute %8").arg(architecture).arg(cp).arg(tp)
+                                                 .arg(sp ? "+sp" : "").arg(dp).arg(kv_heads).arg(ulysses ? "ulysses" : "all-gather").arg(recompute)))
+                        << QString(architecture) << cp << tp << sp << dp << kv_heads << ulysses << recompute;
+                  }
+  }
+  void contextParallel() {
+    QFETCH(int, cp);
+    QFETCH(int, tp);
+    QFETCH(bool, sp);
+    QFETCH(int, dp);
+    QFETCH(int, kv_heads);
+    QFETCH(bool, ulysses);
+    QFETCH(int, recompute);
+    QFETCH(QString, architecture);
+    Design d = tiny_design(qPrintable(architecture));
+    d.model.kv_heads = kv_heads;
+    d.parallel.cp = cp;
+    d.parallel.tp = tp;
+    d.parallel.dp = dp;
+    d.parallel.pp = 2;
+    d.parallel.sequence_parallel = sp;
+    d.parallel.context = ulysses ? ContextMode::Ulysses : ContextMode::AllGather;
+    d.workload.recompute = static_cast<Recompute>(recompute);
+    expectUnsharded(d);
   }
 
   void equalsFiniteDifferences_data() {
     QTest::addColumn<QString>("architecture");
     QTest::newRow("llama") << "llama";
     QTest::newRow("gpt") << "gpt";
+    for (const char* family : kFamilies) QTest::newRow(family) << family;
+    QTest::newRow("gpt, scores kept, dropout") << "gpt dropout";
   }
 
   void equalsFiniteDifferences() {
     QFETCH(QString, architecture);
-    const Design d = tiny_design(qPrintable(architecture));
+    const bool dropout = architecture.endsWith(" dropout");
+    Design d = tiny_design(qPrintable(architecture.split(' ')[0]));
+    d.workload.dropout = dropout;
+    if (dropout) d.workload.profile = "megatron-2022";
     Parameters parameters = random_parameters(d, 3);
     const RunResult exact = run_step(d, parameters, 5);
     QCOMPARE(exact.gradients.size(), parameters.size());
@@ -125,6 +243,25 @@ class ExecutionTest : public QObject {
         QVERIFY2(std::abs(slope - exact.gradients.at(name).data[i]) < 1e-7 + 1e-5 * std::abs(slope), name.c_str());
       }
     }
+  }
+
+ private:
+  // Outputs and gradients of a step of the design against those of one rank.
+  static void expectUnsharded(const Design& d) {
+    const Parameters parameters = random_parameters(d, 7);
+    RunResult expected, got;
+    try {
+      expected = run_step(unsharded(d), parameters, 11);
+      got = run_step(d, parameters, 11);
+    } catch (const std::runtime_error& error) {
+      QFAIL(error.what());
+    }
+    QVERIFY(std::abs(got.loss - expected.loss) < 1e-12);
+    QVERIFY(difference(got.token_losses, expected.token_losses) < 1e-11);
+    QVERIFY(difference(got.last_hidden, expected.last_hidden) < 1e-11);
+    QCOMPARE(got.gradients.size(), parameters.size());
+    for (const auto& [name, gradient] : expected.gradients)
+      QVERIFY2(difference(gradient, got.gradients.at(name)) < 1e-11, name.c_str());
   }
 };
 

@@ -230,6 +230,10 @@ class GraphTest : public QObject {
     QTest::newRow("no arrow") << QByteArray("y = einsum[bsd,df](x, w)") << "cannot be read";
     QTest::newRow("bracket") << QByteArray("y = einsum[bsd,df->bsf(x, w)") << "']'";
     QTest::newRow("result") << QByteArray("= einsum[bsd,df->bsf](x, w)") << "a name for the result";
+    QTest::newRow("words of attention") << QByteArray("y = einsum[bsd,df->bsf; causal](x, w)") << "belong to attention";
+    QTest::newRow("unknown word") << QByteArray("y = einsum[bsd,df->bsf; sparse](x, w)") << "cannot be read";
+    QTest::newRow("window alone") << QByteArray("y = attention[bsd,bsd,bsd->bsd; window](x, x, x)") << "without causal";
+    QTest::newRow("too many operands") << QByteArray("y = layer_norm[bsd,bsd,bsd,bsd->bsd](x, x, x, x)") << "4 arguments";
     QTest::newRow("not a sum") << QByteArray("y = swiglu[bsd,bsd->bs](x, x)") << "missing from the result";
   }
   void mistakesInTemplatesAreLocated() {

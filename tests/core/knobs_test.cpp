@@ -35,9 +35,9 @@ const Knob& knob(const char* id) {
 
 void KnobsTest::table_is_complete() {
   const std::set<std::string> wanted{
-      "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "tied_embeddings", "tp", "pp", "dp",
-      "sequence_parallel", "schedule", "stage_layers", "rank_order", "seq", "batch", "microbatch", "dtype", "grad_dtype",
-      "vocab_multiple", "recompute", "profile", "accelerator", "gpus_per_node"};
+      "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "window", "tied_embeddings", "tp", "pp", "dp", "sync", "overlap_grad_reduce",
+      "sequence_parallel", "schedule", "virtual_stages", "scatter_gather_pipeline", "stage_layers", "rank_order", "seq", "batch", "microbatch", "dtype", "grad_dtype",
+      "vocab_multiple", "dropout", "recompute", "profile", "accelerator", "gpus_per_node", "cp", "context"};
   std::set<std::string> ids, symbols;
   KnobGroup group = KnobGroup::Model;
   for (const Knob& k : knobs()) {
@@ -54,7 +54,6 @@ void KnobsTest::table_is_complete() {
   QCOMPARE(knob("kv_heads").flag(), std::string("--kv-heads"));
   QCOMPARE(knob("rank_order").choices.size(), size_t{24});
   QCOMPARE(find_knob("preset"), nullptr);
-  QCOMPARE(find_knob("cp"), nullptr);
   QCOMPARE(QString::fromUtf8(group_label(KnobGroup::Parallelism).data()), QString("Parallelism"));
 }
 

@@ -21,6 +21,12 @@ Design random_design(QRandomGenerator& random, bool wild) {
   const char* presets[] = {"llama3-8b", "llama3-70b", "llama3.1-405b", "gpt3-175b"};
   Design d = preset_design(presets[random.bounded(4)], 1 << random.bounded(5), 1 + random.bounded(16), 1 << random.bounded(6), random.bounded(2));
   d.parallel.schedule = random.bounded(2) ? ScheduleKind::GPipe : ScheduleKind::OneFOneB;
+  d.parallel.scatter_gather_pipeline = random.bounded(2);
+  if (random.bounded(2)) {  // layers that split over chunks: uneven ones come as a list
+    d.parallel.virtual_stages = 1 + random.bounded(4);
+    const int64_t stages = d.parallel.pp * d.parallel.virtual_stages;
+    if (stages <= d.model.layers && d.model.layers % stages != 0) d.parallel.stage_layers = layers_per_virtual_stage(d);
+  }
   d.workload.seq = 256 << random.bounded(4);
   d.workload.microbatch = 1 << random.bounded(3);
   d.workload.batch = d.workload.microbatch * d.parallel.dp * (1 + random.bounded(20));
@@ -61,12 +67,14 @@ class ReportTest : public QObject {
     QTest::newRow("kv heads fewer than tp") << "llama3-70b" << 16 << 2;
     QTest::newRow("tied") << "gpt3-175b" << 4 << 4;
     QTest::newRow("alone") << "llama3-8b" << 1 << 1;
+    QTest::newRow("virtual stages") << "gpt3-175b" << 4 << 8;
   }
   void everyNumberEqualsItsFormula() {
     QFETCH(QString, preset);
     QFETCH(int, tp);
     QFETCH(int, pp);
     Design d = preset_design(qPrintable(preset), tp, pp, 2, tp > 1);
+    if (QLatin1String(QTest::currentDataTag()) == QLatin1String("virtual stages")) d.parallel.virtual_stages = 3;
     const QJsonObject root = QJsonDocument::fromJson(QByteArray::fromStdString(report_json(*make_report(d)))).object();
     QCOMPARE(root["stages"].toArray().size(), pp);
     int checked = 0;
@@ -103,9 +111,47 @@ class ReportTest : public QObject {
       const auto r = make_report(random_design(random, false));
       if (!r->valid()) continue;
       const auto in_flight = microbatches_in_flight(
-          make_schedule(r->design.parallel.schedule, static_cast<int>(r->stages.size()), static_cast<int>(r->microbatches)));
+          make_schedule(r->design.parallel.schedule, static_cast<int>(r->stages.size()), static_cast<int>(r->microbatches),
+                        static_cast<int>(r->design.parallel.virtual_stages)));
       for (const StageReport& s : r->stages) QCOMPARE(s.in_flight, int64_t(in_flight[static_cast<size_t>(s.stage)]));
     }
+  }
+
+  // GPT 22B on 4 stages with 2 chunks each, 8 microbatches, as recorded from Megatron-LM (commit fc7f4f0): messages
+  // of a step, and microbatches of each chunk alive at the start of the backward at which most is alive.
+  void virtualStagesAgreeWithTheRecording() {
+    Design d = preset_design("gpt3-175b", 2, 4, 1, false);
+    d.model.layers = 8;
+    d.model.hidden = 6144;
+    d.model.heads = d.model.kv_heads = 64;
+    d.model.head_dim = 96;
+    d.model.ffn = 24576;
+    d.workload.seq = 2048;
+    d.workload.microbatch = 4;
+    d.workload.batch = 32;
+    d.parallel.virtual_stages = 2;
+    d.parallel.scatter_gather_pipeline = true;
+    const auto r = make_report(d);
+    QVERIFY(r->valid());
+    const int64_t messages[] = {24, 32, 32, 24}, chunks[] = {11, 9, 7, 5};
+    const auto symbol = [](const StageReport& s, const char* name) { return s.binding.get(Symbol::intern(name)).value_or(-1); };
+    for (const StageReport& s : r->stages) {
+      const int64_t count = messages[s.stage];
+      int rows = 0;
+      for (const CollectiveValue& c : s.collectives) {
+        if (c.phase != Phase::Pipeline) continue;
+        ++rows;
+        QVERIFY(c.count.value == count);
+        QVERIFY(c.elements.value == count * (c.op == "all_gather" ? 50331648 : 25165824));
+      }
+      QCOMPARE(rows, 3);
+      QCOMPARE(s.in_flight, chunks[s.stage]);
+      QCOMPARE(symbol(s, "Lf"), chunks[s.stage]);  // a layer per chunk
+      QCOMPARE(s.chunks.size(), size_t{2});
+      QCOMPARE(s.chunks[1].first_layer, int64_t{4 + s.stage});
+    }
+    QCOMPARE(symbol(r->stages[0], "nfe"), int64_t{8});
+    QCOMPARE(symbol(r->stages[3], "nfh"), int64_t{1});
   }
 
   void whatIsSentIsReceived() {
@@ -120,6 +166,7 @@ class ReportTest : public QObject {
         for (const CollectiveValue& c : s.collectives) {
           if (c.op == "send") sent += c.bytes.value;
           if (c.op == "recv") received += c.bytes.value;
+          if (c.phase == Phase::Pipeline && c.op == "all_gather") QVERIFY(c.bytes.value % c.group_size == 0);
           QVERIFY(c.group_size > 1);
           QVERIFY(c.count.value > 0);
         }

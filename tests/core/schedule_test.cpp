@@ -18,6 +18,15 @@ std::vector<int> order_of(const Schedule& schedule, int stage, Kind kind) {
   return order;
 }
 
+// "FFB": forwards and backwards without numbers, as the recordings of Megatron-LM give them.
+std::string letters(const Schedule& schedule, int stage) {
+  std::string text;
+  for (const Action& action : schedule.actions[static_cast<size_t>(stage)]) {
+    if (action.kind == Kind::Forward || action.kind == Kind::Backward) text += action.kind == Kind::Forward ? 'F' : 'B';
+  }
+  return text;
+}
+
 // "F0 F1 B0": forwards and backwards only.
 std::string work(const Schedule& schedule, int stage) {
   std::string text;
@@ -25,17 +34,18 @@ std::string work(const Schedule& schedule, int stage) {
     if (action.kind != Kind::Forward && action.kind != Kind::Backward) continue;
     if (!text.empty()) text += ' ';
     text += (action.kind == Kind::Forward ? 'F' : 'B') + std::to_string(action.microbatch);
+    if (schedule.chunks > 1) text += static_cast<char>('a' + action.chunk);
   }
   return text;
 }
 
-std::vector<Action>::iterator find(Schedule& schedule, int stage, Kind kind, int microbatch) {
+std::vector<Action>::iterator find(Schedule& schedule, int stage, Kind kind, int microbatch, int chunk = 0) {
   auto& actions = schedule.actions[static_cast<size_t>(stage)];
-  return std::find(actions.begin(), actions.end(), Action{kind, microbatch});
+  return std::find(actions.begin(), actions.end(), Action{kind, microbatch, chunk});
 }
 
 void swap(Schedule& schedule, int stage, Action a, Action b) {
-  std::iter_swap(find(schedule, stage, a.kind, a.microbatch), find(schedule, stage, b.kind, b.microbatch));
+  std::iter_swap(find(schedule, stage, a.kind, a.microbatch, a.chunk), find(schedule, stage, b.kind, b.microbatch, b.chunk));
 }
 
 using Change = std::function<void(Schedule&)>;
@@ -51,7 +61,11 @@ class ScheduleTest : public QObject {
  private Q_SLOTS:
   void generated_data();
   void generated();
+  void interleaved_data();
+  void interleaved();
   void known_orders();
+  void recorded_orders();
+  void fullest_moments_are_all_of_them();
   void refuses_nothing_to_do();
   void every_loss_is_caught_data();
   void every_loss_is_caught();
@@ -61,6 +75,8 @@ class ScheduleTest : public QObject {
   void every_wrong_number_is_caught();
   void broken_data();
   void broken();
+  void broken_chunks_data();
+  void broken_chunks();
   void deadlock_alone();
   void other_orders_may_be_right();
 };
@@ -103,7 +119,76 @@ void ScheduleTest::generated() {
   }
 }
 
+void ScheduleTest::interleaved_data() {
+  QTest::addColumn<int>("pp");
+  QTest::addColumn<int>("v");
+  QTest::addColumn<int>("m");
+  for (int pp : {2, 3, 4, 8}) {
+    for (int v : {2, 3, 5}) {
+      for (int groups : {1, 2, 3, 7}) QTest::addRow("pp %d v %d m %d", pp, v, groups * pp) << pp << v << groups * pp;
+    }
+  }
+}
+
+void ScheduleTest::interleaved() {
+  QFETCH(int, pp);
+  QFETCH(int, v);
+  QFETCH(int, m);
+  const Schedule schedule = make_schedule(ScheduleKind::OneFOneB, pp, m, v);
+  const std::vector<std::string> found = violations(schedule);
+  QVERIFY2(found.empty(), found.empty() ? "" : found.front().c_str());
+  const std::vector<int> in_flight = microbatches_in_flight(schedule);
+  for (int stage = 0; stage < pp; ++stage) {
+    const int ends = (stage == 0) + (stage + 1 == pp);
+    QCOMPARE(order_of(schedule, stage, Kind::Forward).size(), static_cast<size_t>(m * v));
+    const auto sends = order_of(schedule, stage, Kind::SendForward).size() + order_of(schedule, stage, Kind::SendBackward).size();
+    const auto receives = order_of(schedule, stage, Kind::ReceiveForward).size() + order_of(schedule, stage, Kind::ReceiveBackward).size();
+    QCOMPARE(sends, static_cast<size_t>(m * (2 * v - ends)));
+    QCOMPARE(receives, sends);
+    // Three groups of microbatches hold everything that more of them do.
+    std::vector<std::vector<int64_t>> each_chunk(static_cast<size_t>(v), std::vector<int64_t>(static_cast<size_t>(v), 0));
+    for (size_t c = 0; c < each_chunk.size(); ++c) each_chunk[c][c] = 1;
+    auto all = fullest_moments(schedule.actions[static_cast<size_t>(stage)], each_chunk);
+    auto few = fullest_moments(make_stage_schedule(ScheduleKind::OneFOneB, stage, pp, std::min(m, 3 * pp), v), each_chunk);
+    std::sort(all.begin(), all.end());
+    std::sort(few.begin(), few.end());
+    QVERIFY(all == few);
+    // One more than the warm-up, unless everything is warm-up.
+    const int warmup = (pp - stage - 1) * 2 + (v - 1) * pp;
+    QCOMPARE(in_flight[static_cast<size_t>(stage)], m == pp ? m * v : std::min(warmup + 1, m * v));
+  }
+}
+
+// What Megatron-LM (commit fc7f4f0) did on each of 4 stages with 8 microbatches, recorded; interleaved with 2 chunks.
+void ScheduleTest::recorded_orders() {
+  const char* plain[] = {"FFFFBFBFBFBFBBBB", "FFFBFBFBFBFBFBBB", "FFBFBFBFBFBFBFBB", "FBFBFBFBFBFBFBFB"};
+  const char* interleaved[] = {"FFFFFFFFFFFBFBFBFBFBFBBBBBBBBBBB", "FFFFFFFFFBFBFBFBFBFBFBFBBBBBBBBB",
+                               "FFFFFFFBFBFBFBFBFBFBFBFBFBBBBBBB", "FFFFFBFBFBFBFBFBFBFBFBFBFBFBBBBB"};
+  const Schedule one = make_schedule(ScheduleKind::OneFOneB, 4, 8), two = make_schedule(ScheduleKind::OneFOneB, 4, 8, 2);
+  for (int stage = 0; stage < 4; ++stage) {
+    QCOMPARE(letters(one, stage), std::string(plain[stage]));
+    QCOMPARE(letters(two, stage), std::string(interleaved[stage]));
+  }
+}
+
+void ScheduleTest::fullest_moments_are_all_of_them() {
+  const Schedule schedule = make_schedule(ScheduleKind::OneFOneB, 4, 8, 2);
+  using Moments = std::vector<std::vector<int64_t>>;
+  // Chunks in flight, and the first chunk's microbatches: 8 of the latter among 11 dominate the earlier 7 among 11.
+  QCOMPARE(fullest_moments(schedule.actions[0], {{1, 1}, {1, 0}}), (Moments{{11, 8}}));
+  QCOMPARE(fullest_moments(schedule.actions[3], {{1, 0}, {1, 1}}), (Moments{{5, 1}}));
+  // Neither of two moments dominates when the chunks weigh for different things.
+  const Moments apart = fullest_moments(schedule.actions[0], {{1, 0}, {0, 1}});
+  QVERIFY(apart.size() > 1);
+  for (const auto& a : apart)
+    for (const auto& b : apart) QVERIFY(a == b || a[0] < b[0] || a[1] < b[1]);
+}
+
 void ScheduleTest::known_orders() {
+  // arXiv 2104.04473 figure 4 (bottom): two chunks, a and b, shortened to 4 microbatches on 2 stages.
+  const Schedule round = make_schedule(ScheduleKind::OneFOneB, 2, 4, 2);
+  QCOMPARE(work(round, 0), std::string("F0a F1a F0b F1b F2a B0b F3a B1b F2b B0a F3b B1a B2b B3b B2a B3a"));
+  QCOMPARE(work(round, 1), std::string("F0a F1a F0b B0b F1b B1b F2a B0a F3a B1a F2b B2b F3b B3b B2a B3a"));
   // arXiv 2104.04473 figure 4 (top), shortened to 4 microbatches on 3 stages.
   const Schedule one = make_schedule(ScheduleKind::OneFOneB, 3, 4);
   QCOMPARE(work(one, 0), std::string("F0 F1 F2 B0 F3 B1 B2 B3"));
@@ -117,22 +202,29 @@ void ScheduleTest::known_orders() {
 void ScheduleTest::refuses_nothing_to_do() {
   QVERIFY_THROWS_EXCEPTION(std::invalid_argument, make_schedule(ScheduleKind::GPipe, 0, 4));
   QVERIFY_THROWS_EXCEPTION(std::invalid_argument, make_schedule(ScheduleKind::OneFOneB, 2, 0));
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, make_schedule(ScheduleKind::OneFOneB, 2, 4, 0));
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, make_schedule(ScheduleKind::OneFOneB, 2, 5, 2));
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, make_schedule(ScheduleKind::OneFOneB, 1, 4, 2));
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, make_schedule(ScheduleKind::GPipe, 2, 4, 2));
 }
 
 void ScheduleTest::every_loss_is_caught_data() {
   QTest::addColumn<ScheduleKind>("kind");
   QTest::addColumn<int>("pp");
   QTest::addColumn<int>("m");
-  QTest::newRow("gpipe") << ScheduleKind::GPipe << 3 << 4;
-  QTest::newRow("1f1b") << ScheduleKind::OneFOneB << 4 << 5;
-  QTest::newRow("one stage") << ScheduleKind::OneFOneB << 1 << 3;
+  QTest::addColumn<int>("chunks");
+  QTest::newRow("gpipe") << ScheduleKind::GPipe << 3 << 4 << 1;
+  QTest::newRow("1f1b") << ScheduleKind::OneFOneB << 4 << 5 << 1;
+  QTest::newRow("one stage") << ScheduleKind::OneFOneB << 1 << 3 << 1;
+  QTest::newRow("interleaved") << ScheduleKind::OneFOneB << 2 << 4 << 2;
 }
 
 void ScheduleTest::every_loss_is_caught() {
   QFETCH(ScheduleKind, kind);
   QFETCH(int, pp);
   QFETCH(int, m);
-  const Schedule whole = make_schedule(kind, pp, m);
+  QFETCH(int, chunks);
+  const Schedule whole = make_schedule(kind, pp, m, chunks);
   for (size_t stage = 0; stage < whole.actions.size(); ++stage) {
     for (size_t i = 0; i < whole.actions[stage].size(); ++i) {
       Schedule schedule = whole;
@@ -146,7 +238,8 @@ void ScheduleTest::every_doubling_is_caught() {
   QFETCH(ScheduleKind, kind);
   QFETCH(int, pp);
   QFETCH(int, m);
-  const Schedule whole = make_schedule(kind, pp, m);
+  QFETCH(int, chunks);
+  const Schedule whole = make_schedule(kind, pp, m, chunks);
   for (size_t stage = 0; stage < whole.actions.size(); ++stage) {
     for (const Action& action : whole.actions[stage]) {
       Schedule schedule = whole;
@@ -160,13 +253,20 @@ void ScheduleTest::every_wrong_number_is_caught() {
   QFETCH(ScheduleKind, kind);
   QFETCH(int, pp);
   QFETCH(int, m);
-  const Schedule whole = make_schedule(kind, pp, m);
+  QFETCH(int, chunks);
+  const Schedule whole = make_schedule(kind, pp, m, chunks);
   for (size_t stage = 0; stage < whole.actions.size(); ++stage) {
     for (size_t i = 0; i < whole.actions[stage].size(); ++i) {
       for (int wrong : {-2, -1, 0, 1, m, m + 7}) {
         if (whole.actions[stage][i].microbatch == wrong) continue;
         Schedule schedule = whole;
         schedule.actions[stage][i].microbatch = wrong;
+        QVERIFY(!violations(schedule).empty());
+      }
+      for (int wrong : {-1, 0, 1, chunks, chunks + 5}) {
+        if (whole.actions[stage][i].chunk == wrong) continue;
+        Schedule schedule = whole;
+        schedule.actions[stage][i].chunk = wrong;
         QVERIFY(!violations(schedule).empty());
       }
     }
@@ -211,6 +311,33 @@ void ScheduleTest::broken() {
   QFETCH(Change, change);
   QFETCH(QString, message);
   Schedule schedule = make_schedule(ScheduleKind::OneFOneB, 3, 4);
+  change(schedule);
+  QStringList found;
+  for (const std::string& text : violations(schedule)) found << QString::fromStdString(text);
+  QVERIFY2(!found.filter(message).isEmpty(), qPrintable("found: " + found.join(" | ")));
+}
+
+void ScheduleTest::broken_chunks_data() {
+  QTest::addColumn<Change>("change");
+  QTest::addColumn<QString>("message");
+  const auto row = [](const char* name, const char* message, Change change) { QTest::newRow(name) << change << message; };
+  row("second chunk first", "forward 1 of chunk 1 comes before forward 1 of chunk 0",
+      [](Schedule& s) { swap(s, 0, {Kind::Forward, 1, 0}, {Kind::Forward, 1, 1}); });
+  row("first chunk's backward first", "backward 0 of chunk 0 comes before backward 0 of chunk 1",
+      [](Schedule& s) { swap(s, 1, {Kind::Backward, 0, 0}, {Kind::Backward, 0, 1}); });
+  row("unknown chunk", "forward names chunk 2", [](Schedule& s) { s.actions[0].push_back({Kind::Forward, 0, 2}); });
+  row("chunk missing", "stage 1: backward 3 of chunk 0 is missing", [](Schedule& s) { s.actions[1].erase(find(s, 1, Kind::Backward, 3, 0)); });
+  row("received round the pipeline in another order", "receive_forward 1 of chunk 1 meets send_forward 0 of chunk 0 of stage 1",
+      [](Schedule& s) { swap(s, 0, {Kind::ReceiveForward, 0, 1}, {Kind::ReceiveForward, 1, 1}); });
+  row("gradient sent round from the end of the model", "stage 1: receive_backward 0 of chunk 1 has no stage on the other end",
+      [](Schedule& s) { s.actions[1].push_back({Kind::ReceiveBackward, 0, 1}); });
+  row("no chunks", "a stage needs a chunk", [](Schedule& s) { s.chunks = 0; });
+}
+
+void ScheduleTest::broken_chunks() {
+  QFETCH(Change, change);
+  QFETCH(QString, message);
+  Schedule schedule = make_schedule(ScheduleKind::OneFOneB, 2, 4, 2);
   change(schedule);
   QStringList found;
   for (const std::string& text : violations(schedule)) found << QString::fromStdString(text);

@@ -99,6 +99,9 @@ void ValidateTest::good_data() {
     d.parallel.dp = 8192;
     d.workload.batch = 8192 * 4;
   });
+  row("virtual stages", [](Design& d) { d.parallel.virtual_stages = 4; });
+  row("uneven virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 15, 1}; });
+  row("scattered messages", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.scatter_gather_pipeline = true; });
   row("alias of an accelerator", [](Design& d) { d.cluster.accelerator = "a100-80gb"; });
 }
 
@@ -120,6 +123,8 @@ void ValidateTest::rules_data() {
     QTest::newRow(name) << change << note << where << what << accepted << fixes;
   };
   const bool error = false, note = true;
+  row("window without sliding layers", [](Design& d) { d.model.window = 128; }, note,
+      "window", "no layer of the llama architecture slides over a window", "0", 1);
   row("heads over tp", [](Design& d) { d.model.heads = 36; d.model.kv_heads = 4; d.parallel.tp = 8; }, error,
       "tp", "36 heads do not split over tp = 8", "a divisor of 36: 1, 2, 3, 4, 6, 9, 12, 18 or 36", 1);
   row("KV heads over tp", [](Design& d) { d.model.heads = 24; d.model.kv_heads = 12; d.model.ffn = 14336; d.parallel.tp = 8; }, error,
@@ -179,6 +184,34 @@ void ValidateTest::rules_data() {
         d.parallel.dp = 8;
         d.parallel.order = {{MeshAxis::Dp, MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Pp}};
       }, note, "rank_order", "with the order dp-tp-cp-pp", "tp first, as in tp-dp-cp-pp", 1);
+  row("virtual stages alone", [](Design& d) { d.parallel.pp = 1; d.parallel.virtual_stages = 2; }, error,
+      "virtual_stages", "there is none (pp = 1)", "1, or pp of at least 2", 1);
+  row("virtual stages under GPipe", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.schedule = ScheduleKind::GPipe; }, error,
+      "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is GPipe", "the schedule 1f1b", 2);
+  row("layers over virtual stages", [](Design& d) { d.parallel.virtual_stages = 3; }, error,
+      "virtual_stages", "32 layers do not split evenly over pp x virtual stages = 2 x 3", "1, 2, 4, 8 or 16, or stage_layers with a number for each of the 6", 4);
+  row("microbatches in groups", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 36; }, error,
+      "batch", "microbatches in groups of pp = 4, but m = B / (b dp) = 18", "m in multiples of 4", 3);
+  row("fewer microbatches than stages, interleaved", [](Design& d) { d.parallel.pp = 8; d.parallel.virtual_stages = 2; d.workload.batch = 8; }, error,
+      "batch", "groups of pp = 8", "m in multiples of 8", 2);
+  row("batch of interleaved stages", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 31; }, error,
+      "batch", "a batch of 31 does not split", "a multiple of 2", 2);
+  row("virtual stages listed", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {16, 16}; }, error,
+      "stage_layers", "2 virtual stages are listed, but pp x virtual stages = 2 x 2", "4 numbers that add up to 32", 2);
+  row("empty virtual stage", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 0, 16}; }, error,
+      "stage_layers", "virtual stage 2 has no layers", "4 numbers", 1);
+  row("too many microbatches, interleaved", [](Design& d) { d.parallel.virtual_stages = 2; d.workload.batch = int64_t{1} << 20; }, error,
+      "batch", "524,288 microbatches on 4 virtual stages", "at most 262,144 microbatches", 1);
+  row("scatter-gather alone", [](Design& d) { d.parallel.pp = 1; d.parallel.scatter_gather_pipeline = true; }, note,
+      "scatter_gather_pipeline", "no effect: there are no messages between stages", "or off", 1);
+  row("scatter-gather under sequence parallelism", [](Design& d) { d.parallel.sequence_parallel = true; d.parallel.scatter_gather_pipeline = true; }, note,
+      "scatter_gather_pipeline", "sequence parallelism has split the messages already", "or off", 1);
+  row("scatter-gather of odd messages", [](Design& d) {
+        d.parallel.sequence_parallel = false;
+        d.parallel.scatter_gather_pipeline = true;
+        d.workload.seq = 8191;
+        d.model.hidden = 4097;
+      }, error, "scatter_gather_pipeline", "b S D = 33,558,527 elements does not split over tp = 2", "off", 1);
   row("position table too short", [](Design& d) { apply_preset(d, "gpt3-175b"); d.workload.seq = 8192; }, error,
       "seq", "8,192 tokens is longer than the table of 2,048", "at most 2,048", 2);
   row("no position table", [](Design& d) { apply_preset(d, "gpt3-175b"); d.workload.seq = 8192; d.model.positions = 0; }, error,
@@ -191,7 +224,12 @@ void ValidateTest::rules_data() {
       "accelerator", "\"abacus\" is not known", "one of a100-sxm-40gb, ", 1);
   row("profile", [](Design& d) { d.workload.profile = "slow"; }, error, "profile", "\"slow\" is not known", "one of ", 1);
   row("data type", [](Design& d) { d.workload.dtype = DType::Int64; }, error, "dtype", "not one of those offered", "one of bf16, fp16 or fp32", 1);
-  row("context parallelism", [](Design& d) { d.parallel.cp = 2; }, error, "cp", "context parallelism of 2 is not supported", "1", 0);
+  row("sequence over cp", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.cp = 3; }, error, "seq",
+      "context parallelism cannot split 8,192 tokens into 3 parts", "a multiple of 3", 2);
+  row("ulysses heads", [](Design& d) { d.parallel.cp = 8; d.parallel.context = ContextMode::Ulysses; }, error, "cp",
+      "Ulysses cannot spread 8 KV heads over tp x cp = 16 ranks", "divides the KV heads", 2);
+  row("sharded states beside cp", [](Design& d) { d.parallel.cp = 2; d.parallel.sync = SyncStrategy::DistributedOptimizer; }, error,
+      "sync", "not supported beside context parallelism", "ddp-flat", 2);
 }
 
 void ValidateTest::rules() {
@@ -280,7 +318,8 @@ void ValidateTest::absurd_numbers_are_answered() {
   Design design;  // no preset: all zero
   QVERIFY(has_errors(validate(design)));
   design = default_design();
-  design.parallel = {131072, 131072, 131072, 1, true, ScheduleKind::GPipe, {}, {}};
+  design.parallel.tp = design.parallel.pp = design.parallel.dp = design.parallel.cp = 131072;
+  design.parallel.schedule = ScheduleKind::GPipe;
   design.workload.batch = 1;
   QVERIFY(has_errors(validate(design)));
   design.parallel.order.fastest_first.fill(MeshAxis::Tp);
@@ -305,8 +344,15 @@ void ValidateTest::random_designs() {
     if (random.bounded(5) == 0) d.model.layers = pick({1, 2, 3, 31, 126});
     if (random.bounded(5) == 0) d.model.ffn = pick({1, 1000, 12288, 11008});
     if (random.bounded(5) == 0) d.model.positions = pick({0, 1, 100, 8192});
-    d.parallel = {pick({1, 1, 2, 3, 6, 8, 16, 512}), pick({1, 1, 2, 3, 4, 16, 200}), pick({1, 1, 2, 3, 64, 1024, 0}), 1,
-                  random.bounded(2) == 1, ScheduleKind::OneFOneB, {}, {}};
+    d.parallel = {};
+    d.parallel.tp = pick({1, 1, 2, 3, 6, 8, 16, 512});
+    d.parallel.pp = pick({1, 1, 2, 3, 4, 16, 200});
+    d.parallel.dp = pick({1, 1, 2, 3, 64, 1024, 0});
+    if (random.bounded(4) == 0) d.parallel.cp = pick({1, 2, 3, 8, 0, 1024});
+    d.parallel.context = random.bounded(2) == 1 ? ContextMode::Ulysses : ContextMode::AllGather;
+    d.parallel.sequence_parallel = random.bounded(2) == 1;
+    if (random.bounded(3) == 0) d.parallel.virtual_stages = pick({1, 2, 3, 4, 16, 1024});
+    d.parallel.scatter_gather_pipeline = random.bounded(2) == 1;
     if (random.bounded(4) == 0) d.parallel.stage_layers = {pick({0, 1, 16}), pick({-1, 0, 1, 16}), pick({0, 1, 16})};
     std::swap(d.parallel.order.fastest_first[0], d.parallel.order.fastest_first[random.bounded(4u)]);
     d.workload.seq = pick({1, 7, 100, 2048, 8192});
@@ -365,12 +411,17 @@ void ValidateTest::symbols() {
   const Binding binding = bind_symbols(design);
   const std::pair<const char*, int64_t> wanted[] = {
       {"B", 32},   {"b", 1},     {"S", 8192}, {"L", 32},    {"D", 4096}, {"H", 32}, {"G", 8},  {"E", 128}, {"F", 14336},
-      {"V", 128001}, {"Smax", 1}, {"tp", 2},   {"cp", 1},   {"pp", 2},   {"dp", 2}, {"m", 16}, {"Vp", 128256}};
+      {"V", 128001}, {"Smax", 1}, {"tp", 2},   {"cp", 1},   {"pp", 2},   {"dp", 2}, {"v", 1}, {"m", 16}, {"Vp", 128256}};
   for (const auto& [symbol, number] : wanted) QVERIFY2(value(binding, symbol) == number, symbol);
   QCOMPARE(binding.items().size(), std::size(wanted));
   QStringList rules;
   for (const DerivedSymbol& derived : derived_symbols(design)) rules << QString::fromStdString(derived.definition());
   QCOMPARE(rules, (QStringList{"Vp = align(V, 128·tp)", "m = floor(B/(b·dp))"}));
+  design.model.window = 100000;
+  QCOMPARE(value(bind_symbols(design), "We"), int64_t{8192});
+  design.model.window = 4096;
+  QCOMPARE(value(bind_symbols(design), "We"), int64_t{4096});
+  QCOMPARE(derived_symbols(design).back().definition(), std::string("We = min(W, S)"));
   apply_preset(design, "gpt3-175b");
   QCOMPARE(value(bind_symbols(design), "Smax"), int64_t{2048});
   design.parallel.dp = 0;

@@ -1,5 +1,6 @@
 #include "support/designs.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -28,7 +29,11 @@ Design tiny_design(const char* architecture) {
   d.model.ffn = 24;
   d.model.vocab = 40;
   d.model.positions = d.model.architecture == "gpt" ? 8 : 0;
-  d.model.tied_embeddings = d.model.architecture == "gpt";
+  const auto is_one_of = [&](std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), d.model.architecture) != names.end();
+  };
+  d.model.window = is_one_of({"mistral", "gemma2"}) ? 3 : 0;
+  d.model.tied_embeddings = is_one_of({"gpt", "gemma", "gemma2", "mpt"});
   d.workload.seq = 8;
   d.workload.batch = 4;
   d.workload.microbatch = 1;

@@ -7,7 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "cost/step_model.h"
+#include "cost/stage_boundary.h"
 #include "design/validate.h"
 #include "graph/build.h"
 #include "schedule/schedule.h"
@@ -28,9 +28,9 @@ std::string parameter_name(const Segment& s, const Instance& instance, const Par
   return p.tied.empty() ? instance.name + "." + s.tensor(p.tensor).name : p.tied;
 }
 
-std::vector<std::vector<Instance>> instances_by_stage(const Design& d, const Graph& graph) {
-  std::vector<std::vector<Instance>> out(static_cast<size_t>(d.parallel.pp));
-  const std::vector<int64_t> layers = layers_per_stage(d);
+std::vector<std::vector<Instance>> instances_by_virtual_stage(const Design& d, const Graph& graph) {
+  const std::vector<int64_t> layers = layers_per_virtual_stage(d);
+  std::vector<std::vector<Instance>> out(layers.size());
   int64_t layer = 0;
   for (size_t p = 0; p < out.size(); ++p) {
     if (p == 0) out[p].push_back({0, "embedding"});
@@ -52,14 +52,15 @@ class Machine {
   Machine(const Design& design, const Parameters& parameters, unsigned seed, const ModelLibrary& library)
       : d_(design),
         binding_(bind_symbols(design)),
-        mesh_({design.parallel.tp, 1, design.parallel.dp, design.parallel.pp, design.model.kv_heads}, design.parallel.order),
+        mesh_({design.parallel.tp, design.parallel.cp, design.parallel.dp, design.parallel.pp, design.model.kv_heads}, design.parallel.order),
         parameters_(parameters) {
     const auto problems = validate(design);
     if (has_errors(problems)) fail(to_string(problems.front()));
     auto graph = build_graph(structure_of(design), library);
     if (auto* problem = std::get_if<Problem>(&graph)) fail(to_string(*problem));
     graph_ = std::get<0>(graph);
-    stages_ = instances_by_stage(design, *graph_);
+    stages_ = instances_by_virtual_stage(design, *graph_);
+    boundary_ = stage_boundary(*graph_);
     microbatches_ = static_cast<int>(*binding_.get(Symbol::intern("m")));
     for (int64_t r = 0; r < mesh_.ranks(); ++r) stage_ranks_[mesh_.coordinate(r, MeshAxis::Pp)].push_back(r);
     make_data(seed);
@@ -69,7 +70,8 @@ class Machine {
   }
 
   RunResult run(bool backward) {
-    const Schedule schedule = make_schedule(d_.parallel.schedule, static_cast<int>(d_.parallel.pp), microbatches_);
+    const Schedule schedule = make_schedule(d_.parallel.schedule, static_cast<int>(d_.parallel.pp), microbatches_,
+                                            static_cast<int>(d_.parallel.virtual_stages));
     std::vector<size_t> next(schedule.actions.size(), 0);
     bool progress = true, done = false;
     while (progress && !done) {
@@ -126,14 +128,15 @@ class Machine {
 
   bool step(int stage, const Action& action, bool backward) {
     const int64_t from = action.microbatch;
+    const int here = action.chunk * static_cast<int>(d_.parallel.pp) + stage;  // virtual stage
     switch (action.kind) {
-      case ActionKind::ReceiveForward: return move_message(forward_[{stage, from}], inbox_[{stage, from}]);
-      case ActionKind::SendForward: return move_message(inbox_[{stage, ~from}], forward_[{stage + 1, from}]);
-      case ActionKind::Forward: forward(stage, static_cast<int>(from)); return true;
-      case ActionKind::ReceiveBackward: return !backward || move_message(backward_[{stage, from}], inbox_grad_[{stage, from}]);
-      case ActionKind::SendBackward: return !backward || move_message(inbox_grad_[{stage, ~from}], backward_[{stage - 1, from}]);
+      case ActionKind::ReceiveForward: return receive(forward_[{here, from}], inbox_[{here, from}]);
+      case ActionKind::SendForward: return send(inbox_[{here, ~from}], forward_[{here + 1, from}]);
+      case ActionKind::Forward: forward(here, static_cast<int>(from)); return true;
+      case ActionKind::ReceiveBackward: return !backward || receive(backward_[{here, from}], inbox_grad_[{here, from}]);
+      case ActionKind::SendBackward: return !backward || send(inbox_grad_[{here, ~from}], backward_[{here - 1, from}]);
       case ActionKind::Backward:
-        if (backward) this->backward(stage, static_cast<int>(from));
+        if (backward) this->backward(here, static_cast<int>(from));
         return true;
       default: return true;
     }
@@ -145,11 +148,38 @@ class Machine {
     from.clear();
     return true;
   }
+  // What a rank holds of the message, counted from what it holds of the stream.
+  Starts message_start(int64_t of, int64_t within) const {
+    Starts starts = part(boundary_.message, of).first;
+    const Starts from = part(boundary_.stream, within).first;
+    for (size_t d = 0; d < starts.size(); ++d) starts[d] -= from[d];
+    return starts;
+  }
+  bool send(Message& from, Message& to) {
+    if (!move_message(from, to)) return false;
+    for (auto& [rank, value] : to) value = cut(value, message_start(rank, rank), part(boundary_.message, rank).second);
+    return true;
+  }
+  bool receive(Message& from, Message& to) {
+    if (!move_message(from, to)) return false;
+    if (boundary_.gathered.empty()) return true;
+    const Message parts = std::move(to);
+    to.clear();
+    for (const auto& [rank, value] : parts) {
+      RealTensor whole(part(boundary_.stream, rank).second);
+      for (int64_t member : mesh_.group(rank, boundary_.gathered)) paste(whole, parts.at(member), message_start(member, rank));
+      to[rank] = std::move(whole);
+    }
+    return true;
+  }
   int64_t lane(int64_t rank) const { return mesh_.with(rank, MeshAxis::Pp, 0); }
 
-  void forward(int stage, int m) {
-    Message stream = std::move(inbox_[{stage, m}]);
-    for (const Instance& instance : stages_[static_cast<size_t>(stage)]) {
+  int stage_of(int virtual_stage) const { return virtual_stage % static_cast<int>(d_.parallel.pp); }
+
+  void forward(int here, int m) {
+    const int stage = stage_of(here);
+    Message stream = std::move(inbox_[{here, m}]);
+    for (const Instance& instance : stages_[static_cast<size_t>(here)]) {
       const Segment& s = segment(instance.segment);
       RankValues values;
       for (int64_t rank : stage_ranks_[stage]) {
@@ -169,7 +199,7 @@ class Machine {
       keep_saved(s, values);
       saved_[{instance.name, m}] = std::move(values);
     }
-    inbox_[{stage, ~m}] = std::move(stream);
+    inbox_[{here, ~m}] = std::move(stream);
   }
 
   void load_parameters(const Segment& s, const Instance& instance, int64_t rank, std::vector<RealTensor>& v) const {
@@ -197,9 +227,10 @@ class Machine {
         if (!kept.count(s.tensors[t].storage)) v[t] = RealTensor();
   }
 
-  void backward(int stage, int m) {
-    Message stream = std::move(inbox_grad_[{stage, m}]);
-    auto& list = stages_[static_cast<size_t>(stage)];
+  void backward(int here, int m) {
+    const int stage = stage_of(here);
+    Message stream = std::move(inbox_grad_[{here, m}]);
+    auto& list = stages_[static_cast<size_t>(here)];
     for (auto instance = list.rbegin(); instance != list.rend(); ++instance) {
       const Segment& s = segment(instance->segment);
       RankValues values = std::move(saved_.at({instance->name, m}));
@@ -221,7 +252,7 @@ class Machine {
         for (const Param& p : s.params) accumulate(rank, parameter_name(s, *instance, p), s.tensor(p.gradient), v[static_cast<size_t>(p.gradient)]);
       }
     }
-    inbox_grad_[{stage, ~m}] = std::move(stream);
+    inbox_grad_[{here, ~m}] = std::move(stream);
   }
 
   struct LocalGradient {
@@ -259,14 +290,16 @@ class Machine {
       value(op.outputs[0]) = cut(value(op.inputs[0]), starts, sizes);
       return;
     }
-    KernelCall call{op, {}, {}, {}, {}, d_.model.heads / d_.model.kv_heads};
+    KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / d_.model.kv_heads, d_.model.window};
     for (TensorId id : op.inputs) {
       call.inputs.push_back(&value(id));
       call.input_starts.push_back(part(s.tensor(id), rank).first);
+      call.input_names.push_back(s.tensor(id).name);
     }
     for (TensorId id : op.outputs) {
       auto [starts, sizes] = part(s.tensor(id), rank);
       call.output_starts.push_back(starts);
+      call.output_names.push_back(s.tensor(id).name);
       call.output_shapes.push_back(sizes);
     }
     auto outputs = run_kernel(call);
@@ -339,7 +372,8 @@ class Machine {
   DeviceMesh mesh_;
   const Parameters& parameters_;
   std::shared_ptr<const Graph> graph_;
-  std::vector<std::vector<Instance>> stages_;
+  std::vector<std::vector<Instance>> stages_;  // per virtual stage
+  StageBoundary boundary_;
   std::map<int64_t, std::vector<int64_t>> stage_ranks_;
   int microbatches_ = 1;
   std::vector<RealTensor> tokens_, targets_;
@@ -361,7 +395,7 @@ Parameters random_parameters(const Design& design, unsigned seed, const ModelLib
   std::normal_distribution<double> normal(0, 0.4);
   Parameters out;
   const Graph& g = *std::get<0>(graph);
-  const auto stages = instances_by_stage(alone, g);
+  const auto stages = instances_by_virtual_stage(alone, g);
   for (const Instance& instance : stages[0])
     for (const Param& p : g.segments[static_cast<size_t>(instance.segment)].params) {
       const Segment& s = g.segments[static_cast<size_t>(instance.segment)];

@@ -7,6 +7,8 @@ namespace shardscape::test {
 namespace {
 
 constexpr double kEps = 1e-5;
+constexpr double kCap = 1.5;    // small, so that tiny numbers feel it
+constexpr double kScale = 4;   // of embeddings
 
 struct Rows {
   int64_t rows, width;
@@ -34,7 +36,11 @@ class Kernel {
       case OpKind::Rope: rope(backward ? -1 : 1); break;
       case OpKind::Attention: backward ? attention_backward() : attention(); break;
       case OpKind::SwiGlu: backward ? swiglu_backward() : swiglu(); break;
+      case OpKind::GeGlu: backward ? geglu_backward() : geglu(); break;
+      case OpKind::SoftCap: backward ? soft_cap_backward() : soft_cap(); break;
+      case OpKind::Scale: scale(); break;
       case OpKind::Gelu: backward ? gelu_backward() : gelu(); break;
+      case OpKind::Dropout: backward ? dropout_backward() : dropout(); break;
       case OpKind::ReduceMax: reduce_max(); break;
       case OpKind::SumExp: backward ? sum_exp_backward() : sum_exp(); break;
       case OpKind::Pick: backward ? pick_backward() : pick(); break;
@@ -120,14 +126,15 @@ class Kernel {
       at(out_[1], r) = mean;
       at(out_[2], r) = rstd;
       for (int64_t d = 0; d < width; ++d)
-        at(out_[0], r * width + d) = (at(in(0), r * width + d) - mean) * rstd * at(in(1), d) + at(in(2), d);
+        at(out_[0], r * width + d) = (at(in(0), r * width + d) - mean) * rstd * at(in(1), d) + (c_.inputs.size() > 2 ? at(in(2), d) : 0);
     }
   }
-  void layer_norm_backward() {  // g, x, weight, bias, mean, rstd
+  void layer_norm_backward() {  // g, x, weight, bias if there is one, mean, rstd
+    const size_t statistics = c_.inputs.size() - 2;
     const auto [rows, width] = rows_of(in(1));
     const auto n = static_cast<double>(width);
     for (int64_t r = 0; r < rows; ++r) {
-      const double mean = at(in(4), r), rstd = at(in(5), r);
+      const double mean = at(in(statistics), r), rstd = at(in(statistics + 1), r);
       double sum = 0, dot = 0;
       for (int64_t d = 0; d < width; ++d) {
         const double gw = at(in(0), r * width + d) * at(in(2), d);
@@ -138,7 +145,7 @@ class Kernel {
         const double g = at(in(0), r * width + d), xhat = (at(in(1), r * width + d) - mean) * rstd;
         at(out_[0], r * width + d) = rstd * (g * at(in(2), d) - sum / n - xhat * dot / n);
         at(out_[1], d) += g * xhat;
-        at(out_[2], d) += g;
+        if (out_.size() > 2) at(out_[2], d) += g;
       }
     }
   }
@@ -157,6 +164,38 @@ class Kernel {
     }
   }
 
+  // The same elements fall however the tensor is spread: the choice depends on the place in the whole.
+  static constexpr double kKeep = 0.75;
+  static bool kept(int64_t a, int64_t b, int64_t c, int64_t d) {
+    const uint64_t hash = static_cast<uint64_t>(((a * 131 + b) * 137 + c) * 139 + d + 1) * 0x9E3779B97F4A7C15ULL;
+    return (hash >> 40) % 4 != 0;
+  }
+  void dropout() {
+    const RealTensor& x = in(0);
+    const Starts& at0 = c_.input_starts[0];
+    const int64_t seq = x.shape[1], width = x.shape[2];
+    for (int64_t i = 0; i < x.elements(); ++i) {
+      const bool keep = kept(at0[0] + i / width / seq, at0[1] + i / width % seq, at0[2] + i % width, 0);
+      at(out_[1], i) = keep;
+      at(out_[0], i) = keep ? at(x, i) / kKeep : 0;
+    }
+  }
+  void dropout_backward() {  // g, mask
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * at(in(1), i) / kKeep;
+  }
+
+  // An output or input of the attention by the name that its profile gives it; nothing where the profile has none.
+  RealTensor* output(const std::string& suffix) {
+    for (size_t i = 0; i < out_.size(); ++i)
+      if (c_.output_names[i].find(suffix) != std::string::npos) return &out_[i];
+    return nullptr;
+  }
+  const RealTensor* input(const std::string& suffix) const {
+    for (size_t i = 0; i < c_.inputs.size(); ++i)
+      if (c_.input_names[i].find(suffix) != std::string::npos) return c_.inputs[i];
+    return nullptr;
+  }
+
   // Index of (batch, position, head, 0) in [b, s, h, e].
   static int64_t row(const RealTensor& t, int64_t b, int64_t s, int64_t h) {
     return ((b * t.shape[1] + s) * t.shape[2] + h) * t.shape[3];
@@ -170,48 +209,80 @@ class Kernel {
     return (c_.input_starts[q][2] + head) / c_.heads_per_kv - c_.input_starts[k][2];
   }
   bool masked(int64_t s, int64_t t, size_t q, size_t k) const {
-    return c_.op.causal && c_.input_starts[k][1] + t > c_.input_starts[q][1] + s;
+    const int64_t back = c_.input_starts[q][1] + s - c_.input_starts[k][1] - t;
+    return (c_.op.causal && back < 0) || (c_.op.window && back >= c_.window);
   }
+  // What becomes of a raw score before the softmax: capped, less a penalty on distance that halves from head to head.
+  double shaped(double raw, int64_t h, int64_t s, int64_t t, size_t q, size_t k) const {
+    if (c_.op.soft_cap) raw = kCap * std::tanh(raw / kCap);
+    if (!c_.op.alibi) return raw;
+    const auto back = static_cast<double>(c_.input_starts[q][1] + s - c_.input_starts[k][1] - t);
+    return raw - back * std::pow(2.0, -1.0 - static_cast<double>(c_.input_starts[q][2] + h));
+  }
+  double shape_slope(double raw) const { return c_.op.soft_cap ? 1 - std::pow(std::tanh(raw / kCap), 2) : 1; }
 
   void attention() {  // q, k, v
     const RealTensor &q = in(0), &k = in(1), &v = in(2);
+    RealTensor *lse = output(".lse"), *softmax = output(".softmax"), *mask = output(".mask"), *dropped = output(".dropped");
+    const int64_t keys = k.shape[1];
+    std::vector<double> p(static_cast<size_t>(keys));
     for (int64_t b = 0; b < q.shape[0]; ++b)
       for (int64_t h = 0; h < q.shape[2]; ++h)
         for (int64_t s = 0; s < q.shape[1]; ++s) {
-          const int64_t g = kv_head(h, 0, 1), qi = row(q, b, s, h);
+          const int64_t g = kv_head(h, 0, 1), qi = row(q, b, s, h), line = (b * q.shape[2] + h) * q.shape[1] + s;
           double total = 0;
-          for (int64_t t = 0; t < k.shape[1]; ++t) {
-            if (masked(s, t, 0, 1)) continue;
-            const double p = std::exp(score(q, k, qi, row(k, b, t, g)));
-            total += p;
-            for (int64_t e = 0; e < v.shape[3]; ++e) at(out_[0], qi + e) += p * at(v, row(v, b, t, g) + e);
+          for (int64_t t = 0; t < keys; ++t) {
+            p[static_cast<size_t>(t)] = masked(s, t, 0, 1) ? 0 : std::exp(shaped(score(q, k, qi, row(k, b, t, g)), h, s, t, 0, 1));
+            total += p[static_cast<size_t>(t)];
           }
-          for (int64_t e = 0; e < v.shape[3]; ++e) at(out_[0], qi + e) /= total;
-          at(out_[1], (b * q.shape[2] + h) * q.shape[1] + s) = std::log(total);
+          if (lse) at(*lse, line) = std::log(total);
+          for (int64_t t = 0; t < keys; ++t) {
+            double weight = p[static_cast<size_t>(t)] / total;
+            if (softmax) at(*softmax, line * keys + t) = weight;
+            if (mask) {
+              const bool keep = kept(c_.input_starts[0][0] + b, c_.input_starts[0][2] + h, c_.input_starts[0][1] + s, t);
+              at(*mask, line * keys + t) = keep;
+              weight = keep ? weight / kKeep : 0;
+            }
+            if (dropped) at(*dropped, line * keys + t) = weight;
+            for (int64_t e = 0; e < v.shape[3]; ++e) at(out_[0], qi + e) += weight * at(v, row(v, b, t, g) + e);
+          }
         }
   }
-  void attention_backward() {  // g, q, k, v, o, lse
-    const RealTensor &go = in(0), &q = in(1), &k = in(2), &v = in(3), &o = in(4), &lse = in(5);
+  // g, q, k, v, then either the output and log-sum-exp (scores are made again) or the kept scores.
+  void attention_backward() {
+    const RealTensor &go = in(0), &q = in(1), &k = in(2), &v = in(3);
+    const RealTensor *lse = input(".lse"), *softmax = input(".softmax"), *mask = input(".mask"), *dropped = input(".dropped");
     const double scale = 1 / std::sqrt(static_cast<double>(q.shape[3]));
+    const int64_t keys = k.shape[1];
+    std::vector<double> p(static_cast<size_t>(keys)), dp(static_cast<size_t>(keys));
     for (int64_t b = 0; b < q.shape[0]; ++b)
       for (int64_t h = 0; h < q.shape[2]; ++h)
         for (int64_t s = 0; s < q.shape[1]; ++s) {
-          const int64_t g = kv_head(h, 1, 2), qi = row(q, b, s, h);
+          const int64_t g = kv_head(h, 1, 2), qi = row(q, b, s, h), line = (b * q.shape[2] + h) * q.shape[1] + s;
           double delta = 0;
-          for (int64_t e = 0; e < q.shape[3]; ++e) delta += at(go, qi + e) * at(o, qi + e);
-          for (int64_t t = 0; t < k.shape[1]; ++t) {
-            if (masked(s, t, 1, 2)) continue;
+          for (int64_t t = 0; t < keys; ++t) {
+            const auto i = static_cast<size_t>(t);
             const int64_t ki = row(k, b, t, g);
-            const double p = std::exp(score(q, k, qi, ki) - at(lse, (b * q.shape[2] + h) * q.shape[1] + s));
-            double dp = 0;
+            p[i] = softmax ? at(*softmax, line * keys + t)
+                           : masked(s, t, 1, 2) ? 0 : std::exp(shaped(score(q, k, qi, ki), h, s, t, 1, 2) - at(*lse, line));
+            const double weight = dropped ? at(*dropped, line * keys + t) : p[i];
+            double dot = 0;
             for (int64_t e = 0; e < q.shape[3]; ++e) {
-              dp += at(go, qi + e) * at(v, ki + e);
-              at(out_[2], ki + e) += p * at(go, qi + e);
+              dot += at(go, qi + e) * at(v, ki + e);
+              at(out_[2], ki + e) += weight * at(go, qi + e);
             }
-            const double ds = p * (dp - delta) * scale;
+            dp[i] = mask ? dot * at(*mask, line * keys + t) / kKeep : dot;
+            if (softmax) delta += p[i] * dp[i];
+          }
+          if (!softmax)
+            for (int64_t e = 0; e < q.shape[3]; ++e) delta += at(go, qi + e) * at(in(4), qi + e);
+          for (int64_t t = 0; t < keys; ++t) {
+            const auto i = static_cast<size_t>(t);
+            const double ds = p[i] * (dp[i] - delta) * scale * shape_slope(score(q, k, qi, row(k, b, t, g)));
             for (int64_t e = 0; e < q.shape[3]; ++e) {
-              at(out_[0], qi + e) += ds * at(k, ki + e);
-              at(out_[1], ki + e) += ds * at(q, qi + e);
+              at(out_[0], qi + e) += ds * at(k, row(k, b, t, g) + e);
+              at(out_[1], row(k, b, t, g) + e) += ds * at(q, qi + e);
             }
           }
         }
@@ -227,14 +298,33 @@ class Kernel {
       at(out_[1], i) = at(in(0), i) * x * sig;
     }
   }
+  static double gelu(double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+  static double gelu_slope(double x) {
+    return 0.5 * std::erfc(-x / std::sqrt(2.0)) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
+  }
   void gelu() {
-    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * 0.5 * std::erfc(-at(in(0), i) / std::sqrt(2.0));
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = gelu(at(in(0), i));
   }
   void gelu_backward() {  // g, x
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * gelu_slope(at(in(1), i));
+  }
+  void geglu() {
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = gelu(at(in(0), i)) * at(in(1), i);
+  }
+  void geglu_backward() {  // g, gate, up
     for (int64_t i = 0; i < in(0).elements(); ++i) {
-      const double x = at(in(1), i), density = std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
-      at(out_[0], i) = at(in(0), i) * (0.5 * std::erfc(-x / std::sqrt(2.0)) + x * density);
+      at(out_[0], i) = at(in(0), i) * at(in(2), i) * gelu_slope(at(in(1), i));
+      at(out_[1], i) = at(in(0), i) * gelu(at(in(1), i));
     }
+  }
+  void soft_cap() {
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = kCap * std::tanh(at(in(0), i) / kCap);
+  }
+  void soft_cap_backward() {  // g, result
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * (1 - std::pow(at(in(1), i) / kCap, 2));
+  }
+  void scale() {
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = kScale * at(in(0), i);
   }
 
   void reduce_max() {

@@ -16,7 +16,9 @@ struct KernelCall {
   std::vector<const RealTensor*> inputs;
   std::vector<Starts> input_starts, output_starts;
   std::vector<std::vector<int64_t>> output_shapes;
+  std::vector<std::string> input_names, output_names;
   int64_t heads_per_kv = 1;
+  int64_t window = 0;  // of attention that slides
 };
 
 std::vector<RealTensor> run_kernel(const KernelCall& call);

@@ -43,14 +43,46 @@ std::vector<NamedDesign> trace_designs() {
       {"tied embeddings", trace_design("llama3-8b", 2, 2, 2, false, 2, 2)},
       {"tied embeddings on one stage", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
       {"other rank order", trace_design("llama3-8b", 2, 2, 2, true, 2, 2)},
+      {"interleaved", trace_design("llama3-8b", 2, 4, 1, true, 8, 8)},
+      {"interleaved on two stages", trace_design("llama3-8b", 2, 2, 2, false, 6, 6)},
+      {"interleaved, uneven chunks", trace_design("llama3-8b", 1, 2, 1, false, 4, 5)},
+      {"interleaved, scattered messages", trace_design("gpt3-175b", 2, 4, 2, false, 4, 8)},
+      {"scattered messages", trace_design("llama3-8b", 4, 4, 1, false, 5, 4)},
       {"twelve groups and more", trace_design("llama3-8b", 2, 4, 16, true, 2, 4)},
+      {"distributed optimizer", trace_design("llama3-8b", 1, 1, 3, false, 2, 2)},
+      {"distributed optimizer tp 2 sp pp 2", trace_design("gpt3-175b", 2, 2, 4, true, 3, 2)},
+      {"distributed optimizer in buckets", trace_design("gpt3-175b", 2, 1, 3, true, 2, 2)},
+      {"distributed optimizer in buckets, virtual stages", trace_design("llama3-8b", 2, 2, 3, true, 4, 8)},
+      {"flat buffer in buckets pp 2", trace_design("llama3-8b", 1, 2, 3, false, 3, 4)},
+      {"ddp buckets tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
+      {"ddp buckets gpipe", trace_design("llama3-8b", 1, 2, 2, false, 3, 4)},
+      {"fsdp", trace_design("llama3-8b", 1, 1, 3, false, 1, 3)},
+      {"fsdp accumulating tp 2 sp", trace_design("llama3-8b", 2, 1, 2, true, 3, 2)},
+      {"fsdp 1f1b kv heads fewer than tp", trace_design("llama3-8b", 16, 2, 2, true, 3, 4)},
+      {"fsdp gpipe tied embeddings", trace_design("gpt3-175b", 1, 2, 3, false, 3, 4)},
+      {"fsdp stages without layers", trace_design("llama3-8b", 2, 4, 2, true, 3, 3)},
+      {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
   };
   for (NamedDesign& d : all) {
     const std::string name = d.name;
     if (name.starts_with("one kv head")) d.design.model.kv_heads = 1;
+    if (name.starts_with("distributed optimizer")) d.design.parallel.sync = SyncStrategy::DistributedOptimizer;
+    if (name.starts_with("ddp buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
+    d.design.parallel.overlap_grad_reduce = name.find("in buckets") != std::string::npos;
+    if (name.ends_with("virtual stages")) d.design.parallel.virtual_stages = 2;
+    if (name == "ddp buckets gpipe") d.design.parallel.schedule = ScheduleKind::GPipe;
+    if (name.starts_with("fsdp")) d.design.parallel.sync = SyncStrategy::Fsdp1;
+    if (name == "fsdp full recompute") d.design.workload.recompute = Recompute::Full;
+    if (name == "fsdp gpipe tied embeddings") {
+      d.design.parallel.schedule = ScheduleKind::GPipe;
+      d.design.model.tied_embeddings = true;
+    }
     if (name == "gpipe") d.design.parallel.schedule = ScheduleKind::GPipe;
+    if (name.starts_with("interleaved")) d.design.parallel.virtual_stages = name == "interleaved on two stages" ? 3 : 2;
+    if (name == "interleaved, uneven chunks") d.design.parallel.stage_layers = {0, 2, 2, 1};
+    if (name.ends_with("scattered messages")) d.design.parallel.scatter_gather_pipeline = true;
     if (name == "uneven stages") d.design.parallel.stage_layers = {1, 2, 2, 1};
-    if (name == "stages without layers") d.design.parallel.stage_layers = {0, 2, 1, 0};
+    if (name.ends_with("stages without layers")) d.design.parallel.stage_layers = {0, 2, 1, 0};
     if (name.starts_with("tied embeddings")) d.design.model.tied_embeddings = true;
     if (name == "other rank order") parse_rank_order("pp-dp-cp-tp", d.design.parallel.order);
   }

@@ -1,6 +1,7 @@
 // The Memory, Compute and Communication views: picking by mouse and keys, the inspector, stale results, themes.
 #include <QApplication>
 #include <QFrame>
+#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
@@ -281,6 +282,35 @@ class ChartsTest : public QObject {
     QVERIFY(session.current());
     QVERIFY(!view.notice()->dimmed());
     QVERIFY(!view.notice()->card()->isVisible());
+  }
+
+  // However it comes up, every line of the card has its full height and nothing lies beyond its edge.
+  void theCardShowsAllOfItsText() {
+    Session session;
+    set_pipeline(session);
+    MemoryView view(&session);
+    open(view);
+    const auto whole = [&] {
+      const QWidget* card = view.notice()->card();
+      for (const QWidget* part : card->findChildren<QWidget*>()) {
+        if (!part->isVisible() || !card->rect().contains(part->geometry())) return false;
+        if (const auto* label = qobject_cast<const QLabel*>(part); label && label->height() < label->heightForWidth(label->width()))
+          return false;
+      }
+      return view.rect().contains(card->geometry());
+    };
+    for (const char* wrong : {"5", "3", "7"}) {  // the first card, and texts that change while it is there
+      QVERIFY(!session.setKnob(QStringLiteral("tp"), QString::fromLatin1(wrong)));
+      session.waitForReport();
+      QVERIFY(view.notice()->card()->isVisible());
+      QVERIFY2(whole(), wrong);
+    }
+    for (const int width : {900, 340, 620}) {
+      view.resize(width, 640);
+      QTRY_VERIFY2(whole(), qPrintable(QString::number(width)));
+    }
+    Theme::instance().setMode(Theme::Mode::Dark);
+    QTRY_VERIFY(whole());
   }
 
   void aViewOpenedOnAnInvalidDesignSaysSo() {

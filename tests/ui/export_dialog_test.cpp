@@ -169,6 +169,42 @@ class ExportDialogTest : public QObject {
     session_->waitForReport();
     QVERIFY(!part<QPushButton>("export_start")->isEnabled());
     QVERIFY(message().contains("design has a problem"));
+    QVERIFY2(message().contains("Tensor parallel (tp)"), qPrintable(message()));
+    QVERIFY2(!part<QLabel>("export_size")->text().contains("traces"), qPrintable(part<QLabel>("export_size")->text()));
+    session_->undoStack()->undo();
+    QVERIFY(!part<QLabel>("export_size")->text().contains("traces"));  // nor while it is being computed
+    session_->waitForReport();
+    QVERIFY(part<QLabel>("export_size")->text().contains("8 traces"));
+  }
+
+  void theFolderFollowsTheDesignUntilItIsChosen() {
+    auto* line = part<QLineEdit>("export_folder");
+    QVERIFY2(line->text().endsWith("/" + slug(QString::fromStdString(session_->design().name))), qPrintable(line->text()));
+    session_->applyPreset("llama3-70b");
+    const QString suggested = "/" + slug(QString::fromStdString(session_->design().name));
+    QVERIFY(suggested.contains("70b"));
+    QVERIFY2(line->text().endsWith(suggested), qPrintable(line->text()));
+    enter(target("mine"));
+    session_->applyPreset("llama3-8b");
+    QCOMPARE(line->text(), target("mine"));
+  }
+
+  // A click on Cancel that comes just after the end must not close the dialog.
+  void closeIsNeverWhereCancelWas() {
+    enter(target("bundle"));
+    auto *cancel = part<QPushButton>("export_cancel"), *close = part<QPushButton>("export_close");
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QTest::qWait(1);
+    const QRect was(cancel->mapTo(dialog_.get(), QPoint()), cancel->size());
+    QVERIFY(finished.count() || finished.wait(20000));
+    QVERIFY(!cancel->isVisible());
+    for (const QPushButton* button : {close, part<QPushButton>("export_open"), part<QPushButton>("export_start")}) {
+      const QRect now(button->mapTo(dialog_.get(), QPoint()), button->size());
+      QVERIFY2(!now.intersects(was), qPrintable(button->text()));
+    }
+    QTest::mouseClick(close, Qt::LeftButton);
+    QVERIFY(!dialog_->isVisible());
   }
 
   void closingKeepsAnExportRunning() {

@@ -129,6 +129,58 @@ class FormTest : public QObject {
     QTRY_COMPARE(tp->text(), QString::number(before));
   }
 
+  // "4" is a length that the design takes before "a" makes a text that it does not.
+  void aRejectedTextGivesBackTheValueBeforeTheEdit() {
+    QLineEdit* seq = focused("seq");
+    IssueLine* issue = form_->row("seq")->issueLine();
+    for (const char* typed : {"4a", "abc", "-5", "0"}) {
+      form_->focusKnob("seq");
+      QTest::keyClicks(seq, typed);
+      QVERIFY(issue->isVisible());
+      const QString accepted = QString::fromStdString(accepted_values(*find_knob("seq")));
+      QVERIFY2(issue->text().contains(accepted), qPrintable(issue->text()));
+      QVERIFY(session_->rejected("seq"));
+      QCOMPARE(session_->allProblems().front().where, std::string("seq"));
+      QCOMPARE(issue->fixButton()->text(), QString("Keep 8,192"));
+      QTest::keyClick(seq, Qt::Key_Tab);  // as a click on the button does
+      QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
+      QTRY_COMPARE(seq->text(), QString("8,192"));
+      QCOMPARE(session_->design().workload.seq, 8192);
+      QVERIFY(!issue->isVisible());
+      QVERIFY(!session_->rejected("seq"));
+      QVERIFY(session_->undoStack()->isClean());
+    }
+  }
+
+  void escapeGivesBackTheValueBeforeTheEdit() {
+    QLineEdit* seq = focused("seq");
+    QTest::keyClicks(seq, "4096");
+    QTest::keyClick(seq, Qt::Key_Escape);
+    QCOMPARE(session_->design().workload.seq, 8192);
+    QCOMPARE(seq->text(), QString("8,192"));
+    QTest::keyClick(seq, Qt::Key_Return);
+    QTest::keyClicks(seq, "2048");
+    QTest::keyClick(seq, Qt::Key_Return);
+    QTest::keyClick(seq, Qt::Key_Escape);  // nothing typed since
+    QCOMPARE(session_->design().workload.seq, 2048);
+  }
+
+  void choicesAreReadInFull() {
+    for (const int width : {264, 300, 420}) {
+      form_->resize(width, 900);
+      QTest::qWait(1);
+      for (const Knob& knob : knobs()) {
+        if (knob.type != KnobType::Choice) continue;
+        auto* box = field<QComboBox>(knob.id.c_str());
+        int longest = 0;
+        for (int i = 0; i < box->count(); ++i) longest = std::max(longest, box->fontMetrics().horizontalAdvance(box->itemText(i)));
+        const bool whole = box->width() >= longest + 36;
+        const bool all_there_is = box->width() == form_->row(QString::fromStdString(knob.id))->width();
+        QVERIFY2(whole || all_there_is, knob.id.c_str());
+      }
+    }
+  }
+
   void undoReplacesHalfTypedText() {
     session_->setKnob("seq", "1024");
     QLineEdit* seq = focused("seq");

@@ -176,6 +176,7 @@ class GraphViewTest : public QObject {
     key(Qt::Key_Right);  // goes in
     QCOMPARE(canvas()->selected(), op("RMS norm"));
     QCOMPARE(session_->inspection().title, QString("RMS norm"));
+    for (const auto& row : session_->inspection().rows) QVERIFY(row.first != "einsum");
     key(Qt::Key_Down);
     QVERIFY(canvas()->selected().op >= 0 && outline().segment(1).op(canvas()->selected().op).kind == OpKind::AllGather);
     key(Qt::Key_Down);
@@ -242,7 +243,7 @@ class GraphViewTest : public QObject {
     canvas()->setFocus();
     QTest::keyClick(canvas(), Qt::Key_F, Qt::ControlModifier);
     auto* field = view_->findChild<QLineEdit*>("graph_search");
-    QTRY_VERIFY(field->hasFocus());
+    QCOMPARE(view_->focusWidget(), field);
     QTest::keyClicks(field, "down proj");
     auto* count = view_->findChild<QLabel*>("match_count");
     QCOMPARE(count->text(), QString("2 matches"));  // one per run of equal layers
@@ -262,7 +263,40 @@ class GraphViewTest : public QObject {
     QCOMPARE(count->text(), QString("no match"));
     QTest::keyClick(field, Qt::Key_Escape);
     QVERIFY(field->text().isEmpty());
-    QVERIFY(canvas()->hasFocus());
+    QCOMPARE(view_->focusWidget(), canvas());
+  }
+
+  void matchesTakeNoRoomFromTheBar() {
+    view_->resize(660, 600);
+    auto* field = view_->findChild<QLineEdit*>("graph_search");
+    auto* count = view_->findChild<QLabel*>("match_count");
+    const int least = view_->minimumSizeHint().width(), width = field->width();
+    field->setText("proj");
+    QTest::qWait(1);
+    QVERIFY(count->isVisible());
+    QVERIFY(field->rect().contains(count->geometry()));
+    QCOMPARE(view_->minimumSizeHint().width(), least);
+    QCOMPARE(field->width(), width);
+    QVERIFY(view_->rect().contains(QRect(button(view_.get(), "Fit")->mapTo(view_.get(), QPoint()), QSize(1, 1))));
+  }
+
+  // Another view had the inspector meanwhile.
+  void theInspectorIsTakenBackWhenTheViewReturns() {
+    canvas()->select(unit(1));
+    const QString title = session_->inspection().title;
+    Inspection other;
+    other.title = "other";
+    view_->hide();
+    session_->inspect(other);
+    session_->setUnits(UnitSystem::Decimal);
+    QCOMPARE(session_->inspection().title, QString("other"));
+    view_->show();
+    QCOMPARE(session_->inspection().title, title);
+    canvas()->clearSelection();
+    view_->hide();
+    session_->inspect(other);
+    view_->show();
+    QVERIFY(session_->inspection().isEmpty());
   }
 
   void searchKnowsShapesAndGroups() {
@@ -333,6 +367,29 @@ class GraphViewTest : public QObject {
     view_->waitForGraph();
     QCOMPARE(view_->scene()->sheet()->pieces.size(), size_t{1});
     QCOMPARE(view_->scene()->outline()->stages(), 1);
+  }
+
+  void virtualStagesShowTheirLayers() {
+    QVERIFY(!session_->setKnob("virtual_stages", "2"));
+    session_->waitForReport();
+    view_->waitForGraph();
+    const Outline& outline = *view_->scene()->outline();
+    QCOMPARE(outline.stages(), 2);
+    QCOMPARE(outline.units_of(0), (std::vector<std::pair<int, int>>{{0, 9}, {17, 25}}));
+    QCOMPARE(outline.units_of(1), (std::vector<std::pair<int, int>>{{9, 17}, {25, 34}}));
+    for (int stage = 0; stage < 2; ++stage)
+      for (const auto& [first, end] : outline.units_of(stage))
+        for (int unit = first; unit < end; ++unit) QCOMPARE(outline.stage_of(unit), stage);
+    // The stage is open: embedding, and a card for each run of layers; between them the stream goes round.
+    const Piece& open = view_->scene()->sheet()->pieces[0];
+    QCOMPARE(open.detail.text, QString("layers 0 … 7 | 16 … 23"));
+    QVERIFY(open.inside);
+    QCOMPARE(open.inside->pieces.size(), size_t{3});
+    QCOMPARE(open.inside->pieces[2].title.text, QString("layers 16 … 23"));
+    int round = 0;
+    for (const Wire& wire : open.inside->wires) round += wire.transfer && wire.upper == 1 && wire.lower == 2;
+    QCOMPARE(round, 1);
+    QCOMPARE(faults(*view_->scene()->sheet()), 0);
   }
 
   void anInvalidDesignSaysSo() {

@@ -3,6 +3,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QDropEvent>
+#include <QFrame>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
@@ -128,6 +129,56 @@ class MainWindowTest : public QObject {
     QVERIFY(session_->design().parallel.tp != 5);
     QTest::keyClick(table, Qt::Key_Escape);
     QVERIFY(!window_->problemsPanel()->isVisible());
+  }
+
+  void rejectedTextCountsAsAProblem() {
+    auto* button = window_->findChild<QPushButton*>("problems_button");
+    QLineEdit* seq = focused("seq");
+    QTest::keyClicks(seq, "4a");
+    session_->waitForReport();
+    QVERIFY2(button->text().contains("1 problem"), qPrintable(button->text()));
+    QTest::mouseClick(button, Qt::LeftButton);
+    QTableView* table = window_->problemsPanel()->table();
+    QCOMPARE(table->model()->rowCount(), 1);
+    QTest::keyClick(table, Qt::Key_Return);
+    QTRY_COMPARE(seq->text(), QString("8,192"));
+    session_->waitForReport();
+    QVERIFY2(button->text().contains("No problems"), qPrintable(button->text()));
+  }
+
+  void theNoticeOverAViewIsWhole() {
+    for (int view = 0; view < 4; ++view) {
+      window_->showView(view);
+      QTest::keyClicks(focused("tp"), "3");
+      session_->waitForReport();
+      const auto* card = window_->tabs()->currentWidget()->findChild<QFrame*>("chart_notice");
+      QVERIFY(card && card->isVisible());
+      QTest::qWait(20);
+      for (const QLabel* label : card->findChildren<QLabel*>()) QVERIFY(label->height() >= label->heightForWidth(label->width()));
+      for (const QWidget* part : card->findChildren<QWidget*>()) QVERIFY(card->rect().contains(part->geometry()));
+      session_->undoStack()->undo();
+      session_->waitForReport();
+      QVERIFY(!card->isVisible());
+    }
+  }
+
+  // As high as the text in each of its cells asks for.
+  void rowsOfTheProblemsAreNotClipped() {
+    window_->actions().problems->setChecked(true);
+    QTest::keyClicks(focused("tp"), "3");
+    session_->waitForReport();
+    QTableView* table = window_->problemsPanel()->table();
+    for (const int width : {1000, 1600, 1280}) {
+      window_->resize(width, 800);
+      QTest::qWait(30);
+      for (int row = 0; row < table->model()->rowCount(); ++row) {
+        for (const int column : {ProblemsModel::What, ProblemsModel::Accepted}) {
+          const QString text = table->model()->index(row, column).data().toString();
+          const QRect needed = table->fontMetrics().boundingRect(QRect(0, 0, table->columnWidth(column) - 22, 9999), Qt::TextWordWrap, text);
+          QVERIFY2(table->rowHeight(row) >= needed.height(), qPrintable(text));
+        }
+      }
+    }
   }
 
   // Fields take some keys for themselves; none of the window's may be among them.

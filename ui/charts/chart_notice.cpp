@@ -1,11 +1,10 @@
 #include "ui/charts/chart_notice.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
+#include <QBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/models/value_scale.h"
@@ -16,7 +15,8 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kPatienceMs = 150;
-constexpr int kCardWidth = 460;
+constexpr int kCardWidth = 460, kCardMargin = 16;
+constexpr int kLeastGap = 12;  // between the card and the edges of what it covers
 constexpr int kMostFixes = 2;
 
 }  // namespace
@@ -30,7 +30,7 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
   card_->setObjectName(QStringLiteral("chart_notice"));
   card_->hide();
   auto* layout = new QVBoxLayout(card_);
-  layout->setContentsMargins(16, 14, 16, 14);
+  layout->setContentsMargins(kCardMargin, 14, kCardMargin, 14);
   layout->setSpacing(8);
   headline_ = new QLabel(card_);
   headline_->setProperty("role", "heading");
@@ -40,7 +40,7 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     layout->addWidget(label);
   }
-  ways_out_ = new QHBoxLayout;
+  ways_out_ = new QBoxLayout(QBoxLayout::LeftToRight);
   ways_out_->setSpacing(8);
   layout->addLayout(ways_out_);
 
@@ -51,6 +51,7 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
   connect(session_, &Session::computingChanged, this, &ChartNotice::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &ChartNotice::refresh);
   covered->installEventFilter(this);
+  card_->installEventFilter(this);
   refresh();
 }
 
@@ -86,7 +87,10 @@ void ChartNotice::fillCard() {
   const auto found =
       std::find_if(problems.begin(), problems.end(), [](const Problem& p) { return p.severity == Severity::Error; });
   while (QLayoutItem* item = ways_out_->takeAt(0)) {
-    if (item->widget()) item->widget()->deleteLater();
+    if (QWidget* old = item->widget()) {
+      old->setParent(nullptr);  // off the card at once
+      old->deleteLater();       // it may be the one that was clicked
+    }
     delete item;
   }
   const bool has_result = session_->report() && session_->report()->valid();
@@ -111,6 +115,8 @@ void ChartNotice::fillCard() {
     ways_out_->addWidget(button);
   }
   ways_out_->addStretch(1);
+  // What joins a visible card is shown only when control returns to Qt, and counts for nothing until then.
+  for (QPushButton* button : card_->findChildren<QPushButton*>()) button->show();
   const Colors& colors = Theme::instance().colors();
   card_->setStyleSheet(QStringLiteral("#chart_notice { background: %1; border: 1px solid %2; border-radius: 6px; }")
                            .arg(colors.panel.name(), colors.note.name()));
@@ -122,11 +128,15 @@ void ChartNotice::fillCard() {
 void ChartNotice::place() {
   const QRect area = parentWidget()->rect();
   setGeometry(area);
-  const int width = std::min(std::max(kCardWidth, ways_out_->sizeHint().width() + 32), area.width() - 24);
-  card_->setFixedWidth(width);
-  card_->layout()->activate();
+  int buttons = 0;
+  for (int i = 0; i < ways_out_->count(); ++i) buttons += ways_out_->itemAt(i)->sizeHint().width() + ways_out_->spacing();
+  buttons += 2 * kCardMargin;
+  const int most = area.width() - 2 * kLeastGap;
+  const int width = std::min(std::max(kCardWidth, buttons), most);
+  ways_out_->setDirection(buttons > most ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  card_->layout()->invalidate();
   const int height = card_->layout()->totalHeightForWidth(width);
-  card_->setGeometry((area.width() - width) / 2, std::max(12, area.height() / 4 - height / 2), width, height);
+  card_->setGeometry((area.width() - width) / 2, std::max(kLeastGap, area.height() / 4 - height / 2), width, height);
 }
 
 void ChartNotice::paintEvent(QPaintEvent*) {
@@ -137,7 +147,10 @@ void ChartNotice::paintEvent(QPaintEvent*) {
 }
 
 bool ChartNotice::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() == QEvent::Resize && watched == parentWidget()) place();
+  const QEvent::Type type = event->type();
+  if (type == QEvent::Resize && watched == parentWidget()) place();
+  // Posted after texts, fonts or buttons changed: only now is their size known for sure.
+  if ((type == QEvent::LayoutRequest || type == QEvent::Show) && watched == card_) place();
   return QWidget::eventFilter(watched, event);
 }
 

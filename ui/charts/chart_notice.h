@@ -5,7 +5,7 @@
 #include <QFrame>
 #include <QTimer>
 
-class QHBoxLayout;
+class QBoxLayout;
 class QLabel;
 
 namespace shardscape::ui {
@@ -33,7 +33,7 @@ class ChartNotice : public QWidget {
   QFrame* card_;
   QLabel* headline_;
   QLabel* sentence_;
-  QHBoxLayout* ways_out_;
+  QBoxLayout* ways_out_;  // beside each other, or below where they are too wide
   QTimer patience_;  // quick results come without a flicker
   bool dimmed_ = false;
 };

@@ -107,6 +107,11 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
   inspection.why_title = tr("Why is this collective here?");
   if (row.op == "send" || row.op == "recv") inspection.why_title = tr("Why is this transfer here?");
   inspection.why = reasons.isEmpty() ? group_reason(row.group) : reasons.join(u'\n');
+  if (row.phase == Phase::Pipeline && row.op == "all_gather") {
+    inspection.why = tr(
+        "Scatter-gather: a message between stages is Shard(seq) on tp, each rank sending and receiving its share; the layers "
+        "want it Replicate on tp, so the receivers gather it.");
+  }
   return inspection;
 }
 

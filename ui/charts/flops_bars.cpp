@@ -47,9 +47,12 @@ FlopsGroup flops_group(OpKind kind) {
     case OpKind::Einsum: return FlopsGroup::Products;
     case OpKind::Attention: return FlopsGroup::Attention;
     case OpKind::SwiGlu:
+    case OpKind::GeGlu:
+    case OpKind::Dropout:
     case OpKind::Gelu: return FlopsGroup::Activation;
     case OpKind::Embed:
     case OpKind::PositionAdd: return FlopsGroup::Embedding;
+    case OpKind::SoftCap:
     case OpKind::ReduceMax:
     case OpKind::SumExp:
     case OpKind::Pick:

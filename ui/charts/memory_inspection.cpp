@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ui/charts/inspected.h"
+#include "ui/models/stage_text.h"
 #include "ui/models/value_scale.h"
 
 namespace shardscape::ui {
@@ -13,6 +14,16 @@ QString tr(const char* text) { return QCoreApplication::translate("MemoryInspect
 
 QString in_flight_reason(const Report& report, const StageReport& stage) {
   const int64_t pp = static_cast<int64_t>(report.stages.size());
+  if (stage.chunks.size() > 1) {
+    return tr("Interleaved 1F1B takes microbatches in groups of pp = %1 through one virtual stage after the other. Before its "
+              "first backward pass stage %2 runs 2 (pp - p - 1) + (v - 1) pp = %3 forward passes of one chunk each (all of "
+              "them where m = pp), so that it holds %4. The formula counts, at the fullest moment, layers times "
+              "microbatches (Lf), and microbatches on the embedding (nfe) and on the head (nfh).")
+        .arg(pp)
+        .arg(stage.stage)
+        .arg(2 * (pp - stage.stage - 1) + (static_cast<int64_t>(stage.chunks.size()) - 1) * pp)
+        .arg(in_flight_text(stage));
+  }
   const QString held = counted_text(stage.in_flight, tr("microbatch"), tr("microbatches"));
   if (report.design.parallel.schedule == ScheduleKind::GPipe) {
     return tr("GPipe runs the forward passes of all m = %1 microbatches before the first backward pass, so this stage "
@@ -71,8 +82,7 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
 }
 
 QString stage_subtitle(const StageReport& stage) {
-  return counted_text(stage.layers, tr("layer"), tr("layers")) + QStringLiteral(", ") +
-         counted_text(stage.in_flight, tr("microbatch in flight"), tr("microbatches in flight"));
+  return layers_text(stage) + QStringLiteral(", ") + in_flight_text(stage);
 }
 
 }  // namespace
@@ -86,7 +96,7 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
   inspection.subtitle =
       category == MemoryCategory::Activations
           ? tr("saved for backward, %1")
-                .arg(counted_text(stage.in_flight, tr("microbatch in flight"), tr("microbatches in flight")))
+                .arg(in_flight_text(stage))
           : tr("on one rank, %1 of its memory")
                 .arg(percent_text(to_double(quantity.value) / std::max(1.0, to_double(stage.memory_total))));
   inspection.values.append(inspected(label, quantity, stage.binding, bytes_text(quantity.value, units)));

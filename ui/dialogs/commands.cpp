@@ -15,7 +15,7 @@ QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 QVector<Command> paletteCommands(const Actions& actions, Session* session, ConfigForm* form) {
   QVector<Command> commands;
-  for (const Problem& problem : session->problems()) {
+  for (const Problem& problem : session->allProblems()) {
     for (const Fix& fix : problem.fixes) {
       commands.push_back({QObject::tr("Fix"), text(fix.label), text(problem.what), {}, [=] { session->applyFix(fix); }});
     }

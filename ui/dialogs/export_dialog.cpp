@@ -6,6 +6,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -15,6 +16,7 @@
 #include <QUrl>
 
 #include "ui/dialogs/export_target.h"
+#include "ui/models/problems_model.h"
 #include "ui/state/session.h"
 #include "ui/state/settings.h"
 
@@ -22,6 +24,16 @@ namespace shardscape::ui {
 namespace {
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+// "Tensor parallel (tp): 32 heads do not split over tp = 5; accepted: 1, 2, 4, ..."
+QString firstProblem(const Session& session) {
+  for (Problem problem : session.problems()) {
+    if (problem.severity != Severity::Error) continue;
+    problem.where = problemPlace(problem).toStdString();
+    return text(to_string(problem));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -39,25 +51,29 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       progress_(new QProgressBar(this)),
       browse_(new QPushButton(tr("Browse..."), this)),
       start_(new QPushButton(tr("Export"), this)),
-      cancel_(new QPushButton(tr("Close"), this)),
+      cancel_(new QPushButton(tr("Cancel export"), this)),
+      close_(new QPushButton(tr("Close"), this)),
       open_(new QPushButton(tr("Open folder"), this)) {
   setWindowTitle(tr("Export bundle"));
   build();
-  setFolder(settings::exportFolder() + "/" + slug(text(session->design().name)));
+  suggestFolder();
   tensors_->setChecked(settings::exportTensors());
 
   connect(folder_, &QLineEdit::textChanged, this, [this] {
     replace_->setChecked(false);  // consent to overwrite one folder is none for another
     refresh();
   });
+  connect(folder_, &QLineEdit::textEdited, this, [this] { folder_chosen_ = true; });
   connect(name_, &QLineEdit::textChanged, this, &ExportDialog::refresh);
   connect(tensors_, &QCheckBox::toggled, this, &ExportDialog::refresh);
   connect(replace_, &QCheckBox::toggled, this, &ExportDialog::refresh);
   connect(browse_, &QPushButton::clicked, this, &ExportDialog::browse);
   connect(start_, &QPushButton::clicked, this, &ExportDialog::start);
-  connect(cancel_, &QPushButton::clicked, this, [this] { job_->running() ? job_->cancel() : reject(); });
+  connect(cancel_, &QPushButton::clicked, this, [this] { job_->cancel(); });
+  connect(close_, &QPushButton::clicked, this, &QDialog::reject);
   connect(open_, &QPushButton::clicked, this,
           [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(written_)); });
+  connect(session, &Session::designChanged, this, &ExportDialog::suggestFolder);
   connect(session, &Session::reportChanged, this, &ExportDialog::refresh);
   connect(session, &Session::unitsChanged, this, &ExportDialog::refresh);
   connect(job, &ExportJob::started, this, &ExportDialog::refreshJob);
@@ -73,6 +89,7 @@ void ExportDialog::build() {
   replace_->setObjectName("export_replace");
   start_->setObjectName("export_start");
   cancel_->setObjectName("export_cancel");
+  close_->setObjectName("export_close");
   open_->setObjectName("export_open");
   size_->setObjectName("export_size");
   message_->setObjectName("dialog_message");
@@ -88,7 +105,7 @@ void ExportDialog::build() {
   progress_text_->setProperty("role", "secondary");
   start_->setProperty("primary", true);
   start_->setDefault(true);
-  for (QPushButton* button : {browse_, cancel_, open_}) button->setAutoDefault(false);
+  for (QPushButton* button : {browse_, cancel_, close_, open_}) button->setAutoDefault(false);
 
   auto* folder = new QHBoxLayout;
   folder->setSpacing(8);
@@ -109,15 +126,22 @@ void ExportDialog::build() {
   buttons->setSpacing(8);
   buttons->addWidget(open_);
   buttons->addStretch();
-  buttons->addWidget(cancel_);
+  buttons->addWidget(close_);
   buttons->addWidget(start_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(24, 20, 24, 20);
   layout->setSpacing(14);
   layout->addLayout(form);
   layout->addWidget(message_);
-  layout->addWidget(progress_);
-  layout->addWidget(progress_text_);
+  // Cancel stands by the progress that it ends: a click that comes too late meets no other button.
+  auto* progress = new QGridLayout;
+  progress->setHorizontalSpacing(12);
+  progress->setVerticalSpacing(6);
+  progress->addWidget(progress_, 0, 0, Qt::AlignVCenter);
+  progress->addWidget(cancel_, 0, 1);
+  progress->addWidget(progress_text_, 1, 0);
+  progress->setColumnStretch(0, 1);
+  layout->addLayout(progress);
   layout->addStretch(1);
   layout->addLayout(buttons);
   open_->hide();
@@ -125,7 +149,15 @@ void ExportDialog::build() {
   resize(620, sizeHint().height());
 }
 
-void ExportDialog::setFolder(const QString& folder) { folder_->setText(QDir::toNativeSeparators(folder)); }
+void ExportDialog::setFolder(const QString& folder) {
+  folder_chosen_ = true;
+  folder_->setText(QDir::toNativeSeparators(folder));
+}
+
+void ExportDialog::suggestFolder() {
+  if (folder_chosen_ || job_->running()) return;
+  folder_->setText(QDir::toNativeSeparators(settings::exportFolder() + "/" + slug(text(session_->design().name))));
+}
 
 ExportOptions ExportDialog::options() const {
   ExportOptions options;
@@ -174,7 +206,7 @@ void ExportDialog::refresh() {
   const TargetState target = examineTarget(folder_->text(), replace_->isChecked());
   replace_->setEnabled(target.bundle_there);
   QString problem = target.problem;
-  if (!ready && !session_->computing()) problem = tr("The design has a problem; mend it first.");
+  if (!ready && !session_->computing()) problem = tr("The design has a problem; mend it first. %1").arg(firstProblem(*session_));
   if (problem.isEmpty() && name_->text().trimmed().isEmpty()) problem = tr("The traces need a name.");
   if (ready) {
     const int64_t bytes = estimate_bundle_bytes(*report, options());
@@ -187,6 +219,8 @@ void ExportDialog::refresh() {
       }
     }
     size_->setText(size);
+  } else {
+    size_->setText(session_->computing() ? tr("being computed") : tr("not known before the design can be built"));
   }
   showMessage(problem, true);
   start_->setEnabled(ready && problem.isEmpty());
@@ -200,8 +234,8 @@ void ExportDialog::refreshJob() {
   }
   progress_->setVisible(running);
   progress_text_->setVisible(running);
-  cancel_->setText(running ? tr("Cancel export") : tr("Close"));
-  cancel_->setEnabled(!running || !job_->cancelled());
+  cancel_->setVisible(running);
+  cancel_->setEnabled(!job_->cancelled());
   if (!running) return refresh();
   replace_->setEnabled(false);
   start_->setEnabled(false);

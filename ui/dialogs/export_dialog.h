@@ -19,13 +19,14 @@ class ExportDialog : public QDialog {
   Q_OBJECT
  public:
   ExportDialog(Session* session, ExportJob* job, QWidget* parent);
-  void setFolder(const QString& folder);
+  void setFolder(const QString& folder);  // the person's choice: no longer the one that is suggested
 
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
   void build();
+  void suggestFolder();
   ExportOptions options() const;
   void browse();
   void start();
@@ -39,7 +40,8 @@ class ExportDialog : public QDialog {
   QCheckBox *tensors_, *replace_;
   QLabel *size_, *message_, *progress_text_;
   QProgressBar* progress_;
-  QPushButton *browse_, *start_, *cancel_, *open_;
+  QPushButton *browse_, *start_, *cancel_, *close_, *open_;
+  bool folder_chosen_ = false;
   QString written_;      // the folder of the last export that ended well
 };
 

@@ -5,36 +5,54 @@
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
 #include <QWheelEvent>
+#include <algorithm>
 
 namespace shardscape::ui {
 namespace {
+
+constexpr int kTextEdge = 4;
 
 // The wheel scrolls the form; it changes a choice only where the person is.
 class QuietComboBox : public QComboBox {
  public:
   explicit QuietComboBox(QWidget* parent) : QComboBox(parent) {
     setFocusPolicy(Qt::StrongFocus);
-    setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    setMinimumContentsLength(4);
+    setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  }
+
+  // Qt's own comes out short of what the style sheet leaves for the longest text.
+  QSize sizeHint() const override {
+    QSize size = QComboBox::sizeHint();
+    int longest = 0;
+    for (int i = 0; i < count(); ++i) longest = std::max(longest, fontMetrics().horizontalAdvance(itemText(i)));
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    option.rect = QRect(QPoint(), size);
+    size.rwidth() += std::max(0, longest + kTextEdge - textRoom(option));
+    return size;
   }
 
  protected:
   void wheelEvent(QWheelEvent* event) override {
     hasFocus() ? QComboBox::wheelEvent(event) : event->ignore();
   }
-  // Text that is too long ends in "…" instead of being cut.
+  // The ends of a long name tell it from others: what goes is in the middle.
   void paintEvent(QPaintEvent*) override {
     QStylePainter painter(this);
     QStyleOptionComboBox option;
     initStyleOption(&option);
-    const QRect room = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
-    option.currentText = fontMetrics().elidedText(currentText(), Qt::ElideRight, room.width() - 4);
+    option.currentText = fontMetrics().elidedText(currentText(), Qt::ElideMiddle, textRoom(option) - kTextEdge);
     painter.drawComplexControl(QStyle::CC_ComboBox, option);
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   }
   void showPopup() override {
     view()->setMinimumWidth(view()->sizeHintForColumn(0) + 24);
     QComboBox::showPopup();
+  }
+
+ private:
+  int textRoom(const QStyleOptionComboBox& option) const {
+    return style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this).width();
   }
 };
 

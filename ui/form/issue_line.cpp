@@ -1,8 +1,8 @@
 #include "ui/form/issue_line.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QVBoxLayout>
 
 namespace shardscape::ui {
 
@@ -12,11 +12,11 @@ IssueLine::IssueLine(QWidget* parent) : QFrame(parent), text_(new QLabel(this)),
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   fix_->setProperty("link", true);
   fix_->setObjectName("fix_button");
-  auto* layout = new QHBoxLayout(this);
+  auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(8, 5, 4, 5);
-  layout->setSpacing(4);
-  layout->addWidget(text_, 1);
-  layout->addWidget(fix_, 0, Qt::AlignVCenter);
+  layout->setSpacing(2);
+  layout->addWidget(text_);
+  layout->addWidget(fix_, 0, Qt::AlignRight);
   // The mended problem removes this very line: leave the button's own handler first.
   connect(fix_, &QPushButton::clicked, this, [this] { if (mend_) mend_(); }, Qt::QueuedConnection);
 }
@@ -24,9 +24,8 @@ IssueLine::IssueLine(QWidget* parent) : QFrame(parent), text_(new QLabel(this)),
 void IssueLine::show(const QString& what, const QString& accepted, const QString& fix_label,
                      std::function<void()> fix) {
   QString text = what;
-  if (fix_label.isEmpty() && !accepted.isEmpty()) text += tr("; accepted: %1").arg(accepted);
+  if (!accepted.isEmpty()) text += tr("; accepted: %1").arg(accepted);
   text_->setText(text);
-  setToolTip(accepted.isEmpty() ? QString() : tr("Accepted: %1").arg(accepted));
   fix_->setText(fix_label);
   fix_->setVisible(!fix_label.isEmpty());
   fix_->setAccessibleDescription(what);

@@ -1,7 +1,7 @@
 #include "ui/form/knob_row.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
+#include <QBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <algorithm>
@@ -13,6 +13,9 @@
 
 namespace shardscape::ui {
 namespace {
+
+constexpr int kBeside = 8, kBelow = 3;  // from a label to its field
+constexpr int kChoiceWidth = 160;       // beside a label; a choice that is longer has a line of its own
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
@@ -29,7 +32,7 @@ QString tool_tip(const Knob& knob) {
 int field_width(KnobType type) {
   switch (type) {
     case KnobType::Boolean: return 22;
-    case KnobType::Choice: return 160;
+    case KnobType::Choice: return kChoiceWidth;
     case KnobType::IntegerList: return 118;
     case KnobType::Integer: break;
   }
@@ -42,7 +45,12 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
     : QWidget(parent), knob_(knob), session_(session), field_(makeKnobField(knob, this)), issue_(new IssueLine(this)) {
   QWidget* field = field_->widget();
   field->setObjectName("knob_" + text(knob.id));
-  field->setFixedWidth(field_width(knob.type));
+  if (knob.type == KnobType::Choice) {
+    field->setMinimumWidth(kChoiceWidth);
+    field->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  } else {
+    field->setFixedWidth(field_width(knob.type));
+  }
   field->setAccessibleName(knob.symbol.empty() ? text(knob.label)
                                                : QString("%1 (%2)").arg(text(knob.label), text(knob.symbol)));
   field->setAccessibleDescription(text(knob.help));
@@ -53,39 +61,47 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   auto* label = new ElidedLabel(this, Theme::instance().uiFont());
   label->setText(text(knob.label));
   label->installEventFilter(this);  // a click on the name goes to the field
-  auto* line = new QHBoxLayout;
-  line->setSpacing(8);
-  line->addWidget(label, 1);
+  line_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  line_->setSpacing(kBeside);
+  line_->addWidget(label, 1);
   if (!knob.symbol.empty()) {
     auto* symbol = new QLabel(text(knob.symbol), this);
     symbol->setFont(Theme::instance().monoFont(12));
     symbol->setProperty("role", "secondary");
-    line->addWidget(symbol);
+    line_->addWidget(symbol);
   }
-  line->addWidget(field);
+  line_->addWidget(field);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(4);
-  layout->addLayout(line);
+  layout->addLayout(line_);
   layout->addWidget(issue_);
 
   connect(field_, &KnobField::edited, this, &KnobRow::edit);
-  connect(field_, &KnobField::reverted, this, &KnobRow::revert);
-  connect(field_, &KnobField::finished, this, [this] {
-    session_->endEdit();
-    if (!input_problem_) refresh(baseline_);
+  connect(field_, &KnobField::reverted, this, [this] {
+    session_->takeBack(text(knob_.id));
+    takeDesign();
+    showIssue();
   });
+  connect(field_, &KnobField::finished, this, [this] {
+    session_->endTyping(text(knob_.id));
+    if (!rejected_) refresh(baseline_);
+  });
+  connect(session_, &Session::rejectedChanged, this, &KnobRow::followRejected);
 }
 
 void KnobRow::edit(const QString& typed) {
   own_edit_ = true;
-  input_problem_ = session_->setKnob(text(knob_.id), typed);
+  session_->typeKnob(text(knob_.id), typed);
   own_edit_ = false;
+  rejected_ = session_->rejected(text(knob_.id));
   showIssue();
 }
 
-void KnobRow::revert() {
-  input_problem_.reset();
+// The text was taken back elsewhere: by this row's button, or in the list of problems.
+void KnobRow::followRejected() {
+  if (own_edit_ || !rejected_ || session_->rejected(text(knob_.id))) return;
+  rejected_ = false;
   field_->show(text(knob_text(session_->design(), knob_)));
   showIssue();
 }
@@ -94,13 +110,14 @@ void KnobRow::refresh(const QString& baseline) {
   baseline_ = baseline;
   const QString value = text(knob_text(session_->design(), knob_));
   // A report that comes in must not replace what is being typed.
-  if (!own_edit_ && !field_->editing() && !input_problem_) field_->show(value);
+  if (!own_edit_ && !field_->editing() && !rejected_) field_->show(value);
   showIssue();
 }
 
 void KnobRow::takeDesign() {
   if (own_edit_) return;
-  input_problem_.reset();
+  rejected_ = false;
+  session_->dropRejected(text(knob_.id));
   field_->show(text(knob_text(session_->design(), knob_)));
 }
 
@@ -112,21 +129,20 @@ void KnobRow::showIssue() {
                             [&](const Problem& p) { return here(p) && p.severity == Severity::Error; });
   if (found == problems.end()) found = std::find_if(problems.begin(), problems.end(), here);
 
-  if (input_problem_) {
-    issue_->show(text(input_problem_->what), text(input_problem_->accepted),
-                 value.isEmpty() ? tr("Keep it even") : tr("Keep %1").arg(value), [this] { revert(); });
-    field_->setMark(KnobField::Mark::Wrong);
-    return;
-  }
+  if (const Problem* rejected = session_->rejected(text(knob_.id))) return showProblem(*rejected);
   if (found == problems.end()) {
     issue_->setVisible(false);
     field_->setMark(value == baseline_ ? KnobField::Mark::None : KnobField::Mark::Differs);
     return;
   }
-  const Fix fix = found->fixes.empty() ? Fix{} : found->fixes.front();
+  showProblem(*found);
+}
+
+void KnobRow::showProblem(const Problem& problem) {
+  const Fix fix = problem.fixes.empty() ? Fix{} : problem.fixes.front();
   QString label = text(fix.label);
   if (!label.isEmpty()) label[0] = label[0].toUpper();
-  issue_->show(text(found->what), text(found->accepted), label, [this, fix] { session_->applyFix(fix); });
+  issue_->show(text(problem.what), text(problem.accepted), label, [this, fix] { session_->applyFix(fix); });
   field_->setMark(KnobField::Mark::Wrong);
 }
 
@@ -142,6 +158,14 @@ bool KnobRow::matches(const QString& filter) const {
 void KnobRow::focusField() {
   field_->widget()->setFocus(Qt::ShortcutFocusReason);
   if (auto* line = qobject_cast<QLineEdit*>(field_->widget())) line->selectAll();
+}
+
+void KnobRow::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (knob_.type != KnobType::Choice) return;
+  const bool beside = field_->widget()->sizeHint().width() <= kChoiceWidth;
+  line_->setDirection(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  line_->setSpacing(beside ? kBeside : kBelow);
 }
 
 bool KnobRow::eventFilter(QObject* watched, QEvent* event) {

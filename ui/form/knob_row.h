@@ -2,10 +2,11 @@
 #pragma once
 
 #include <QWidget>
-#include <optional>
 
 #include "design/knobs.h"
 #include "ui/form/knob_field.h"
+
+class QBoxLayout;
 
 namespace shardscape::ui {
 
@@ -29,19 +30,22 @@ class KnobRow : public QWidget {
   void focused();
 
  protected:
+  void showEvent(QShowEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void edit(const QString& text);
-  void revert();
+  void followRejected();
   void showIssue();
+  void showProblem(const Problem& problem);
   const Knob knob_;
   Session* session_;
   KnobField* field_;
+  QBoxLayout* line_;
   IssueLine* issue_;
   QString baseline_;
   bool own_edit_ = false;  // the design changes because of this field
-  std::optional<Problem> input_problem_;  // of the typed text, which the design did not take
+  bool rejected_ = false;  // the field holds a text that the design did not take
 };
 
 }  // namespace shardscape::ui

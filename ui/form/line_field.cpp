@@ -5,20 +5,9 @@
 #include <QWheelEvent>
 #include <algorithm>
 
-#include "base/units.h"
+#include "ui/state/display_text.h"
 
 namespace shardscape::ui {
-namespace {
-
-// "8192" as "8,192"; lists and other text stay as they are.
-QString pretty(const Knob& knob, const QString& value) {
-  bool number = false;
-  const qlonglong parsed = value.toLongLong(&number);
-  return number && knob.type == KnobType::Integer ? QString::fromStdString(grouped(parsed)) : value;
-}
-
-}  // namespace
-
 LineField::LineField(const Knob& knob, QWidget* parent) : KnobField(parent), knob_(knob), line_(new QLineEdit(parent)) {
   line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   if (knob.type == KnobType::IntegerList) line_->setPlaceholderText(tr("even"));
@@ -39,7 +28,7 @@ QWidget* LineField::widget() const { return line_; }
 void LineField::show(const QString& value) {
   value_ = value;
   typing_ = false;
-  const QString text = pretty(knob_, value);
+  const QString text = displayText(knob_, value);
   if (line_->text() != text) line_->setText(text);
 }
 
@@ -101,7 +90,7 @@ void LineField::step(int direction, Qt::KeyboardModifiers modifiers, int size) {
     value *= 2;
   }
   value = std::clamp<qlonglong>(value, knob_.min, knob_.max);
-  line_->setText(pretty(knob_, QString::number(value)));
+  line_->setText(displayText(knob_, QString::number(value)));
   line_->selectAll();
   typing_ = true;
   Q_EMIT edited(QString::number(value));

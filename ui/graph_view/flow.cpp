@@ -175,11 +175,11 @@ void settle_ends(const Sheet& sheet, const std::vector<Link>& links, std::vector
 
 }  // namespace
 
-TextLine make_line(const QString& text, const QFont& font, QPointF at) {
+TextLine make_line(const QString& text, QPointF at) {
   TextLine line{text, QStaticText(text), at};
   line.drawn.setTextFormat(Qt::PlainText);
   line.drawn.setPerformanceHint(QStaticText::AggressiveCaching);
-  line.drawn.prepare({}, font);
+  // Not prepared here: glyphs belong to the thread that draws them, and it lays the text out when it first does.
   return line;
 }
 

@@ -30,6 +30,6 @@ void merge(Sheet& into, const Sheet& part, QPointF offset);
 void extend_to_edges(Sheet& part, double above, double below);
 // Builds the joint path and the coarse lines once all wires are final.
 void join_lines(Sheet& sheet);
-TextLine make_line(const QString& text, const QFont& font, QPointF at);
+TextLine make_line(const QString& text, QPointF at);
 
 }  // namespace shardscape::ui

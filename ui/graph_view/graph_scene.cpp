@@ -8,6 +8,18 @@
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
+namespace {
+
+// A font caches the engine of the thread that uses it: the worker gets fonts that share nothing with the window's.
+SheetFonts own_copy(SheetFonts fonts) {
+  for (QFont* font : {&fonts.title, &fonts.plain, &fonts.detail, &fonts.caption, &fonts.note}) {
+    font->setUnderline(true);  // any change detaches
+    font->setUnderline(false);
+  }
+  return fonts;
+}
+
+}  // namespace
 
 GraphScene::GraphScene(QObject* parent) : QObject(parent) {
   constexpr int kLateAfterMs = 90;  // shorter waits would only flicker
@@ -104,8 +116,8 @@ void GraphScene::expandAll(const NodeId& below) {
     for (int stage = 0; stage < outline_->stages(); ++stage) {
       if (below.level == NodeLevel::Stage && below.stage != stage) continue;
       expanded_.insert(outline_->stage_node(stage));
-      const auto [first, end] = outline_->units_of(stage);
-      for (int unit = first; unit < end; ++unit) expand_unit(unit);
+      for (const auto& [first, end] : outline_->units_of(stage))
+        for (int unit = first; unit < end; ++unit) expand_unit(unit);
     }
   request(false);
 }
@@ -119,7 +131,7 @@ void GraphScene::request(bool other) {
   if (other) ++generation_;
   ++job_;
   if (!late_timer_.isActive()) late_timer_.start();
-  worker_.request({outline_, options_, fonts_, expanded_, job_, generation_});
+  worker_.request({outline_, options_, own_copy(fonts_), expanded_, job_, generation_});
 }
 
 void GraphScene::takeSheet(quint64 job, const std::shared_ptr<const Sheet>& sheet) {

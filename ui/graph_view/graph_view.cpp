@@ -6,15 +6,20 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QShowEvent>
 #include <QShortcut>
 #include <QVBoxLayout>
 
 #include "ui/charts/chart_notice.h"
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
-#include "ui/state/session.h"
 
 namespace shardscape::ui {
+namespace {
+
+constexpr int kRoomySearch = 200;  // a narrower field has a bare number of matches, and no button that clears it
+
+}  // namespace
 
 GraphView::GraphView(Session* session, QWidget* parent)
     : QWidget(parent), session_(session), scene_(new GraphScene(this)), canvas_(new GraphCanvas(scene_, this)) {
@@ -36,6 +41,7 @@ GraphView::GraphView(Session* session, QWidget* parent)
     inspectAgain();
   });
   connect(scene_, &GraphScene::sheetChanged, this, [this](bool other_graph) {
+    inspected_wire_ = {};  // the canvas lets go of it too
     if (!other_graph) return;
     search();
     inspectAgain();
@@ -44,6 +50,7 @@ GraphView::GraphView(Session* session, QWidget* parent)
   connect(canvas_, &GraphCanvas::wireSelected, this, &GraphView::inspectWire);
   connect(canvas_, &GraphCanvas::selectionCleared, this, [this] {
     inspected_ = {};
+    inspected_wire_ = {};
     session_->inspect({});
   });
   connect(canvas_, &GraphCanvas::searchRequested, this, &GraphView::activateSearch);
@@ -74,7 +81,6 @@ QWidget* GraphView::makeBar() {
   search_field_->setObjectName(QStringLiteral("graph_search"));
   search_field_->setAccessibleName(tr("Search in the graph"));
   search_field_->setToolTip(tr("Enter goes to the next match, Shift+Enter to the one before"));
-  search_field_->setClearButtonEnabled(true);
   search_field_->setMinimumWidth(110);
   search_field_->setMaximumWidth(260);
   search_field_->installEventFilter(this);
@@ -83,11 +89,11 @@ QWidget* GraphView::makeBar() {
     search();
   });
   row->addWidget(search_field_, 1);
-  match_count_ = new QLabel(bar);
+  match_count_ = new QLabel(search_field_);  // inside: the bar has no room to spare
   match_count_->setObjectName(QStringLiteral("match_count"));
   match_count_->setProperty("role", QStringLiteral("small"));
+  match_count_->setAttribute(Qt::WA_TransparentForMouseEvents);
   match_count_->hide();
-  row->addWidget(match_count_);
   row->addStretch(0);
 
   const auto add_button = [&](const QString& text, const QString& name, const QString& tip, auto action) {
@@ -128,11 +134,27 @@ void GraphView::search() {
 
 void GraphView::showMatchCount() {
   const auto count = static_cast<int>(found_.stops.size());
-  match_count_->setVisible(!search_field_->text().trimmed().isEmpty());
-  if (match_count_->isHidden()) match_count_->clear();
-  else if (count == 0) match_count_->setText(tr("no match"));
-  else if (at_match_ < 0) match_count_->setText(count == 1 ? tr("1 match") : tr("%1 matches").arg(count));
-  else match_count_->setText(tr("%1 of %2").arg(at_match_ + 1).arg(count));
+  const bool roomy = search_field_->width() >= kRoomySearch;
+  QString words;
+  if (search_field_->text().trimmed().isEmpty()) words.clear();
+  else if (at_match_ >= 0) words = (roomy ? tr("%1 of %2") : tr("%1/%2")).arg(at_match_ + 1).arg(count);
+  else if (!roomy) words = QString::number(count);
+  else if (count == 0) words = tr("no match");
+  else words = count == 1 ? tr("1 match") : tr("%1 matches").arg(count);
+  match_count_->setText(words);
+  match_count_->setVisible(!words.isEmpty());
+  placeMatchCount();
+}
+
+void GraphView::placeMatchCount() {
+  constexpr int kEdge = 9, kClearButton = 24;
+  const bool clear = search_field_->width() >= kRoomySearch;  // Escape clears too
+  if (search_field_->isClearButtonEnabled() != clear) search_field_->setClearButtonEnabled(clear);
+  const QSize size = match_count_->sizeHint();
+  const int right = search_field_->width() - kEdge - (clear ? kClearButton : 0);
+  match_count_->setGeometry(right - size.width(), (search_field_->height() - size.height()) / 2, size.width(), size.height());
+  const int taken = match_count_->isHidden() ? 0 : size.width() + 4;
+  if (search_field_->textMargins().right() != taken) search_field_->setTextMargins(0, 0, taken, 0);
 }
 
 void GraphView::findAgain(int step) {
@@ -152,6 +174,7 @@ bool GraphView::eventFilter(QObject* watched, QEvent* event) {
     constexpr int kPadding = 44;  // margins and the clear button
     const bool fits = search_field_->fontMetrics().horizontalAdvance(hint) + kPadding <= search_field_->width();
     search_field_->setPlaceholderText(fits ? hint : tr("Search"));
+    if (match_count_) showMatchCount();
   }
   if (watched == search_field_ && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
@@ -172,6 +195,8 @@ void GraphView::inspectNode(const NodeId& id, int units) {
   if (!scene_->outline()) return;
   inspected_ = id;
   inspected_units_ = units;
+  inspected_wire_ = {};
+  if (!isVisible()) return;  // the inspector is another view's
   session_->inspect(inspect_node(*scene_->outline(), id, units, scene_->options().passes, session_->units()));
 }
 
@@ -179,7 +204,19 @@ void GraphView::inspectWire(const WireSpot& spot) {
   if (!scene_->outline()) return;
   inspected_ = {};
   const QString where = spot.around.stage >= 0 ? scene_->outline()->place_text(spot.around) : tr("between stages");
-  session_->inspect(inspect_tensor(*scene_->outline(), spot.wire->segment, spot.wire->tensor, where, spot.wire->transfer, session_->units()));
+  inspected_wire_ = inspect_tensor(*scene_->outline(), spot.wire->segment, spot.wire->tensor, where, spot.wire->transfer, session_->units());
+  session_->inspect(inspected_wire_);
+}
+
+void GraphView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (!event->spontaneous()) showSelection();
+}
+
+void GraphView::showSelection() {
+  // A line is a thing of the drawing it was picked in; its words hold as long as the drawing.
+  session_->inspect(inspected_.level == NodeLevel::Root ? inspected_wire_ : Inspection{});
+  inspectAgain();
 }
 
 void GraphView::inspectAgain() {

@@ -6,6 +6,7 @@
 #include "ui/graph_view/graph_canvas.h"
 #include "ui/graph_view/graph_scene.h"
 #include "ui/graph_view/search.h"
+#include "ui/state/session.h"
 
 class QLabel;
 class QLineEdit;
@@ -13,7 +14,6 @@ class QLineEdit;
 namespace shardscape::ui {
 
 class Segments;
-class Session;
 
 class GraphView : public QWidget {
   Q_OBJECT
@@ -29,6 +29,7 @@ class GraphView : public QWidget {
   GraphCanvas* canvas() { return canvas_; }
 
  protected:
+  void showEvent(QShowEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;  // Enter, Shift+Enter, Esc in the search field
 
  private:
@@ -37,9 +38,11 @@ class GraphView : public QWidget {
   void search();
   void findAgain(int step);
   void showMatchCount();
+  void placeMatchCount();
   void inspectNode(const NodeId& id, int units);
   void inspectWire(const WireSpot& spot);
   void inspectAgain();
+  void showSelection();  // in the inspector, which another view may have had
 
   Session* session_;
   GraphScene* scene_;
@@ -50,6 +53,7 @@ class GraphView : public QWidget {
   int at_match_ = -1;
   NodeId inspected_;      // to be told anew when the numbers change
   int inspected_units_ = 1;
+  Inspection inspected_wire_;  // of the selected line between nodes
 };
 
 }  // namespace shardscape::ui

@@ -3,6 +3,7 @@
 #include <QStringList>
 #include <map>
 
+#include "ui/models/stage_text.h"
 #include "ui/graph_view/node_text.h"
 #include "ui/graph_view/saved_edges.h"
 
@@ -76,7 +77,9 @@ void inspect_op(const Outline& outline, const NodeId& id, const Values& values, 
       out.rows.push_back({QStringLiteral("saves"), qtext(segment.storages[static_cast<size_t>(saved.storage)].name)});
   const auto kind = op_kind_name(op.kind);
   out.rows.push_back({QStringLiteral("kind"), QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())).replace('_', ' ')});
-  if (!op.spec.empty()) out.rows.push_back({QStringLiteral("einsum"), qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"))});
+  // The axes by their letters are an einsum's only where the op is one.
+  const QString letters = op.kind == OpKind::Einsum ? QStringLiteral("einsum") : QStringLiteral("letters");
+  if (!op.spec.empty()) out.rows.push_back({letters, qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"))});
   for (const TensorId tensor : op.inputs)
     out.rows.push_back({QStringLiteral("reads ") + short_name(segment.tensor(tensor)), tensor_facts(segment.tensor(tensor))});
   for (const TensorId tensor : op.outputs)
@@ -120,7 +123,10 @@ void inspect_stage(const Outline& outline, int stage, UnitSystem system, Inspect
         format_bytes(report.memory[i].value, system));
   }
   out.rows.push_back({QStringLiteral("layers"), QString::number(report.layers)});
-  out.rows.push_back({QStringLiteral("microbatches in flight"), QString::number(report.in_flight)});
+  const bool chunks = report.chunks.size() > 1;
+  if (chunks) out.rows.push_back({QStringLiteral("virtual stages"), layers_text(report)});
+  out.rows.push_back({chunks ? QStringLiteral("microbatch chunks in flight") : QStringLiteral("microbatches in flight"),
+                      QString::number(report.in_flight)});
   out.rows.push_back({QStringLiteral("memory per rank"), qtext(format_bytes(report.memory_total, system))});
   out.rows.push_back({QStringLiteral("FLOPs per rank and step"), qtext(format_flops(report.flops_total))});
 }

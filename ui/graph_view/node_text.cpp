@@ -85,7 +85,8 @@ QString NodeText::detail(const Segment& segment, const Op& op) const {
   if (!shows_shape(op) && !op.spec.empty()) return qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"));
   const Tensor* tensor = main_tensor(segment, op);
   if (!tensor) return {};
-  return (op.kind == OpKind::Attention && op.causal ? QStringLiteral("causal ") : QString()) + shape(*tensor);
+  const QString mask = op.window ? QStringLiteral("sliding ") : op.causal ? QStringLiteral("causal ") : QString();
+  return (op.kind == OpKind::Attention ? mask : QString()) + shape(*tensor);
 }
 
 QString NodeText::line(const Segment& segment, TensorId tensor, OpId reader) const {

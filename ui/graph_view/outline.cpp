@@ -44,26 +44,28 @@ Lane make_lane(const Segment& segment, bool backward) {
 }  // namespace
 
 Outline::Outline(std::shared_ptr<const Report> report) : report_(std::move(report)) {
-  for (const StageReport& stage : report_->stages) {
-    first_unit_.push_back(stage.stage == 0 ? 0 : layers_ + 1);
-    layers_ += static_cast<int>(stage.layers);
-  }
+  for (size_t chunk = 0; chunk < report_->stages.front().chunks.size(); ++chunk)
+    for (const StageReport& stage : report_->stages) {
+      first_unit_.push_back(first_unit_.empty() ? 0 : layers_ + 1);
+      layers_ += static_cast<int>(stage.chunks[chunk].layers);
+    }
   for (const Segment& segment : graph().segments) {
     lanes_.push_back(make_lane(segment, false));
     lanes_.push_back(make_lane(segment, true));
   }
 }
 
-std::pair<int, int> Outline::units_of(int stage) const {
-  const auto next = static_cast<size_t>(stage) + 1;
-  return {first_unit_[static_cast<size_t>(stage)], next < first_unit_.size() ? first_unit_[next] : units()};
+std::vector<std::pair<int, int>> Outline::units_of(int stage) const {
+  std::vector<std::pair<int, int>> runs;
+  for (size_t k = static_cast<size_t>(stage); k < first_unit_.size(); k += static_cast<size_t>(stages()))
+    runs.push_back({first_unit_[k], k + 1 < first_unit_.size() ? first_unit_[k + 1] : units()});
+  return runs;
 }
 
 int Outline::stage_of(int unit) const {
   // A stage without layers starts where the next one does: take the last that starts here and is not empty.
-  for (int stage = stages() - 1; stage > 0; --stage)
-    if (unit >= first_unit_[static_cast<size_t>(stage)]) return stage;
-  return 0;
+  const auto next = std::upper_bound(first_unit_.begin(), first_unit_.end(), unit);
+  return static_cast<int>(next - first_unit_.begin() - 1) % stages();
 }
 
 int Outline::segment_of(int unit) const {

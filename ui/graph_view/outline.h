@@ -28,9 +28,10 @@ class Outline {
 
   const Report& report() const { return *report_; }
   const Graph& graph() const { return report_->graph(); }
-  int stages() const { return static_cast<int>(first_unit_.size()); }
+  int stages() const { return static_cast<int>(report_->stages.size()); }
   int units() const { return layers_ + 2; }
-  std::pair<int, int> units_of(int stage) const;  // first, and one past the last
+  // Of each of its chunks: the first unit, and one past the last.
+  std::vector<std::pair<int, int>> units_of(int stage) const;
   int stage_of(int unit) const;
   bool is_layer(int unit) const { return unit > 0 && unit <= layers_; }
   int segment_of(int unit) const;
@@ -51,7 +52,7 @@ class Outline {
  private:
   std::shared_ptr<const Report> report_;
   int layers_ = 0;
-  std::vector<int> first_unit_;  // per stage
+  std::vector<int> first_unit_;  // per virtual stage, in the order of the model
   std::vector<Lane> lanes_;      // per segment: forward, backward
 };
 

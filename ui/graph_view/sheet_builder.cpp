@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "cost/stage_boundary.h"
+#include "ui/models/stage_text.h"
+
 namespace shardscape::ui {
 namespace {
 
@@ -13,8 +16,9 @@ constexpr double kLaneGap = 56, kLaneCaption = 22;
 
 // A stage's own summary beside its name.
 QString stage_detail(const StageReport& stage) {
-  QStringList parts;
-  parts << (stage.layers == 1 ? QStringLiteral("1 layer") : QStringLiteral("%1 layers").arg(stage.layers));
+  // The ranges of several chunks leave no room for more.
+  if (stage.chunks.size() > 1) return layers_text(stage);
+  QStringList parts{layers_text(stage)};
   parts << qtext(format_count(stage.parameters.value)) + QStringLiteral(" parameters per rank");
   return parts.join(QStringLiteral(" · "));
 }
@@ -50,15 +54,16 @@ Piece SheetBuilder::stage_piece(int stage) {
 }
 
 std::shared_ptr<const Sheet> SheetBuilder::stage_sheet(int stage) {
-  const auto [first, end] = outline_.units_of(stage);
   std::vector<Piece> pieces;
-  for (int unit = first; unit < end && !stop_.stop_requested();) {
-    int count = 1;
-    const auto folded_layer = [&](int u) { return outline_.is_layer(u) && !expanded_.count(outline_.unit_node(u)); };
-    if (folded_layer(unit))
-      while (unit + count < end && folded_layer(unit + count)) ++count;
-    pieces.push_back(unit_piece(unit, count));
-    unit += count;
+  const auto folded_layer = [&](int u) { return outline_.is_layer(u) && !expanded_.count(outline_.unit_node(u)); };
+  for (const auto& [first, end] : outline_.units_of(stage)) {
+    for (int unit = first; unit < end && !stop_.stop_requested();) {
+      int count = 1;
+      if (folded_layer(unit))
+        while (unit + count < end && folded_layer(unit + count)) ++count;
+      pieces.push_back(unit_piece(unit, count));
+      unit += count;
+    }
   }
   return chain_sheet(std::move(pieces), stage > 0, stage + 1 < outline_.stages(), false, kUnitGaps.below);
 }
@@ -116,7 +121,7 @@ std::shared_ptr<const Sheet> SheetBuilder::unit_sheet(int unit) {
       Sheet lane = *lanes[i];
       const double slack = height - lane.size.height(), above = std::floor(slack / 2);
       extend_to_edges(lane, above + kLaneCaption, slack - above);
-      sheet->captions.push_back(make_line(names[i], fonts_.note, {x, 0}));
+      sheet->captions.push_back(make_line(names[i], {x, 0}));
       merge(*sheet, lane, {x, kLaneCaption + above});
       x += lane.size.width() + kLaneGap;
     }
@@ -180,8 +185,8 @@ Piece SheetBuilder::op_piece(int segment, bool backward, int block, OpId id) con
     const double width = std::max(160.0, std::ceil((title_width + gap + mono.horizontalAdvance(detail) + 40) / 40) * 40);
     piece.rect = {0, 0, width, 28};
     const double left = (width - title_width - gap - mono.horizontalAdvance(detail)) / 2;
-    piece.title = make_line(title, fonts_.plain, {left, (28 - plain.height()) / 2});
-    piece.detail = make_line(detail, fonts_.detail, {left + title_width + gap, (28 - plain.height()) / 2 + plain.ascent() - mono.ascent()});
+    piece.title = make_line(title, {left, (28 - plain.height()) / 2});
+    piece.detail = make_line(detail, {left + title_width + gap, (28 - plain.height()) / 2 + plain.ascent() - mono.ascent()});
     return piece;
   }
   make_card(piece, title, detail, 160, 44);
@@ -196,10 +201,9 @@ void SheetBuilder::make_card(Piece& piece, const QString& title, const QString& 
   const double width = std::clamp(std::ceil(wanted / kStep) * kStep, min_width, kMost), room = width - 2 * kPad - chevron;
   piece.rect = {0, 0, width, height};
   const double lines = bold.height() + (detail.isEmpty() ? 0 : mono.height() + 2), top = (height - lines) / 2;
-  piece.title = make_line(bold.elidedText(title, Qt::ElideRight, room), fonts_.title, {kPad + chevron, top});
+  piece.title = make_line(bold.elidedText(title, Qt::ElideRight, room), {kPad + chevron, top});
   if (!detail.isEmpty())
-    piece.detail = make_line(mono.elidedText(detail, Qt::ElideRight, room), fonts_.detail,
-                             {kPad + chevron, top + bold.height() + 2});
+    piece.detail = make_line(mono.elidedText(detail, Qt::ElideRight, room), {kPad + chevron, top + bold.height() + 2});
 }
 
 void SheetBuilder::make_frame(Piece& piece, const QString& title, const QString& detail,
@@ -217,8 +221,8 @@ void SheetBuilder::make_frame(Piece& piece, const QString& title, const QString&
   piece.shape = PieceShape::Frame;
   piece.inside_at = {std::floor((width - inside->size.width()) / 2), bar_height};
   piece.rect = {0, 0, std::ceil(width), bar_height + inside->size.height() + (passes_below ? 0 : kSide)};
-  piece.title = make_line(title, fonts_.plain, {kTitleLeft, (kTitleBar - plain.height()) / 2});
-  piece.detail = make_line(detail, fonts_.note, {kTitleLeft + title_width + 10, (kTitleBar - plain.height()) / 2 + plain.ascent() - caption.ascent()});
+  piece.title = make_line(title, {kTitleLeft, (kTitleBar - plain.height()) / 2});
+  piece.detail = make_line(detail, {kTitleLeft + title_width + 10, (kTitleBar - plain.height()) / 2 + plain.ascent() - caption.ascent()});
   piece.inside = std::move(inside);
 }
 
@@ -264,19 +268,24 @@ std::shared_ptr<Sheet> SheetBuilder::flow_sheet(int segment, bool backward, cons
 
 std::vector<Link> SheetBuilder::chain_links(const std::vector<Piece>& chain, bool before, bool after, bool transfer) const {
   std::vector<Link> links;
+  const StageBoundary boundary = stage_boundary(outline_.graph());
   // The line below piece i carries the residual stream down, and its gradient up.
   const auto between = [&](int upper, int lower) {
     const NodeId& id = chain[static_cast<size_t>(upper < 0 ? lower : upper)].id;
     const int unit = id.level == NodeLevel::Stage
-                         ? (upper < 0 ? outline_.units_of(id.stage).first - 1 : outline_.units_of(id.stage).second - 1)
+                         ? (upper < 0 ? outline_.units_of(id.stage).front().first : outline_.units_of(id.stage).front().second) - 1
                          : (upper < 0 ? id.unit - 1 : id.unit + chain[static_cast<size_t>(upper)].units - 1);
     if (unit < 0) return;
     const int segment = outline_.segment_of(unit);
     const Segment& of = outline_.segment(segment);
+    // From one chunk of a stage to its next the stream passes all other stages.
+    const bool round = !transfer && upper >= 0 && lower >= 0 && chain[static_cast<size_t>(lower)].id.unit != unit + 1;
+    const bool sent = transfer || round;
     const auto add = [&](int from, int to, bool up, TensorId tensor) {
-      const QString verb = transfer ? QStringLiteral("send ") : QString();
-      const QString label = from < 0 || to < 0 ? QString() : verb + text_.shape(of.tensor(tensor));
-      links.push_back({from, to, up, segment, tensor, transfer, label});
+      QString label;
+      if (from >= 0 && to >= 0) label = sent ? QStringLiteral("send ") + text_.shape(boundary.message) : text_.shape(of.tensor(tensor));
+      if (round && !label.isEmpty()) label += QStringLiteral(" round all stages");
+      links.push_back({from, to, up, segment, tensor, sent, label});
     };
     if (shows(options_.passes, false) && of.output >= 0) add(upper, lower, false, of.output);
     if (shows(options_.passes, true) && of.output_grad >= 0) add(lower, upper, true, of.output_grad);

@@ -63,7 +63,7 @@ void place_labels(Sheet& sheet, const std::vector<QString>& labels, const QFont&
       for (const double left : {on.x() + 7, on.x() - 7 - size.width()}) {
         const QRectF rect(QPointF(left, on.y() - size.height() / 2), size);
         if (left < 0 || obstacles.hit(rect)) continue;
-        wire.label = make_line(labels[i], font, rect.topLeft());
+        wire.label = make_line(labels[i], rect.topLeft());
         obstacles.boxes.push_back(rect);
         sheet.size.setWidth(std::max(sheet.size.width(), rect.right()));
         named.insert({wire.source(), labels[i]});

@@ -10,14 +10,13 @@ namespace {
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
-// A knob goes by its label; other places (files) by their own name.
-QString place(const Problem& problem) {
+}  // namespace
+
+QString problemPlace(const Problem& problem) {
   const Knob* knob = find_knob(problem.where);
   if (!knob) return text(problem.where);
   return knob->symbol.empty() ? text(knob->label) : QString("%1 (%2)").arg(text(knob->label), text(knob->symbol));
 }
-
-}  // namespace
 
 void ProblemsModel::setProblems(const std::vector<Problem>& problems) {
   beginResetModel();
@@ -43,12 +42,12 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::FontRole && index.column() == FixColumn) return Theme::instance().uiFont(13, QFont::DemiBold);
   if (role == Qt::ForegroundRole && index.column() == Accepted) return colors.secondary;
   if (role == Qt::AccessibleTextRole && index.column() == Where) {
-    return (error ? tr("Error: ") : tr("Note: ")) + place(problem);
+    return (error ? tr("Error: ") : tr("Note: ")) + problemPlace(problem);
   }
   if (role == Qt::ToolTipRole && index.column() != FixColumn) return text(to_string(problem));
   if (role != Qt::DisplayRole) return {};
   switch (index.column()) {
-    case Where: return place(problem);
+    case Where: return problemPlace(problem);
     case What: return text(problem.what);
     case Accepted: return text(problem.accepted);
     case FixColumn: return problem.fixes.empty() ? QString() : text(problem.fixes.front().label);

@@ -8,6 +8,9 @@
 
 namespace shardscape::ui {
 
+// A knob goes by its label, "Tensor parallel (tp)"; other places (files) by their own name.
+QString problemPlace(const Problem& problem);
+
 class ProblemsModel : public QAbstractTableModel {
   Q_OBJECT
  public:

@@ -13,7 +13,8 @@ DesignCommand::DesignCommand(Session* session, Design after, const QString& text
       before_(session->design()),
       after_(std::move(after)),
       knob_(knob),
-      edit_(session->edit_) {}
+      edit_(session->edit_),
+      takes_back_(session->taking_back_) {}
 
 void DesignCommand::undo() { session_->assign(before_); }
 
@@ -21,7 +22,8 @@ void DesignCommand::redo() { session_->assign(after_); }
 
 bool DesignCommand::mergeWith(const QUndoCommand* other) {
   const auto* next = static_cast<const DesignCommand*>(other);
-  if (next->knob_ != knob_ || next->edit_ != edit_ || next->when_ - when_ > kPause) return false;
+  if (next->knob_ != knob_ || next->edit_ != edit_) return false;
+  if (next->when_ - when_ > kPause && !next->takes_back_) return false;
   after_ = next->after_;
   when_ = next->when_;
   setText(next->text());

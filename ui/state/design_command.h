@@ -24,6 +24,7 @@ class DesignCommand : public QUndoCommand {
   QString knob_;
   Clock::time_point when_ = Clock::now();
   int edit_;  // the session's edit number: a finished edit does not merge with the next
+  bool takes_back_;  // the person takes back what they typed: joins the step however late
 };
 
 }  // namespace shardscape::ui

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/library.h"
+#include "ui/models/stage_text.h"
 
 namespace shardscape::ui {
 namespace {
@@ -33,11 +34,11 @@ QString why_peak(const Report& report) {
       [](const Quantity& a, const Quantity& b) { return a.value < b.value; });
   const auto category = static_cast<MemoryCategory>(largest - std::begin(peak.memory));
   const double share = peak.memory_total ? 100 * to_double(largest->value) / to_double(peak.memory_total) : 0;
-  return Session::tr("A rank of stage %1 holds %2 layers and the saved activations of %3 microbatches in flight. "
+  return Session::tr("A rank of stage %1 holds %2 layers and the saved activations of %3. "
                      "The largest part is %4, %5 % of it.")
       .arg(report.peak_stage)
       .arg(peak.layers)
-      .arg(peak.in_flight)
+      .arg(in_flight_text(peak))
       .arg(QString::fromUtf8(memory_category_label(category)).toLower(), text(significant(share)));
 }
 
@@ -62,6 +63,10 @@ Inspection designSummary(const Session& session) {
 
   for (const DerivedSymbol& derived : report->derived) {
     const std::optional<int64_t> value = report->binding.get(derived.symbol);
+    if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});
+  }
+  for (const DerivedSymbol& derived : stage_derived(*report, peak)) {
+    const std::optional<int64_t> value = peak.binding.get(derived.symbol);
     if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});
   }
   for (int i = 0; i < kMemoryCategoryCount; ++i) {

@@ -1,10 +1,12 @@
 #include "ui/state/session.h"
 
+#include <QScopedValueRollback>
 #include <algorithm>
 
 #include "design/knobs.h"
 #include "model/library.h"
 #include "ui/state/design_command.h"
+#include "ui/state/display_text.h"
 #include "ui/state/report_worker.h"
 
 namespace shardscape::ui {
@@ -45,7 +47,65 @@ std::optional<Problem> Session::setKnob(const QString& id, const QString& text) 
 
 void Session::endEdit() { ++edit_; }
 
+void Session::endTyping(const QString& id) {
+  if (rejected(id)) return;
+  endEdit();
+  typed_.erase(id);
+}
+
+void Session::typeKnob(const QString& id, const QString& text) {
+  const Knob* knob = find_knob(id.toStdString());
+  if (!knob) return;
+  const QString value = QString::fromStdString(knob_text(design_, *knob));
+  const auto known = typed_.find(id);
+  const QString before = known == typed_.end() ? value : known->second.before;
+  const bool had_problem = rejected(id);
+  std::optional<Problem> problem = setKnob(id, text);
+  if (problem) {
+    const QString kept = displayText(*knob, before);
+    problem->fixes = {{(kept.isEmpty() ? tr("Keep it even") : tr("Keep %1").arg(kept)).toStdString(),
+                       {{knob->id, before.toStdString()}}}};
+  }
+  const bool has_problem = problem.has_value();
+  typed_[id] = {before, std::move(problem)};
+  if (has_problem || had_problem) Q_EMIT rejectedChanged();
+}
+
+const Problem* Session::rejected(const QString& id) const {
+  const auto found = typed_.find(id);
+  return found == typed_.end() || !found->second.problem ? nullptr : &*found->second.problem;
+}
+
+void Session::takeBack(const QString& id) {
+  const auto found = typed_.find(id);
+  if (found == typed_.end()) return;
+  const Typed typed = found->second;
+  typed_.erase(found);
+  const QScopedValueRollback<bool> guard(taking_back_, true);  // joins the step of what was typed: nothing is left to undo
+  setKnob(id, typed.before);
+  if (typed.problem) Q_EMIT rejectedChanged();
+}
+
+void Session::dropRejected(const QString& id) {
+  const bool had_problem = rejected(id);
+  typed_.erase(id);
+  if (had_problem) Q_EMIT rejectedChanged();
+}
+
+std::vector<Problem> Session::allProblems() const {
+  std::vector<Problem> all;
+  for (const auto& [id, typed] : typed_) {
+    if (typed.problem) all.push_back(*typed.problem);
+  }
+  all.insert(all.end(), problems_.begin(), problems_.end());
+  return all;
+}
+
 void Session::applyFix(const Fix& fix) {
+  for (const auto& [id, text] : fix.settings) {
+    const QString knob = QString::fromStdString(id);
+    if (const Problem* problem = rejected(knob); problem && problem->fixes.front().settings == fix.settings) return takeBack(knob);
+  }
   Design next = design_;
   for (const auto& [id, text] : fix.settings) {
     if (const Knob* knob = find_knob(id)) set_knob(next, *knob, text);

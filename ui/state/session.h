@@ -7,6 +7,7 @@
 #include <QStringList>
 #include <QUndoStack>
 #include <QVector>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -40,6 +41,7 @@ class Session : public QObject {
   // The last report that could be computed; while computing, or after an error, the previous one (see current()).
   std::shared_ptr<const Report> report() const { return report_; }
   const std::vector<Problem>& problems() const { return problems_; }  // of the present design
+  std::vector<Problem> allProblems() const;     // and before them those of texts that the design did not take
   bool current() const { return current_; }    // report() is of design()
   bool computing() const { return computing_; }
   QUndoStack* undoStack() { return &undo_; }
@@ -49,10 +51,16 @@ class Session : public QObject {
 
   // Undoable. On a Problem nothing changes; it is returned for the field to show.
   std::optional<Problem> setKnob(const QString& id, const QString& text);
+  // The same for what a person types. A text that is not taken stays a problem until another is, or it is taken back.
+  void typeKnob(const QString& id, const QString& text);
+  const Problem* rejected(const QString& id) const;  // what is wrong with the typed text; nullptr: nothing
+  void takeBack(const QString& id);             // the value is again what it was before the person began to type
+  void dropRejected(const QString& id);         // forgets the text; the value stays
   void applyFix(const Fix& fix);                // one undo step
   void applyPreset(const QString& id);          // one undo step
   void setDesign(const Design& design, const QString& undo_text);
   void endEdit();                               // the next edit of the same knob is a step of its own
+  void endTyping(const QString& id);            // endEdit(), unless the text is still to be mended
   void reset(const Design& design);             // another document: no way back
   void setStage(int stage);                     // also picks the stage's first rank
   void setRank(qint64 rank);                    // also picks its stage
@@ -69,6 +77,7 @@ class Session : public QObject {
   void stageChanged();
   void unitsChanged();
   void inspectionChanged();
+  void rejectedChanged();   // some rejected() changed
 
  private:
   friend class DesignCommand;
@@ -79,9 +88,14 @@ class Session : public QObject {
   Design design_;
   std::shared_ptr<const Report> report_;
   std::vector<Problem> problems_;
+  struct Typed {  // since a person began to type into a field
+    QString before;
+    std::optional<Problem> problem;
+  };
+  std::map<QString, Typed> typed_;
   QUndoStack undo_;
   Inspection inspection_;
-  bool current_ = false, computing_ = false;
+  bool current_ = false, computing_ = false, taking_back_ = false;
   int stage_ = 0, edit_ = 0;
   qint64 rank_ = 0;
   UnitSystem units_ = UnitSystem::Binary;

@@ -139,7 +139,10 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::Embed:
     case OpKind::PositionAdd: return c.gradients;
     case OpKind::SwiGlu:
+    case OpKind::GeGlu:
+    case OpKind::Dropout:
     case OpKind::Gelu: return c.buffers;
+    case OpKind::SoftCap:
     case OpKind::ReduceMax:
     case OpKind::SumExp:
     case OpKind::Pick:
@@ -152,6 +155,7 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::RmsNorm:
     case OpKind::LayerNorm:
     case OpKind::Rope:
+    case OpKind::Scale:
     case OpKind::Add:
     case OpKind::BiasAdd:
     case OpKind::Optimizer: return c.runtime;

@@ -3,10 +3,12 @@
 #include "base/units.h"
 #include "model/library.h"
 #include "ui/state/session.h"
+#include "ui/widgets/preset_popup.h"
 
 namespace shardscape::ui {
 
-PresetBox::PresetBox(Session* session, QWidget* parent) : QComboBox(parent), session_(session) {
+PresetBox::PresetBox(Session* session, QWidget* parent)
+    : QComboBox(parent), session_(session), popup_(new PresetPopup(this)) {
   setObjectName("preset_box");
   setProperty("preset", true);
   setAccessibleName(tr("Model preset"));
@@ -22,18 +24,23 @@ PresetBox::PresetBox(Session* session, QWidget* parent) : QComboBox(parent), ses
   }
   connect(this, &QComboBox::activated, this,
           [this](int index) { session_->applyPreset(itemData(index).toString()); });
+  connect(popup_, &PresetPopup::chosen, session_, &Session::applyPreset);
   connect(session, &Session::designChanged, this, &PresetBox::refresh);
   refresh();
 }
 
+void PresetBox::showPopup() { popup_->open(currentData().toString()); }
+
 void PresetBox::refresh() {
   const ModelSpec& model = session_->design().model;
+  int index = 0;  // items are in the library's order
   for (const Preset& preset : ModelLibrary::instance().presets()) {
-    const int index = findData(QString::fromStdString(preset.id));
     const bool here = preset.id == model.preset;
     const QString name = QString::fromStdString(preset.name);
-    setItemText(index, here && preset.model != model ? tr("%1, edited").arg(name) : name);
+    const QString shown = here && preset.model != model ? tr("%1, edited").arg(name) : name;
+    if (itemText(index) != shown) setItemText(index, shown);
     if (here) setCurrentIndex(index);
+    ++index;
   }
   if (!ModelLibrary::instance().preset(model.preset)) setCurrentIndex(-1);
 }

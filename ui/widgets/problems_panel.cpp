@@ -16,6 +16,7 @@
 #include "ui/state/session.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/wrapped_cells.h"
 
 namespace shardscape::ui {
 
@@ -33,10 +34,9 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   table_->setShowGrid(false);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setWordWrap(true);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
-  table_->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  new WrappedCells(table_, 8);
   QHeaderView* header = table_->horizontalHeader();
   header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   header->setHighlightSections(false);
@@ -87,13 +87,14 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   auto* escape = new QShortcut(Qt::Key_Escape, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
   connect(escape, &QShortcut::activated, this, &ProblemsPanel::closeRequested);
   connect(session, &Session::reportChanged, this, &ProblemsPanel::refresh);
+  connect(session, &Session::rejectedChanged, this, &ProblemsPanel::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &ProblemsPanel::refresh);
   refresh();
 }
 
 void ProblemsPanel::refresh() {
   if (session_->computing()) return;  // the list of the design before stays until the new one is there
-  model_->setProblems(session_->problems());
+  model_->setProblems(session_->allProblems());
   const bool any = model_->rowCount() > 0;
   table_->setVisible(any);
   nothing_->setVisible(!any);

@@ -66,6 +66,7 @@ StatusBar::StatusBar(Session* session, ExportJob* job, QWidget* parent)
     refreshProblems();
     refreshElapsed();
   });
+  connect(session, &Session::rejectedChanged, this, &StatusBar::refreshProblems);
   connect(session, &Session::computingChanged, this, &StatusBar::refreshElapsed);
   connect(session, &Session::unitsChanged, this, &StatusBar::refreshUnits);
   connect(session, &Session::designChanged, this, [this] {
@@ -95,7 +96,7 @@ void StatusBar::showMessage(const QString& text) { message_->setText(text); }
 
 void StatusBar::refreshProblems() {
   if (session_->computing()) return;
-  const std::vector<Problem>& problems = session_->problems();
+  const std::vector<Problem> problems = session_->allProblems();
   const auto errors = std::count_if(problems.begin(), problems.end(),
                                     [](const Problem& p) { return p.severity == Severity::Error; });
   const auto notes = static_cast<std::ptrdiff_t>(problems.size()) - errors;

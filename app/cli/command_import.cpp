@@ -1,0 +1,108 @@
+// shardscape-cli import
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command_list.h"
+#include "app/cli/design_flags.h"
+#include "app/cli/exit_code.h"
+#include "app/cli/json_value.h"
+#include "app/cli/messages.h"
+#include "app/cli/text.h"
+#include "base/data_dir.h"
+#include "base/units.h"
+#include "design/document.h"
+
+namespace shardscape {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Section {
+  const char *key, *heading;
+  const std::vector<ImportField>* fields;
+};
+
+std::vector<Section> sections(const ImportResult& import) {
+  return {{"recognised", "Recognised", &import.recognised}, {"assumed", "Assumed", &import.assumed}, {"ignored", "Ignored", &import.ignored}};
+}
+
+std::string preview_text(const ImportResult& import, const Report& report) {
+  std::string out = import.name + ": " + import.model_type + ", " + grouped(report.model_parameters.value) + " parameters" +
+                    (import.model.preset.empty() ? "" : ", the same as preset " + import.model.preset) + "\n";
+  for (const Section& section : sections(import)) {
+    if (section.fields->empty()) continue;
+    out += "\n" + std::string(section.heading) + ":\n";
+    std::vector<std::vector<std::string>> rows;
+    for (const ImportField& field : *section.fields) rows.push_back({"  " + field.key, field.value, field.note});
+    out += text_table(rows, {Align::Left, Align::Left, Align::Left});
+  }
+  return out;
+}
+
+Json preview_json(const ImportResult& import, const Report* report, const Design& design) {
+  Json out{{"valid", import.ok() && report && report->valid()}, {"name", import.name}, {"model_type", import.model_type}};
+  if (report && report->valid()) {
+    out["model"] = Json::parse(to_json(design))["model"];
+    out["parameters"] = json_quantity(report->model_parameters.value, *report->model_parameters.formula);
+    out["context"] = import.context;
+  }
+  for (const Section& section : sections(import)) {
+    Json& list = out[section.key] = Json::array();
+    for (const ImportField& field : *section.fields) list.push_back({{"key", field.key}, {"value", field.value}, {"note", field.note}});
+  }
+  Json& problems = out["problems"] = Json::array();
+  const auto& all = report && import.ok() ? report->problems : import.problems;
+  for (const Problem& p : all) problems.push_back({{"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
+  return out;
+}
+
+int save(const Design& design, const std::string& path) {
+  if (const auto problem = save_design(design, path)) {
+    print_problem(*problem);
+    return kFileError;
+  }
+  std::cerr << "wrote the design to " << path << "\n";
+  return kDone;
+}
+
+int run(const Arguments& arguments) {
+  if (!models_found()) return kFileError;
+  if (arguments.operands().empty()) {
+    print_problem({Severity::Error, "FILE", "the file to import is missing", "shardscape-cli import config.json", {}});
+    return kWrongUsage;
+  }
+  const std::string& path = arguments.operands().front();
+  auto text = read_text(path);
+  if (const auto* problem = std::get_if<Problem>(&text)) {
+    print_problem(*problem);
+    return kFileError;
+  }
+  const bool json = arguments.has("--json");
+  const ImportResult import = import_hf_config(std::get<std::string>(text), path);
+  const Design design = import.ok() ? imported_design(import) : Design{};
+  const auto report = import.ok() ? make_report(design) : nullptr;
+  if (json) std::cout << preview_json(import, report.get(), design).dump(2) << "\n";
+  print_problems(import.ok() ? report->problems : import.problems);
+  if (!report || !report->valid()) return kAnswerIsNo;
+  if (!json) std::cout << preview_text(import, *report);
+  const std::string* output = arguments.value("--output");
+  return output ? save(design, *output) : static_cast<int>(kDone);
+}
+
+}  // namespace
+
+Command import_command() {
+  std::string types;
+  for (const std::string& type : hf_model_types()) types += (types.empty() ? "" : ", ") + type;
+  return {"import", "what is taken from a Hugging Face config.json", "FILE [-o DESIGN] [--json]",
+          "Shows which fields of the file became the model, which values were assumed because the file is silent, and "
+          "which fields were ignored, each with the reason. Known model types: " + types + ". Every command that takes "
+          "--model takes --hf-config FILE instead.",
+          {"shardscape-cli import config.json", "shardscape-cli import config.json -o my.shardscape.json",
+           "shardscape-cli report --hf-config config.json --tp 2"},
+          {{"--output", 'o', FlagKind::Value, "DESIGN", "Write a design with this model on one rank to this file.", ""}, json_flag()},
+          1, run};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,75 @@
+// Virtual stages: interleaved 1F1B and what it asks of schedule, layers and microbatches.
+#include "base/units.h"
+#include "design/checks.h"
+#include "design/limits.h"
+#include "design/number_text.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int64_t kLongestListOffered = 64;  // numbers in a fix
+
+// A list of layers for pp x v virtual stages fits no other number of these.
+Fix without_interleaving(const Design& d) {
+  Fix fix = set_to("virtual_stages", 1);
+  return d.parallel.stage_layers.empty() ? fix : both(std::move(fix), set_to("stage_layers", std::string()));
+}
+
+std::vector<int64_t> choices(int64_t layers, int64_t pp) {
+  return layers % pp == 0 ? divisors(layers / pp) : std::vector<int64_t>{1};
+}
+
+void check_layers(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t layers = d.model.layers, pp = d.parallel.pp, v = d.parallel.virtual_stages;
+  // More stages than layers are a problem of their own.
+  if (!d.parallel.stage_layers.empty() || !checks.sound({"layers"}) || pp > layers || layers % (pp * v) == 0) return;
+  const std::vector<int64_t> accepted = choices(layers, pp);
+  int64_t below = 0, above = 0;
+  for (int64_t c : accepted) {
+    if (c > 1 && c < v) below = c;
+    if (c > v && above == 0) above = c;
+  }
+  std::vector<Fix> fixes;
+  offer(fixes, "virtual_stages", below);
+  offer(fixes, "virtual_stages", above);
+  fixes.push_back(without_interleaving(d));
+  if (pp * v <= layers && pp * v <= kLongestListOffered) fixes.push_back(set_to("stage_layers", list_text(layers_per_virtual_stage(d))));
+  checks.error("virtual_stages",
+               grouped(layers) + " layers do not split evenly over pp x virtual stages = " + grouped(pp) + " x " + grouped(v),
+               or_list(accepted) + ", or stage_layers with a number for each of the " + grouped(pp * v) + " virtual stages",
+               std::move(fixes));
+}
+
+void check_groups(Checks& checks) {
+  const Design& d = checks.design;
+  if (!checks.sound({"batch", "microbatch", "dp"})) return;
+  const int64_t pp = d.parallel.pp, slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots;
+  if (d.workload.batch % slots != 0 || m % pp == 0) return;
+  std::vector<Fix> fixes;
+  offer(fixes, "batch", m / pp * pp * slots);
+  if (m / pp + 1 <= kMaxBatch / slots / pp) offer(fixes, "batch", (m / pp + 1) * pp * slots);
+  fixes.push_back(without_interleaving(d));
+  checks.error("batch", "interleaved stages take microbatches in groups of pp = " + grouped(pp) + ", but m = B / (b dp) = " + grouped(m),
+               "m in multiples of " + grouped(pp), std::move(fixes));
+}
+
+}  // namespace
+
+void check_interleaving(Checks& checks) {
+  const Design& d = checks.design;
+  if (!checks.sound({"virtual_stages", "pp"}) || d.parallel.virtual_stages == 1) return;
+  if (d.parallel.pp == 1) {
+    checks.error("virtual_stages", "virtual stages are rounds through a pipeline, and there is none (pp = 1)",
+                 "1, or pp of at least 2", {without_interleaving(d)});
+    return;
+  }
+  if (d.parallel.schedule != ScheduleKind::OneFOneB) {
+    checks.error("virtual_stages", grouped(d.parallel.virtual_stages) + " virtual stages are interleaved 1F1B, but the schedule is GPipe",
+                 "1 with GPipe, or the schedule 1f1b", {set_to("schedule", "1f1b"), without_interleaving(d)});
+  }
+  check_layers(checks);
+  check_groups(checks);
+}
+
+}  // namespace shardscape

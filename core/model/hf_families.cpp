@@ -1,0 +1,195 @@
+// The families of config.json: which keys are which sizes, what their absence means, which options have no blocks here.
+// Defaults are those of the configuration classes of the transformers library, version 4.
+#include <map>
+
+#include "model/hf_reader.h"
+
+namespace shardscape {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct Family {
+  HfReader& in;
+  ModelSpec& model;
+  int64_t& context;
+};
+
+void tied(Family& f, bool fallback) {
+  f.model.tied_embeddings = f.in.flag("tie_word_embeddings", "tied embeddings", fallback, "what this family does where the file is silent");
+}
+
+// The head size that hidden and heads give; a file that does not say it must let them divide.
+int64_t even_head_dim(Family& f, const char* hidden_key) {
+  const ModelSpec& m = f.model;
+  if (m.hidden % m.heads != 0)
+    f.in.problem(hidden_key, "the hidden size " + std::to_string(m.hidden) + " does not split over " + std::to_string(m.heads) + " heads",
+                 "a multiple of the heads, or a head size in \"head_dim\"");
+  return m.hidden / m.heads;
+}
+
+// Keys that llama and its relatives share. head_dim: nothing where it follows from hidden size and heads.
+void llama_sizes(Family& f, std::optional<int64_t> head_dim, bool tied_by_default) {
+  f.in.size(&ModelSpec::layers, "num_hidden_layers");
+  const int64_t hidden = f.in.size(&ModelSpec::hidden, "hidden_size");
+  const int64_t heads = f.in.size(&ModelSpec::heads, "num_attention_heads");
+  f.in.size(&ModelSpec::kv_heads, "num_key_value_heads", heads, "as many as attention heads");
+  if (!head_dim && (f.in.absent("head_dim") || f.in.null("head_dim"))) head_dim = even_head_dim(f, "hidden_size");
+  f.in.size(&ModelSpec::head_dim, "head_dim", head_dim, head_dim == hidden / heads ? "hidden size / heads" : "the default of this family");
+  f.in.size(&ModelSpec::ffn, "intermediate_size");
+  f.in.size(&ModelSpec::vocab, "vocab_size");
+  tied(f, tied_by_default);
+  if (!f.in.absent("max_position_embeddings"))
+    f.context = f.in.number("max_position_embeddings", "longest sequence", 0, "not stated");
+}
+
+void silu(Family& f) { f.in.activation({"hidden_act"}, {"silu", "swish"}, "silu"); }
+
+constexpr const char* kNoBias = "biases of the projections have no blocks in this family";
+
+void gpt2(Family& f) {
+  f.model.architecture = "gpt";
+  f.in.size(&ModelSpec::layers, "n_layer");
+  const int64_t hidden = f.in.size(&ModelSpec::hidden, "n_embd");
+  f.model.kv_heads = f.in.size(&ModelSpec::heads, "n_head");
+  f.model.head_dim = even_head_dim(f, "n_embd");
+  f.in.size(&ModelSpec::ffn, "n_inner", 4 * hidden, "4 x hidden size");
+  f.in.size(&ModelSpec::vocab, "vocab_size");
+  f.context = f.in.size(&ModelSpec::positions, "n_positions");
+  if (!f.in.absent("n_ctx")) f.in.ignore("n_ctx", "\"n_positions\" says it");
+  tied(f, true);
+  f.in.activation({"activation_function"}, {"gelu_new", "gelu", "gelu_fast", "gelu_pytorch_tanh"}, "gelu_new");
+  f.in.only("add_cross_attention", false, "attention to an encoder has no block");
+}
+
+void llama(Family& f) {
+  f.model.architecture = "llama";
+  llama_sizes(f, {}, false);
+  silu(f);
+  f.in.only("attention_bias", false, kNoBias);
+  f.in.only("mlp_bias", false, kNoBias);
+}
+
+void mistral(Family& f) {
+  llama_sizes(f, {}, false);
+  silu(f);
+  if (f.in.null("sliding_window")) {
+    f.model.architecture = "llama";
+    return f.in.recognise("sliding_window", "no window: every layer sees the whole sequence");
+  }
+  f.model.architecture = "mistral";
+  f.in.size(&ModelSpec::window, "sliding_window", 4096, "the default of this family");
+}
+
+// Qwen files carry a window and a switch; the switch is off in every released dense model.
+void switched_window(Family& f) {
+  if (f.in.value("use_sliding_window") && *f.in.value("use_sliding_window") == json(true)) {
+    f.in.assume("use_sliding_window", "false", "a window on the upper layers only has no block: all layers see the whole sequence");
+  } else if (!f.in.absent("use_sliding_window")) {
+    f.in.recognise("use_sliding_window", "every layer sees the whole sequence");
+  }
+  for (const char* key : {"sliding_window", "max_window_layers", "layer_types"})
+    if (!f.in.absent(key)) f.in.ignore(key, "no layer slides over a window");
+}
+
+void qwen2(Family& f) {
+  f.model.architecture = "qwen2";
+  llama_sizes(f, {}, false);
+  silu(f);
+  switched_window(f);
+}
+
+void qwen3(Family& f) {
+  f.model.architecture = "qwen3";
+  llama_sizes(f, 128, false);
+  silu(f);
+  f.in.only("attention_bias", false, kNoBias);
+  switched_window(f);
+}
+
+void gemma(Family& f) {
+  f.model.architecture = "gemma";
+  llama_sizes(f, 256, true);
+  f.in.activation({"hidden_activation", "hidden_act"}, {"gelu_pytorch_tanh", "gelu"}, "gelu_pytorch_tanh");
+  f.in.only("attention_bias", false, kNoBias);
+}
+
+void cap(Family& f, const char* key, const char* what) {
+  if (f.in.absent(key)) return f.in.assume(key, "on", std::string(what) + ": what this family does where the file is silent");
+  if (f.in.null(key)) return f.in.assume(key, "on", std::string(what) + " is off in the file, but belongs to the blocks of this family");
+  f.in.recognise(key, what);
+}
+
+void gemma2(Family& f) {
+  f.model.architecture = "gemma2";
+  llama_sizes(f, 256, true);
+  f.in.activation({"hidden_activation", "hidden_act"}, {"gelu_pytorch_tanh", "gelu"}, "gelu_pytorch_tanh");
+  f.in.only("attention_bias", false, kNoBias);
+  f.in.size(&ModelSpec::window, "sliding_window", 4096, "the default of this family");
+  cap(f, "attn_logit_softcapping", "soft cap of the attention scores");
+  cap(f, "final_logit_softcapping", "soft cap of the logits");
+  const json* types = f.in.value("layer_types");
+  if (!types || types->is_null()) return;
+  bool alternate = types->is_array();
+  for (size_t i = 0; alternate && i < types->size(); ++i)
+    alternate = (*types)[i] == (i % 2 == 0 ? "sliding_attention" : "full_attention");
+  if (alternate) return f.in.recognise("layer_types", "sliding and full attention take turns");
+  f.in.problem("layer_types", "the layers do not alternate between sliding and full attention",
+               "sliding_attention, full_attention, sliding_attention, ...");
+}
+
+void mpt(Family& f) {
+  f.in.size(&ModelSpec::layers, "n_layers");
+  const int64_t hidden = f.in.size(&ModelSpec::hidden, "d_model");
+  f.model.kv_heads = f.in.size(&ModelSpec::heads, "n_heads");
+  f.model.head_dim = even_head_dim(f, "d_model");
+  f.model.ffn = hidden * f.in.number("expansion_ratio", "FFN size / hidden size", 4, "the default of this family");
+  f.in.size(&ModelSpec::vocab, "vocab_size");
+  tied(f, true);
+  const bool no_bias = f.in.flag("no_bias", "no biases", true, "the default of this family");
+  const bool alibi = f.in.flag("attn_config.alibi", "positions as a penalty on distance (ALiBi)", false, "the default of this family");
+  f.context = f.in.number("max_seq_len", alibi ? "longest sequence" : "learned positions (Smax)", 2048, "the default of this family");
+  if (alibi && !f.in.absent("learned_pos_emb")) f.in.ignore("learned_pos_emb", "ALiBi replaces the table of positions");
+  const bool learned = !alibi && f.in.flag("learned_pos_emb", "a table of positions", true, "the default of this family");
+  f.in.only("attn_config.qk_ln", false, "layer norms of queries and keys have no block in this family");
+  f.in.only("attn_config.prefix_lm", false, "attention to a whole prefix has no block");
+  const std::string type = f.in.text_or("attn_config.attn_type", "multihead_attention");
+  if (type != "multihead_attention")
+    f.in.problem("attn_config.attn_type", "\"attn_type\" is \"" + type + "\", which has no block in this family", "multihead_attention");
+  else if (!f.in.absent("attn_config.attn_type"))
+    f.in.recognise("attn_config.attn_type", "as the blocks of this family have it");
+  if (alibi && no_bias) {
+    f.model.architecture = "mpt";
+  } else if (learned && !no_bias) {
+    f.model.architecture = "gpt";
+    f.model.positions = f.context;
+  } else {
+    f.in.problem("no_bias", "this combination of biases and positions has no blocks",
+                 "ALiBi without biases (\"alibi\": true, \"no_bias\": true), or learned positions with biases (\"alibi\": false, "
+                 "\"no_bias\": false)");
+  }
+}
+
+const std::map<std::string, void (*)(Family&)>& families() {
+  static const std::map<std::string, void (*)(Family&)> all{{"gpt2", gpt2},   {"llama", llama}, {"mistral", mistral}, {"qwen2", qwen2},
+                                                            {"qwen3", qwen3}, {"gemma", gemma}, {"gemma2", gemma2},   {"mpt", mpt}};
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> hf_model_types() {
+  std::vector<std::string> out;
+  for (const auto& [type, read] : families()) out.push_back(type);
+  return out;
+}
+
+bool read_hf_family(const std::string& model_type, HfReader& reader, ModelSpec& model, int64_t& context) {
+  const auto it = families().find(model_type);
+  if (it == families().end()) return false;
+  Family family{reader, model, context};
+  it->second(family);
+  return true;
+}
+
+}  // namespace shardscape

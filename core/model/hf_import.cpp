@@ -1,0 +1,90 @@
+#include "model/hf_import.h"
+
+#include <algorithm>
+
+#include "model/hf_reader.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string known_types() {
+  std::string out;
+  for (const std::string& type : hf_model_types()) out += (out.empty() ? "" : ", ") + type;
+  return out;
+}
+
+// Keys of a mixture of experts, whatever the family calls it.
+bool has_experts(const json& root) {
+  return root.contains("num_local_experts") || root.contains("n_routed_experts") || root.contains("num_experts") ||
+         root.contains("moe_num_experts");
+}
+
+void refuse_type(const json& root, const std::string& type, HfReader& reader) {
+  const std::string accepted = "one of " + known_types();
+  if (type.empty())
+    reader.problem("model_type", "\"model_type\" is missing or not a text: the file does not say what the model is", accepted);
+  else if (has_experts(root))
+    reader.problem("model_type", "\"" + type + "\" is a mixture of experts, which is not supported yet", accepted);
+  else if (root.contains("text_config"))
+    reader.problem("model_type", "\"" + type + "\" is made of several models; only language models on their own can be imported", accepted);
+  else
+    reader.problem("model_type", "the model type \"" + type + "\" is not known", accepted);
+}
+
+// A preset of the same sizes lends its name; else the last part of the path that the file carries.
+void name_it(ImportResult& result, const HfReader& reader) {
+  result.model.preset.clear();
+  for (const Preset& preset : ModelLibrary::instance().presets()) {
+    ModelSpec same = preset.model;
+    same.preset.clear();
+    if (same != result.model) continue;
+    result.model.preset = preset.id;
+    result.name = preset.name;
+    return;
+  }
+  std::string path = reader.text_or("_name_or_path", "");
+  while (path.ends_with('/')) path.pop_back();
+  result.name = path.substr(path.rfind('/') + 1);
+  if (result.name.empty()) result.name = "Imported " + result.model_type;
+}
+
+}  // namespace
+
+ImportResult import_hf_config(const std::string& text, const std::string& where) {
+  ImportResult result;
+  result.model = {};
+  result.model.preset.clear();
+  try {
+    const JsonFile file(text, where);
+    HfReader reader(file, result);
+    result.model_type = reader.text_or("model_type", "");
+    if (has_experts(file.root()) || !read_hf_family(result.model_type, reader, result.model, result.context)) {
+      refuse_type(file.root(), result.model_type, reader);
+      return result;
+    }
+    reader.recognise("model_type", "architecture " + result.model.architecture);
+    std::rotate(result.recognised.begin(), result.recognised.end() - 1, result.recognised.end());
+    reader.ignore_rest();
+    if (result.ok()) name_it(result, reader);
+  } catch (const DataError& error) {
+    result.problems.push_back(error.problem);
+  } catch (const json::exception& error) {
+    result.problems.push_back({Severity::Error, where, std::string("the file holds a value that cannot be read: ") + error.what(),
+                               "a config.json as Hugging Face publishes it", {}});
+  }
+  return result;
+}
+
+bool looks_like_hf_config(const std::string& text) {
+  try {
+    const json root = json::parse(text);
+    return root.is_object() && !root.contains("shardscape") && (root.contains("model_type") || root.contains("architectures"));
+  } catch (const json::exception&) {
+    return false;
+  }
+}
+
+}  // namespace shardscape

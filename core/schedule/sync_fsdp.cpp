@@ -1,0 +1,112 @@
+// FSDP. Version 1 (torch 1.13 distributed/fsdp): a unit's parameters are one flat parameter, padded to the group's size.
+// Version 2 (fully_shard): every parameter is cut along its first dimension into equal pieces, the last ones padded, and
+// a unit's pieces are gathered and scattered together.
+#include <algorithm>
+
+#include "schedule/sync_rules.h"
+
+namespace shardscape {
+namespace {
+
+struct Unit {
+  std::string name;
+  std::vector<int> params;
+};
+
+// In order of use, the root (which holds what no other unit holds) first.
+std::vector<Unit> units_of(const SyncScope& scope) {
+  std::vector<Unit> out;
+  for (const int p : scope.params) {
+    const std::string& name = scope.param(p).unit;
+    auto it = std::find_if(out.begin(), out.end(), [&](const Unit& u) { return u.name == name; });
+    if (it == out.end()) it = out.insert(name.empty() ? out.begin() : out.end(), {name, {}});
+    it->params.push_back(p);
+  }
+  return out;
+}
+
+class FsdpPlan {
+ public:
+  explicit FsdpPlan(const SyncScope& scope)
+      : scope_(scope), units_(units_of(scope)), sharded_(scope.policy.sharding != FsdpSharding::NoShard) {}
+
+  void run() {
+    if (sharded_) forward_gathers();
+    for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
+      if (sharded_ && gathered_again(*unit)) gather(*unit, Phase::Backward, SyncTurn::Every);
+      if (!unit->name.empty()) reduce(*unit);
+    }
+    // The root's backward ends last, wherever its parameters were used.
+    if (!units_.empty() && units_.front().name.empty()) reduce(units_.front());
+  }
+
+ private:
+  // The root stays gathered from its forward to its backward: it is needed again at once.
+  bool gathered_again(const Unit& unit) const {
+    return scope_.policy.sharding == FsdpSharding::FullShard && !unit.name.empty();
+  }
+
+  void forward_gathers() {
+    // Version 1 frees what SHARD_GRAD_OP keeps only after a backward that reduces.
+    const bool kept = scope_.policy.strategy == SyncStrategy::Fsdp1 && !scope_.policy.every_microbatch &&
+                      scope_.policy.sharding == FsdpSharding::ShardGradOp;
+    for (const Unit& unit : units_) gather(unit, Phase::Forward, kept ? SyncTurn::First : SyncTurn::Every);
+  }
+
+  int64_t padded(const Unit& unit) const {
+    const int64_t ranks = scope_.group.size;
+    int64_t flat = 0, per_param = 0;
+    for (const int p : unit.params) {
+      const SyncParam& param = scope_.param(p);
+      const int64_t first = param.shape.empty() ? 1 : param.shape.front();
+      flat += param.elements();
+      per_param += align_up(first, ranks) * (param.elements() / first);
+    }
+    if (!sharded_) return flat;
+    return scope_.policy.strategy == SyncStrategy::Fsdp2 ? per_param : align_up(flat, ranks);
+  }
+
+  SyncAction carry(const Unit& unit, SyncAction a) const {
+    a.elements = padded(unit);
+    for (const int p : unit.params) a.parts.push_back(whole(scope_, p));
+    return a;
+  }
+
+  void gather(const Unit& unit, Phase phase, SyncTurn turn) {
+    SyncAction a = carry(unit, scope_.action(phase, SyncOp::AllGather, scope_.policy.param_dtype));
+    a.turn = turn;
+    a.when = phase == Phase::Forward ? SyncWhen::BeforeForward : SyncWhen::BeforeBackward;
+    a.param = phase == Phase::Forward ? unit.params.front() : unit.params.back();
+    scope_.add(std::move(a));
+  }
+
+  void reduce(const Unit& unit) {
+    SyncAction a = carry(unit, scope_.action(Phase::Backward, sharded_ ? SyncOp::ReduceScatter : SyncOp::AllReduce,
+                                             scope_.policy.grad_dtype));
+    a.when = SyncWhen::AfterGradient;
+    for (const int p : scope_.gradients)
+      if (std::find(unit.params.begin(), unit.params.end(), p) != unit.params.end()) a.param = p;
+    if (sharded_ && scope_.group.across_size > 1) {
+      SyncAction replicas = a;  // of the shard that the reduce-scatter leaves
+      replicas.op = SyncOp::AllReduce;
+      replicas.group = scope_.group.across;
+      replicas.group_size = scope_.group.across_size;
+      replicas.elements = a.elements / scope_.group.size;
+      replicas.parts.clear();
+      scope_.add(std::move(a));
+      scope_.add(std::move(replicas));
+    } else {
+      scope_.add(std::move(a));
+    }
+  }
+
+  const SyncScope& scope_;
+  std::vector<Unit> units_;
+  bool sharded_;
+};
+
+}  // namespace
+
+void plan_fsdp(const SyncScope& scope) { FsdpPlan(scope).run(); }
+
+}  // namespace shardscape

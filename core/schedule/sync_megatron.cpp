@@ -1,0 +1,68 @@
+// Megatron's flat buffers: without overlap one buffer a step, with overlap buckets of at least 40 million elements, or a
+// million per rank of the group (megatron/core/distributed, param_and_grad_buffer.py). The distributed optimizer pads
+// them so that every rank owns an equal shard, and gathers the updated parameters bucket by bucket.
+#include <algorithm>
+#include <numeric>
+
+#include "schedule/sync_rules.h"
+
+namespace shardscape {
+namespace {
+
+struct Bucket {
+  std::vector<SyncPart> parts;
+  int64_t elements = 0;  // padding included
+};
+
+std::vector<Bucket> buckets_of(const SyncScope& scope) {
+  const bool sharded = scope.policy.strategy == SyncStrategy::DistributedOptimizer;
+  const int64_t start = sharded ? scope.policy.param_alignment : 1;
+  const int64_t end = sharded ? std::lcm(scope.group.size, scope.policy.bucket_alignment) : 1;
+  const int64_t full = std::max<int64_t>(40'000'000, 1'000'000 * scope.group.size);
+  std::vector<Bucket> out(1);
+  // The buffer is filled in reverse order of declaration, whatever order gradients come in.
+  for (auto p = scope.params.rbegin(); p != scope.params.rend(); ++p) {
+    Bucket& bucket = out.back();
+    bucket.elements = align_up(bucket.elements, start) + scope.param(*p).elements();
+    bucket.parts.push_back(whole(scope, *p));
+    if (scope.policy.overlap && bucket.elements >= full) out.emplace_back();
+  }
+  if (out.back().parts.empty()) out.pop_back();
+  for (Bucket& bucket : out) bucket.elements = align_up(bucket.elements, end);
+  return out;
+}
+
+// The last of these parameters to get its gradient.
+int last_ready(const SyncScope& scope, const std::vector<SyncPart>& parts) {
+  for (auto p = scope.gradients.rbegin(); p != scope.gradients.rend(); ++p)
+    if (std::any_of(parts.begin(), parts.end(), [&](const SyncPart& part) { return part.param == *p; })) return *p;
+  return -1;
+}
+
+}  // namespace
+
+void plan_megatron(const SyncScope& scope) {
+  const bool sharded = scope.policy.strategy == SyncStrategy::DistributedOptimizer, overlap = scope.policy.overlap;
+  const std::vector<Bucket> buckets = buckets_of(scope);
+  for (const Bucket& bucket : buckets) {
+    SyncAction a = scope.action(overlap ? Phase::Backward : Phase::GradReduce,
+                                sharded ? SyncOp::ReduceScatter : SyncOp::AllReduce, scope.policy.grad_dtype);
+    a.elements = bucket.elements;
+    a.parts = bucket.parts;
+    a.turn = SyncTurn::Last;
+    a.when = overlap ? SyncWhen::AfterGradient : SyncWhen::AfterBackward;
+    a.param = overlap ? last_ready(scope, bucket.parts) : -1;
+    scope.add(std::move(a));
+  }
+  if (!sharded) return;
+  for (const Bucket& bucket : buckets) {
+    SyncAction a = scope.action(Phase::ParamGather, SyncOp::AllGather, scope.policy.param_dtype);
+    a.elements = bucket.elements;
+    a.parts = bucket.parts;
+    a.turn = SyncTurn::Last;
+    a.when = SyncWhen::AfterOptimizer;
+    scope.add(std::move(a));
+  }
+}
+
+}  // namespace shardscape

@@ -1,0 +1,163 @@
+#include "schedule/sync_plan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "schedule/sync_rules.h"
+
+namespace shardscape {
+namespace {
+
+constexpr std::array<std::string_view, 5> kOps{"all_reduce", "reduce_scatter", "all_gather", "reduce", "broadcast"};
+
+Problem wrong(std::string where, std::string what, std::string accepted) {
+  Problem p;
+  p.where = std::move(where);
+  p.what = std::move(what);
+  p.accepted = std::move(accepted);
+  return p;
+}
+
+std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& policy) {
+  std::vector<Problem> out;
+  const auto at_least = [&](const char* where, int64_t value, int64_t least) {
+    if (value < least)
+      out.push_back(wrong(where, "it is " + std::to_string(value), "a whole number of " + std::to_string(least) + " or more"));
+  };
+  at_least("microbatches", policy.microbatches, 1);
+  at_least("bucket_bytes", policy.bucket_bytes, 1);
+  at_least("first_bucket_bytes", policy.first_bucket_bytes, 1);
+  at_least("param_alignment", policy.param_alignment, 1);
+  at_least("bucket_alignment", policy.bucket_alignment, 1);
+  at_least("reduce_bucket_size", policy.zero.reduce_bucket_size, 1);
+  at_least("allgather_bucket_size", policy.zero.allgather_bucket_size, 1);
+  at_least("prefetch_bucket_size", policy.zero.prefetch_bucket_size, 0);
+  at_least("param_persistence_threshold", policy.zero.param_persistence_threshold, 0);
+  at_least("max_live_parameters", policy.zero.max_live_parameters, 0);
+  at_least("max_reuse_distance", policy.zero.max_reuse_distance, 0);
+  for (const SyncGroup& group : input.groups) {
+    at_least(group.name.c_str(), group.size, 1);
+    at_least(group.across.c_str(), group.across_size, 1);
+    const bool fsdp = policy.strategy == SyncStrategy::Fsdp1 || policy.strategy == SyncStrategy::Fsdp2;
+    if (group.across_size > 1 && !fsdp)
+      out.push_back(wrong(group.across, "only FSDP replicates shards across groups", "no replica group, or FSDP"));
+    else if (group.across_size > 1 && policy.sharding == FsdpSharding::NoShard)
+      out.push_back(wrong(group.across, "without sharding there are no shards to replicate", "one group of all replicas"));
+  }
+  for (const SyncParam& param : input.params) {
+    if (param.group < 0 || param.group >= static_cast<int>(input.groups.size()))
+      out.push_back(wrong(param.name, "it names group " + std::to_string(param.group),
+                          "0 to " + std::to_string(static_cast<int64_t>(input.groups.size()) - 1)));
+    for (const int64_t size : param.shape) at_least(param.name.c_str(), size, 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view sync_op_name(SyncOp op) { return kOps[static_cast<size_t>(op)]; }
+
+int64_t sync_turns(SyncTurn turn, int64_t microbatches) {
+  switch (turn) {
+    case SyncTurn::Every: return microbatches;
+    case SyncTurn::Rest: return microbatches - 1;
+    case SyncTurn::First:
+    case SyncTurn::Last: break;
+  }
+  return 1;
+}
+
+int64_t SyncParam::elements() const {
+  int64_t n = 1;
+  for (const int64_t size : shape) n *= size;
+  return n;
+}
+
+SyncAction& SyncScope::add(SyncAction action) const { return plan.actions.emplace_back(std::move(action)); }
+
+SyncAction SyncScope::action(Phase phase, SyncOp op, DType dtype) const {
+  SyncAction out;
+  out.phase = phase;
+  out.op = op;
+  out.group = group.name;
+  out.group_size = group.size;
+  out.dtype = dtype;
+  out.turn = reduce_turn();
+  return out;
+}
+
+SyncPart whole(const SyncScope& scope, int param) { return {param, 0, scope.param(param).elements()}; }
+
+int64_t elements_of(const std::vector<SyncPart>& parts) {
+  int64_t n = 0;
+  for (const SyncPart& part : parts) n += part.count;
+  return n;
+}
+
+std::vector<SyncModule> modules_of(const SyncScope& scope) {
+  std::vector<SyncModule> out;
+  for (const int p : scope.params) {
+    if (out.empty() || scope.param(out.back().params.front()).module != scope.param(p).module)
+      out.push_back({scope.param(p).unit, {}});
+    out.back().params.push_back(p);
+  }
+  return out;
+}
+
+std::vector<int> gradient_order(const std::vector<SyncParam>& params) {
+  std::vector<int> out;
+  const int size = static_cast<int>(params.size());
+  const auto at = [&](int i) -> const SyncParam& { return params[static_cast<size_t>(i)]; };
+  for (int end = size; end > 0;) {
+    int begin = end - 1;
+    while (begin > 0 && at(begin - 1).module == at(end - 1).module) --begin;
+    bool matrix = false;
+    for (int i = begin; i < end; ++i) matrix |= at(i).shape.size() > 1;
+    for (int i = 0; i < end - begin; ++i) out.push_back(matrix ? end - 1 - i : begin + i);
+    end = begin;
+  }
+  return out;
+}
+
+std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPolicy& policy) {
+  if (auto problems = problems_of(input, policy); !problems.empty()) return problems.front();
+  SyncPlan plan;
+  const std::vector<int> ready = gradient_order(input.params);
+  for (int g = 0; g < static_cast<int>(input.groups.size()); ++g) {
+    const SyncGroup& group = input.groups[static_cast<size_t>(g)];
+    SyncScope scope{input, policy, group, {}, {}, plan};
+    for (int i = 0; i < static_cast<int>(input.params.size()); ++i)
+      if (scope.param(i).group == g) scope.params.push_back(i);
+    for (const int i : ready)
+      if (scope.param(i).group == g) scope.gradients.push_back(i);
+    if (scope.params.empty() || group.size * group.across_size == 1) continue;
+    switch (policy.strategy) {
+      case SyncStrategy::DdpFlat:
+      case SyncStrategy::DistributedOptimizer: plan_megatron(scope); break;
+      case SyncStrategy::DdpBuckets: plan_ddp_buckets(scope); break;
+      case SyncStrategy::Zero0:
+      case SyncStrategy::Zero1:
+      case SyncStrategy::Zero2: plan_zero(scope); break;
+      case SyncStrategy::Zero3: plan_zero3(scope); break;
+      case SyncStrategy::Fsdp1:
+      case SyncStrategy::Fsdp2: plan_fsdp(scope); break;
+    }
+  }
+  std::erase_if(plan.actions, [](const SyncAction& a) { return a.group_size == 1 || a.elements == 0; });
+  return plan;
+}
+
+std::map<SyncTotalKey, SyncTotal> sync_totals(const SyncPlan& plan, int64_t microbatches) {
+  std::map<SyncTotalKey, SyncTotal> out;
+  for (const SyncAction& a : plan.actions) {
+    const int64_t times = sync_turns(a.turn, microbatches);
+    if (times == 0) continue;
+    SyncTotal& total = out[{a.phase, a.op, a.group, a.dtype}];
+    total.group_size = a.group_size;
+    total.count += times;
+    total.elements += times * a.elements;
+  }
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,131 @@
+// What data parallelism does to parameters and gradients in a steady step: one planner, many policies. It turns the
+// ordered parameters of one rank into collectives; sizes depend on concatenation, padding, buckets, units, persistence
+// and reuse, so it works on numbers.
+// Sources, by behaviour: PyTorch 1.13 DistributedDataParallel and FullyShardedDataParallel, PyTorch 2.4 fully_shard;
+// Megatron-LM 2022-09 and Megatron-core 0.8; DeepSpeed 0.9.5. Tests hold the plans against recordings of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "base/problem.h"
+#include "graph/op_kind.h"
+#include "model/axis.h"
+#include "parallel/parallel_spec.h"
+
+namespace shardscape {
+
+struct SyncParam {
+  std::string name;            // "layers.3.attention.wq"
+  std::string module;          // called as one, its gradients become ready together: "layers.3.attention"
+  std::string unit;            // wrapped as one: "layers.3"; empty: the root unit
+  std::vector<int64_t> shape;  // on this rank, before data parallelism shards it
+  int group = 0;               // index into SyncInput::groups
+  int64_t elements() const;
+};
+
+// The ranks that hold replicas of a parameter. Hybrid sharding shards inside a group and replicates across groups.
+struct SyncGroup {
+  std::string name = "dp";     // where it is reduced and sharded
+  int64_t size = 1;
+  std::string across{};        // the groups over which shards are replicated; empty: none
+  int64_t across_size = 1;
+};
+
+struct SyncInput {
+  std::vector<SyncParam> params;  // in the order of use in the forward pass
+  std::vector<SyncGroup> groups{SyncGroup{}};
+};
+
+// DeepSpeed's limits, in elements, under its names.
+struct ZeroLimits {
+  int64_t reduce_bucket_size = 500'000'000, allgather_bucket_size = 500'000'000;
+  int64_t prefetch_bucket_size = 50'000'000, param_persistence_threshold = 100'000;
+  int64_t max_live_parameters = 1'000'000'000, max_reuse_distance = 1'000'000'000;
+};
+
+enum class FsdpSharding : uint8_t { FullShard, ShardGradOp, NoShard };
+
+struct SyncPolicy {
+  SyncStrategy strategy = SyncStrategy::DdpFlat;
+  DType param_dtype = DType::BF16;   // of gathered parameters
+  DType grad_dtype = DType::FP32;    // of reduced gradients
+  int64_t microbatches = 1;
+  bool overlap = false;              // Megatron: in buckets, while the backward runs
+  // Reduce after every microbatch instead of once (no_sync unused). ZeRO-2 and ZeRO-3 always do.
+  bool every_microbatch = false;
+  // PyTorch DDP: bytes of gradients that close a bucket.
+  int64_t bucket_bytes = 25 << 20, first_bucket_bytes = 1 << 20;
+  // Megatron: start of every parameter and end of every bucket under the distributed optimizer are multiples of these
+  // (the latter of the group's size too). 2022: 1 and 1; Megatron-core: 64 and 128.
+  int64_t param_alignment = 64, bucket_alignment = 128;
+  ZeroLimits zero;
+  FsdpSharding sharding = FsdpSharding::FullShard;
+};
+
+enum class SyncOp : uint8_t { AllReduce, ReduceScatter, AllGather, Reduce, Broadcast };
+std::string_view sync_op_name(SyncOp op);  // "reduce_scatter"
+
+// Of which microbatches of a step an action is part.
+enum class SyncTurn : uint8_t { Every, First, Rest, Last };
+int64_t sync_turns(SyncTurn turn, int64_t microbatches);  // how many
+
+// The point of the step that an action belongs to; `param` indexes SyncInput::params.
+enum class SyncWhen : uint8_t {
+  BeforeForward,   // of the module of this parameter
+  BeforeBackward,  // of the module of this parameter
+  AfterGradient,   // of this parameter, the last one that the action waits for
+  AfterBackward,   // of the whole stage
+  AfterOptimizer
+};
+
+struct SyncPart {              // a range of a parameter that an action carries
+  int param = 0;
+  int64_t offset = 0, count = 0;
+};
+
+struct SyncAction {
+  Phase phase = Phase::GradReduce;
+  SyncOp op = SyncOp::AllReduce;
+  std::string group;
+  int64_t group_size = 1;
+  int64_t elements = 0;        // of the full buffer, padding included
+  DType dtype = DType::FP32;
+  int64_t root = -1;           // member of the group, of reduce and broadcast
+  SyncTurn turn = SyncTurn::Last;
+  SyncWhen when = SyncWhen::AfterBackward;
+  int param = -1;              // -1 with AfterBackward and AfterOptimizer
+  std::vector<SyncPart> parts; // in order within the buffer
+};
+
+struct SyncPlan {
+  std::vector<SyncAction> actions;  // in order of issue within their microbatch
+};
+
+struct SyncTotalKey {
+  Phase phase;
+  SyncOp op;
+  std::string group;
+  DType dtype;
+  auto operator<=>(const SyncTotalKey&) const = default;
+};
+struct SyncTotal {
+  int64_t group_size = 1, count = 0, elements = 0;
+};
+
+// A Problem where a limit, a size or a group makes no sense. Groups of one rank yield no action.
+std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPolicy& policy);
+
+// Collectives of a step, added up.
+std::map<SyncTotalKey, SyncTotal> sync_totals(const SyncPlan& plan, int64_t microbatches);
+
+// Parameters in the order in which their gradients become ready: modules backwards; a module with a matrix gives its
+// bias before its weight (the order of addmm's operands), a norm its weight before its bias.
+std::vector<int> gradient_order(const std::vector<SyncParam>& params);
+
+}  // namespace shardscape

@@ -1,0 +1,107 @@
+// shardscape-cli import, and --hf-config of the other commands.
+#include <QFile>
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "cli/cli_run.h"
+#include "design/document.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+class ImportTest : public QObject {
+  Q_OBJECT
+
+ private:
+  static QString file(const char* name) { return QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json"; }
+
+ private Q_SLOTS:
+  void preview() {
+    const CliRun run = run_cli({"import", file("llama3-8b")});
+    QCOMPARE(run.exit_code, 0);
+    QCOMPARE(run.err, QString());
+    for (const char* text : {"Llama 3 8B: llama, 8,030,261,248 parameters, the same as preset llama3-8b", "Recognised:", "Assumed:",
+                             "Ignored:", "num_hidden_layers", "hidden size / heads", "rope_theta"}) {
+      QVERIFY2(run.out.contains(text), text);
+    }
+  }
+
+  void preview_json() {
+    const QJsonObject out = run_cli({"import", file("gemma2-9b"), "--json"}).json();
+    QVERIFY(out["valid"].toBool());
+    QCOMPARE(out["parameters"]["value"].toInteger(), qint64(9241705984));
+    QCOMPARE(out["model"]["architecture"].toString(), "gemma2");
+    QCOMPARE(out["model"]["window"].toInt(), 4096);
+    for (const char* list : {"recognised", "assumed", "ignored"}) {
+      QVERIFY(!out[list].toArray().isEmpty());
+      for (const QJsonValue& field : out[list].toArray()) QVERIFY(!field["key"].toString().isEmpty() && !field["note"].toString().isEmpty());
+    }
+    QVERIFY(out["problems"].toArray().isEmpty());
+  }
+
+  void design_file() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("mine.json");
+    QCOMPARE(run_cli({"import", file("mpt-7b"), "-o", path}).exit_code, 0);
+    const auto design = load_design(path.toStdString());
+    QVERIFY(std::holds_alternative<Design>(design));
+    QCOMPARE(std::get<Design>(design).model.architecture, std::string("mpt"));
+    QCOMPARE(std::get<Design>(design).workload.seq, int64_t{2048});
+    QCOMPARE(run_cli({"report", "--design", path, "--tp", "2"}).exit_code, 0);
+    QCOMPARE(run_cli({"import", file("mpt-7b"), "-o", folder.filePath("no/such/folder.json")}).exit_code, 3);
+  }
+
+  // The same model by either way is the same design.
+  void hf_config_is_a_model() {
+    const QStringList knobs{"--tp", "4", "--pp", "2", "--dp", "2", "--seq", "4096", "--json"};
+    const CliRun preset = run_cli(QStringList{"report", "--model", "qwen2.5-7b"} + knobs);
+    const CliRun config = run_cli(QStringList{"report", "--hf-config", file("qwen2.5-7b")} + knobs);
+    QCOMPARE(preset.exit_code, 0);
+    QCOMPARE(config.exit_code, 0);
+    QCOMPARE(config.out, preset.out);
+  }
+
+  void replaces_the_model_of_a_design() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("d.json");
+    Design design = default_design();
+    design.workload.batch = 96;
+    QVERIFY(!save_design(design, path.toStdString()));
+    const QJsonObject report = run_cli({"report", "--design", path, "--hf-config", file("gpt2-xl"), "--tp", "1", "--json"}).json();
+    QCOMPARE(report["design"]["model"]["preset"].toString(), "gpt2-xl");
+    QCOMPARE(report["design"]["workload"]["batch"].toInt(), 96);
+    QCOMPARE(report["design"]["workload"]["seq"].toInt(), 1024);  // no longer than the table of positions
+  }
+
+  void mistakes_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<int>("exit_code");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("no file") << QStringList{"import"} << 2 << "the file to import is missing";
+    QTest::newRow("absent") << QStringList{"import", "/nonexistent/config.json"} << 3 << "/nonexistent/config.json";
+    QTest::newRow("experts") << QStringList{"import", file("mixtral-8x7b")} << 1 << "mixture of experts, which is not supported yet";
+    QTest::newRow("flag, experts") << QStringList{"report", "--hf-config", file("mixtral-8x7b")} << 1 << "mixture of experts";
+    QTest::newRow("flag, absent") << QStringList{"report", "--hf-config", "/nonexistent/c.json"} << 3 << "/nonexistent/c.json";
+    QTest::newRow("given twice") << QStringList{"report", "--hf-config", file("llama3-8b"), "--model", "llama3-8b"} << 2 << "the model is given twice";
+  }
+  void mistakes() {
+    QFETCH(QStringList, words);
+    QFETCH(int, exit_code);
+    QFETCH(QString, said);
+    const CliRun run = run_cli(words);
+    QCOMPARE(run.exit_code, exit_code);
+    QCOMPARE(run.out, QString());
+    QVERIFY2(run.err.contains(said) && run.err.contains("accepted: "), qPrintable(run.err));
+  }
+
+  void json_holds_the_problems() {
+    const CliRun run = run_cli({"import", file("mixtral-8x7b"), "--json"});
+    QCOMPARE(run.exit_code, 1);
+    QVERIFY(!run.json()["valid"].toBool(true));
+    QVERIFY(run.json()["problems"][0]["what"].toString().contains("mixture of experts"));
+  }
+};
+
+QTEST_GUILESS_MAIN(ImportTest)
+#include "import_test.moc"

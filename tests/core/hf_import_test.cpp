@@ -1,0 +1,234 @@
+// config.json of every family becomes the right model; what is missing, odd or unknown is said.
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QtTest>
+#include <set>
+
+#include "model/hf_import.h"
+#include "model/library.h"
+#include "report/report.h"
+#include "support/designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+QJsonObject config(const QString& name) {
+  QFile file(QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json");
+  return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
+}
+
+ImportResult imported(const QJsonObject& object) {
+  return import_hf_config(QJsonDocument(object).toJson().toStdString(), "config.json");
+}
+
+const ImportField* find(const std::vector<ImportField>& fields, const char* key) {
+  const auto it = std::find_if(fields.begin(), fields.end(), [&](const ImportField& f) { return f.key == key; });
+  return it == fields.end() ? nullptr : &*it;
+}
+
+std::string listing(const ImportResult& result) {
+  std::string out;
+  for (const Problem& p : result.problems) out += to_string(p) + "\n";
+  return out;
+}
+
+}  // namespace
+
+class HfImportTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void families_data() {
+    QTest::addColumn<QString>("preset");  // of the same sizes; empty: there is none
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<qint64>("parameters");
+    QTest::newRow("gpt2-xl") << "gpt2-xl" << "gpt" << qint64(1557611200);
+    QTest::newRow("llama2-7b") << "llama2-7b" << "llama" << qint64(6738415616);
+    QTest::newRow("llama3-8b") << "llama3-8b" << "llama" << qint64(8030261248);
+    QTest::newRow("llama3.2-1b") << "llama3.2-1b" << "llama" << qint64(1235814400);
+    QTest::newRow("mistral-7b-v0.1") << "mistral-7b-v0.1" << "mistral" << qint64(7241732096);
+    QTest::newRow("mistral-7b-v0.3") << "mistral-7b-v0.3" << "llama" << qint64(7248023552);
+    QTest::newRow("qwen2.5-7b") << "qwen2.5-7b" << "qwen2" << qint64(7615616512);
+    QTest::newRow("qwen3-0.6b") << "qwen3-0.6b" << "qwen3" << qint64(596049920);
+    QTest::newRow("gemma-2b") << "gemma-2b" << "gemma" << qint64(2506172416);
+    QTest::newRow("gemma2-9b") << "gemma2-9b" << "gemma2" << qint64(9241705984);
+    QTest::newRow("mpt-7b") << "" << "mpt" << qint64(6649286656);  // safetensors total of mosaicml/mpt-7b
+  }
+  void families() {
+    QFETCH(QString, preset);
+    QFETCH(QString, architecture);
+    QFETCH(qint64, parameters);
+    const QJsonObject file = config(QTest::currentDataTag());
+    QVERIFY(!file.isEmpty());
+    const ImportResult result = imported(file);
+    QVERIFY2(result.ok(), listing(result).c_str());
+    QCOMPARE(QString::fromStdString(result.model.architecture), architecture);
+    QCOMPARE(QString::fromStdString(result.model.preset), preset);
+    if (const Preset* same = ModelLibrary::instance().preset(result.model.preset)) QVERIFY(same->model == result.model);
+    Design design = preset_design("llama3-8b", 1, 1, 1);
+    apply_model(design, result.model, result.name);
+    const auto report = make_report(design);
+    QVERIFY(report->valid());
+    QCOMPARE(static_cast<qint64>(report->model_parameters.value), parameters);
+    // Every member of the file is accounted for, once, and every entry says why.
+    std::multiset<std::string> keys;
+    for (const auto* list : {&result.recognised, &result.assumed, &result.ignored})
+      for (const ImportField& field : *list) {
+        QVERIFY2(!field.note.empty(), field.key.c_str());
+        keys.insert(field.key);
+      }
+    for (const std::string& key : keys) QVERIFY2(keys.count(key) == 1, key.c_str());
+    for (const QString& key : file.keys()) {
+      const std::string name = key.toStdString();
+      const auto at = keys.lower_bound(name);
+      QVERIFY2(at != keys.end() && (*at == name || at->rfind(name + ".", 0) == 0), name.c_str());
+    }
+  }
+
+  // Where a file is silent, what is assumed is listed with its value.
+  void silence_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("value");
+    QTest::newRow("KV heads") << "llama3-8b" << "num_key_value_heads" << "32";
+    QTest::newRow("head size") << "llama3.2-1b" << "head_dim" << "64";
+    QTest::newRow("head size of gemma") << "gemma2-9b" << "head_dim" << "256";
+    QTest::newRow("head size of qwen3") << "qwen3-0.6b" << "head_dim" << "128";
+    QTest::newRow("window") << "mistral-7b-v0.1" << "sliding_window" << "4096";
+    QTest::newRow("ties of llama") << "llama3-8b" << "tie_word_embeddings" << "false";
+    QTest::newRow("ties of gemma") << "gemma-2b" << "tie_word_embeddings" << "true";
+    QTest::newRow("activation") << "llama3-8b" << "hidden_act" << "silu";
+    QTest::newRow("inner size") << "gpt2-xl" << "n_inner" << "6400";
+    QTest::newRow("expansion") << "mpt-7b" << "expansion_ratio" << "4";
+  }
+  void silence() {
+    QFETCH(QString, file);
+    QFETCH(QString, key);
+    QFETCH(QString, value);
+    QJsonObject object = config(file);
+    for (const bool null : {false, true}) {
+      if (null && key == "sliding_window") continue;  // null means that there is none
+      object.remove(key);
+      if (null) object[key] = QJsonValue::Null;
+      const ImportResult result = imported(object);
+      QVERIFY2(result.ok(), listing(result).c_str());
+      const ImportField* field = find(result.assumed, qPrintable(key));
+      QVERIFY(field);
+      QCOMPARE(QString::fromStdString(field->value), value);
+    }
+  }
+
+  void problems_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QJsonValue>("value");  // undefined: removed
+    QTest::addColumn<QString>("what");
+    QTest::addColumn<QString>("accepted");
+    const auto row = [](const char* name, const char* file, const char* key, QJsonValue value, const char* what, const char* accepted) {
+      QTest::newRow(name) << file << key << value << what << accepted;
+    };
+    const QJsonValue removed(QJsonValue::Undefined);
+    row("no type", "llama3-8b", "model_type", removed, "\"model_type\" is missing", "one of gemma, gemma2, gpt2, llama");
+    row("type is a number", "llama3-8b", "model_type", 7, "\"model_type\" is missing or not a text", "one of gemma");
+    row("unknown type", "llama3-8b", "model_type", "rwkv", "the model type \"rwkv\" is not known", "qwen3");
+    row("mixture of experts", "mixtral-8x7b", "vocab_size", 32000, "mixture of experts, which is not supported yet", "llama");
+    row("experts in a known type", "llama3-8b", "num_local_experts", 8, "mixture of experts", "llama");
+    row("several models", "llama3-8b", "model_type", "mllama", "not known", "llama");
+    row("layers missing", "llama3-8b", "num_hidden_layers", removed, "\"num_hidden_layers\", the layers (L), is missing", "a whole number");
+    row("hidden null", "llama3-8b", "hidden_size", QJsonValue::Null, "\"hidden_size\", the hidden size (D), is missing", "a whole number");
+    row("text", "llama3-8b", "vocab_size", "many", "\"vocab_size\", the vocabulary (V), is \"many\"", "a whole number from 1 to");
+    row("fraction", "llama3-8b", "num_attention_heads", 32.5, "is 32.5", "a whole number");
+    row("zero", "llama3-8b", "intermediate_size", 0, "is 0", "from 1 to");
+    row("negative", "llama3-8b", "num_key_value_heads", -8, "is -8", "from 1 to");
+    row("absurd", "llama3-8b", "hidden_size", 1e15, "hidden size (D), is 1000000000000000", "from 1 to");
+    row("list", "gpt2-xl", "n_layer", QJsonArray{1, 2}, "is [1,2]", "a whole number");
+    row("heads do not divide", "llama3-8b", "num_attention_heads", 33, "4096 does not split over 33 heads", "head_dim");
+    row("activation", "llama3-8b", "hidden_act", "relu", "\"relu\", but the MLP of this family has another activation", "silu");
+    row("biases", "llama3-8b", "attention_bias", true, "\"attention_bias\" is true", "false");
+    row("flag is a number", "llama3-8b", "tie_word_embeddings", 1, "\"tie_word_embeddings\" is 1", "true or false");
+    row("layer types", "gemma2-9b", "layer_types", QJsonArray{"full_attention"}, "do not alternate", "sliding_attention, full_attention");
+    row("mpt with biases", "mpt-7b", "no_bias", false, "combination of biases and positions", "ALiBi without biases");
+    row("cross attention", "gpt2-xl", "add_cross_attention", true, "attention to an encoder", "false");
+  }
+  void problems() {
+    QFETCH(QString, file);
+    QFETCH(QString, key);
+    QFETCH(QJsonValue, value);
+    QFETCH(QString, what);
+    QFETCH(QString, accepted);
+    QJsonObject object = config(file);
+    if (value.isUndefined()) object.remove(key);
+    else object[key] = value;
+    const ImportResult result = imported(object);
+    QVERIFY(!result.ok());
+    const QString said = QString::fromStdString(listing(result));
+    QVERIFY2(said.contains(what) && said.contains(accepted), qPrintable(said));
+    for (const Problem& p : result.problems) QVERIFY2(p.where.rfind("config.json:", 0) == 0, p.where.c_str());
+  }
+
+  void everyMistakeIsSaidAtOnce() {
+    const ImportResult result = imported({{"model_type", "llama"}});
+    QVERIFY(result.problems.size() >= 5);
+  }
+
+  void notJson_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::newRow("empty") << QByteArray();
+    QTest::newRow("truncated") << QByteArray("{\"model_type\": \"llama\",");
+    QTest::newRow("list") << QByteArray("[1]");
+    QTest::newRow("huge number") << QByteArray("{\"model_type\": \"llama\", \"x\": 1e999999}");
+    QTest::newRow("not UTF-8") << QByteArray("{\"model_type\": \"ll\xff\"}");
+    QTest::newRow("binary") << QByteArray("\x00\x01\x02", 3);
+  }
+  void notJson() {
+    QFETCH(QByteArray, text);
+    const ImportResult result = import_hf_config(text.toStdString(), "config.json");
+    QVERIFY(!result.ok());
+    QVERIFY(!result.problems.front().accepted.empty());
+    QVERIFY(!looks_like_hf_config(text.toStdString()) || text.contains("model_type"));
+  }
+
+  // Whatever stands in a member, the answer is a result or a Problem.
+  void anyMemberMayBeAnything() {
+    const QJsonValue values[] = {QJsonValue::Null, true, -1, 0, 3, 1e300, "x", QJsonArray{1}, QJsonObject{{"alibi", 3}}};
+    for (const QString& name : QDir(SHARDSCAPE_TEST_DATA "/hf").entryList({"*.json"})) {
+      const QJsonObject object = config(name.chopped(5));
+      for (const QString& key : object.keys())
+        for (const QJsonValue& value : values) {
+          QJsonObject changed = object;
+          changed[key] = value;
+          const ImportResult result = imported(changed);
+          if (!result.ok()) continue;
+          Design design = preset_design("llama3-8b", 1, 1, 1);
+          apply_model(design, result.model, result.name);
+          const auto report = make_report(design);
+          QVERIFY(report->valid() || has_errors(report->problems));
+        }
+    }
+  }
+
+  void names() {
+    QJsonObject object = config("llama3-8b");
+    object["num_hidden_layers"] = 30;
+    QCOMPARE(imported(object).name, std::string("Imported llama"));
+    object["_name_or_path"] = "someone/my-model/";
+    QCOMPARE(imported(object).name, std::string("my-model"));
+    QVERIFY(imported(object).model.preset.empty());
+  }
+
+  void recognisesItsFiles() {
+    QVERIFY(looks_like_hf_config(R"({"model_type": "llama"})"));
+    QVERIFY(looks_like_hf_config(R"({"architectures": ["X"]})"));
+    QVERIFY(!looks_like_hf_config(R"({"shardscape": 1, "model": {}})"));
+    QVERIFY(!looks_like_hf_config("{}"));
+    QVERIFY(!looks_like_hf_config("nonsense"));
+  }
+};
+
+QTEST_APPLESS_MAIN(HfImportTest)
+#include "hf_import_test.moc"

@@ -1,0 +1,98 @@
+// Every dense architecture of the list is a preset, and its parameters, counted from the graph, are the published ones.
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QtTest>
+
+#include "model/library.h"
+#include "report/report.h"
+#include "support/designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+class PresetsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void libraryHasNoProblems() {
+    for (const Problem& problem : ModelLibrary::instance().problems()) QFAIL(to_string(problem).c_str());
+  }
+
+  void parametersArePublished_data() {
+    QTest::addColumn<QJsonObject>("row");
+    QFile file(SHARDSCAPE_TEST_DATA "/models.json");
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QJsonArray rows = QJsonDocument::fromJson(file.readAll()).object()["models"].toArray();
+    QVERIFY(rows.size() >= 49);
+    for (const QJsonValue& row : rows) QTest::newRow(qPrintable(row["name"].toString())) << row.toObject();
+  }
+  void parametersArePublished() {
+    QFETCH(QJsonObject, row);
+    const std::string id = row["preset"].toString().toStdString();
+    const Preset* preset = ModelLibrary::instance().preset(id);
+    QVERIFY2(preset, "there is no such preset");
+    QVERIFY(!preset->source.empty() && !preset->family.empty() && preset->default_seq > 0);
+    QCOMPARE(preset->published_parameters, row["published_params"].toInteger());
+    QCOMPARE(preset->published_exact, row["exact"].toBool());
+    const auto report = make_report(preset_design(id.c_str(), 1, 1, 1));
+    QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
+    const auto counted = static_cast<qint64>(report->model_parameters.value);
+    QCOMPARE(counted, row["counted"].toInteger());
+    if (preset->published_exact) QCOMPARE(counted, static_cast<qint64>(preset->published_parameters));
+    QVERIFY(std::abs(static_cast<double>(counted) / static_cast<double>(preset->published_parameters) - 1) < 0.02);
+  }
+
+  // Every preset splits over ranks: the parts add up, and all stages can be reported.
+  void everyPresetRunsInParallel() {
+    for (const Preset& preset : ModelLibrary::instance().presets()) {
+      for (bool sequence_parallel : {false, true}) {
+        const int64_t tp = preset.model.heads % 4 == 0 ? 4 : preset.model.heads % 2 == 0 ? 2 : 1;
+        if (tp == 1 && sequence_parallel) continue;
+        const auto report = make_report(preset_design(preset.id.c_str(), tp, 2, 2, sequence_parallel));
+        QVERIFY2(report->valid(), preset.id.c_str());
+        for (const StageReport& stage : report->stages) QVERIFY(stage.flops_total > 0 && stage.memory_total > 0);
+      }
+    }
+  }
+
+  // Pairs that a sliding window leaves: 1, 2, ..., W for the first W queries, then W each.
+  void windowsChangeUsefulFlopsOnly() {
+    Design d = preset_design("mistral-7b-v0.1", 1, 1, 1);
+    d.workload.seq = 8192;
+    d.workload.batch = 1;
+    const auto attention = [](const Report& r) {
+      std::pair<Wide, Wide> out{0, 0};
+      for (const FlopsValue& f : r.stages[0].flops)
+        if (f.kind == OpKind::Attention && f.phase == Phase::Forward) out = {f.counted.value, f.useful.value};
+      return out;
+    };
+    const Wide per_pair = Wide(4) * d.model.layers * d.model.heads * d.model.head_dim, seq = d.workload.seq;
+    for (int64_t window : {0, 1, 100, 4096, 8191, 8192, 8193, 100000}) {
+      d.model.window = window;
+      const auto report = make_report(d);
+      QVERIFY(report->valid());
+      const Wide reach = window == 0 || window > seq ? seq : Wide(window);
+      const auto [counted, useful] = attention(*report);
+      QVERIFY(counted == per_pair * seq * seq);
+      QVERIFY(useful == per_pair * (reach * (reach + 1) / 2 + (seq - reach) * reach));
+    }
+  }
+
+  // Layers of two kinds take turns: the odd one out is where the pattern says.
+  void gemmaAlternatesKindsOfLayer() {
+    Design d = preset_design("gemma2-2b", 1, 1, 1);
+    d.workload.seq = 8192;
+    d.model.layers = 5;
+    const auto report = make_report(d);
+    QVERIFY(report->valid());
+    const auto number = [&](const char* symbol) { return report->binding.get(Symbol::intern(symbol)).value_or(-1); };
+    QCOMPARE(number("L0"), int64_t{3});
+    QCOMPARE(number("L1"), int64_t{2});
+    QCOMPARE(number("We"), int64_t{4096});
+  }
+};
+
+QTEST_APPLESS_MAIN(PresetsTest)
+#include "presets_test.moc"

@@ -1,0 +1,136 @@
+// Import of a config.json by menu and drop, its preview, and the list of models that can be searched.
+#include <QAbstractItemModelTester>
+#include <QDropEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QPushButton>
+#include <QStandardItemModel>
+#include <QTest>
+#include <QTreeView>
+#include <memory>
+
+#include "model/library.h"
+#include "offscreen.h"
+#include "ui/dialogs/import_dialog.h"
+#include "ui/main_window.h"
+#include "ui/widgets/preset_box.h"
+#include "ui/widgets/preset_popup.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class ImportDialogTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private:
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<MainWindow> window_;
+
+  ImportDialog* dialog() { return window_->findChild<ImportDialog*>(); }
+  void drop(const char* name) {
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json")});
+    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent dropped(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &dropped);
+  }
+  void click(const char* button) { QTest::mouseClick(dialog()->findChild<QPushButton*>(button), Qt::LeftButton); }
+  bool says(const QString& text) {
+    const auto labels = dialog()->findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* l) { return l->text().contains(text); });
+  }
+
+ private Q_SLOTS:
+  void init() {
+    Theme::instance().setMode(Theme::Mode::Light);
+    session_ = std::make_unique<Session>();
+    window_ = std::make_unique<MainWindow>(session_.get());
+    session_->waitForReport();
+    window_->resize(1280, 800);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+  }
+  void cleanup() {
+    session_->undoStack()->setClean();
+    window_.reset();
+    session_.reset();
+  }
+
+  void dropShowsAPreviewThatIsApplied() {
+    const Design before = session_->design();
+    drop("gemma-2b");
+    QVERIFY(dialog());
+    QVERIFY(session_->design() == before);
+    QVERIFY(says("Gemma 2B") && says("2,506,172,416 parameters"));
+    auto* model = qobject_cast<QStandardItemModel*>(dialog()->findChild<QTreeView*>("import_fields")->model());
+    QVERIFY(model);
+    QCOMPARE(model->rowCount(), 3);
+    const QAbstractItemModelTester tester(model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QVERIFY(!model->findItems("num_hidden_layers", Qt::MatchExactly | Qt::MatchRecursive).isEmpty());
+    click("import_apply");
+    QTRY_VERIFY(!dialog());
+    QCOMPARE(session_->design().model.preset, std::string("gemma-2b"));
+    QVERIFY(session_->design().parallel == before.parallel && session_->design().cluster == before.cluster);
+    window_->actions().undo->trigger();
+    QVERIFY(session_->design() == before);
+  }
+
+  void cancelChangesNothing() {
+    const Design before = session_->design();
+    drop("gpt2-xl");
+    click("import_cancel");
+    QTRY_VERIFY(!dialog());
+    QVERIFY(session_->design() == before);
+    QVERIFY(!session_->undoStack()->canUndo());
+  }
+
+  void whatCannotBeImportedSaysWhy() {
+    drop("mixtral-8x7b");
+    QVERIFY(says("mixture of experts, which is not supported yet"));
+    QVERIFY(!dialog()->findChild<QPushButton*>("import_apply")->isEnabled());
+    QTest::keyClick(dialog(), Qt::Key_Escape);
+    QTRY_VERIFY(!dialog());
+  }
+
+  void presetListIsGroupedAndSearched() {
+    auto* box = window_->findChild<PresetBox*>();
+    QCOMPARE(box->count(), static_cast<int>(ModelLibrary::instance().presets().size()));
+    box->setFocus();
+    QTest::keyClick(box, Qt::Key_F4);
+    PresetPopup* popup = box->popup();
+    QVERIFY(popup->isVisible());
+    const QAbstractItemModelTester tester(popup->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const int all = popup->model()->rowCount();
+    QVERIFY(all > box->count() + 8);  // headings
+    QTest::keyClicks(popup->line(), "gemma 27");
+    QCOMPARE(popup->model()->rowCount(), 2);
+    QTest::keyClick(popup->line(), Qt::Key_Return);
+    QVERIFY(!popup->isVisible());
+    QCOMPARE(session_->design().model.preset, std::string("gemma2-27b"));
+    QCOMPARE(box->currentText(), QString("Gemma 2 27B"));
+
+    box->showPopup();
+    QCOMPARE(popup->model()->rowCount(), all);
+    QTest::keyClick(popup->line(), Qt::Key_Up);
+    QTest::keyClick(popup->line(), Qt::Key_Up);
+    QTest::keyClick(popup->line(), Qt::Key_Up);  // over the heading, into the family before
+    QTest::keyClick(popup->line(), Qt::Key_Return);
+    QVERIFY(session_->design().model.architecture != "gemma2");
+
+    box->showPopup();
+    QTest::keyClicks(popup->line(), "zzzz");
+    QCOMPARE(popup->model()->rowCount(), 0);
+    QTest::keyClick(popup->line(), Qt::Key_Return);
+    QVERIFY(popup->isVisible());
+    QTest::keyClick(popup->line(), Qt::Key_Escape);
+    QVERIFY(!popup->isVisible());
+  }
+};
+
+QTEST_MAIN(ImportDialogTest)
+#include "import_dialog_test.moc"

@@ -1,0 +1,39 @@
+// The list of models that drops down from the preset box: grouped by family, with a line to search in it.
+#pragma once
+
+#include <QFrame>
+
+class QLabel;
+class QLineEdit;
+class QListView;
+class QStandardItemModel;
+
+namespace shardscape::ui {
+
+class PresetPopup : public QFrame {
+  Q_OBJECT
+ public:
+  explicit PresetPopup(QWidget* owner);
+  void open(const QString& current);  // id of the preset to start on
+  QLineEdit* line() const { return line_; }
+  QStandardItemModel* model() const { return model_; }
+
+ Q_SIGNALS:
+  void chosen(const QString& id);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void fill(const QString& words);
+  void select(const QString& id);  // the first model where there is none of this id
+  void move(int rows);             // over headings
+  void choose();
+  void place();
+  QLineEdit* line_;
+  QListView* list_;
+  QLabel* nothing_;
+  QStandardItemModel* model_;
+};
+
+}  // namespace shardscape::ui
