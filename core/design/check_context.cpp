@@ -22,9 +22,6 @@ void check_context(Checks& checks) {
     checks.error("cp", "Ulysses cannot spread " + grouped(d.model.kv_heads) + " KV heads over tp x cp = " + grouped(tp * cp) + " ranks",
                  "tp x cp that divides the KV heads, or all-gather of K and V",
                  {set_to("context", std::string("all-gather")), off});
-  if (d.parallel.sync != SyncStrategy::DdpFlat)
-    checks.error("sync", "sharded optimizer states and parameters are not supported beside context parallelism yet",
-                 "ddp-flat, or cp of 1", {set_to("sync", std::string("ddp-flat")), off});
 }
 
 }  // namespace shardscape

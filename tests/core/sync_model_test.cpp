@@ -24,6 +24,8 @@ Design random_design(std::mt19937& random, SyncStrategy sync) {
   const int64_t pp = pick({1, 2, 3});
   Design d = trace_design(preset, pick({1, 2, 4, 16}), pp, pick({1, 2, 3, 5, 8}), pick({0, 1}) != 0, pick({1, 2, 5}), pp + pick({0, 1, 3}));
   d.parallel.sync = sync;
+  // Without replicas the group of gradients is that of the attention's own collectives, which are not the plan's.
+  if (d.parallel.dp > 1) d.parallel.cp = pick({1, 1, 2, 4});
   d.parallel.overlap_grad_reduce = pick({0, 1}) != 0;
   d.model.tied_embeddings = pick({0, 1}) != 0;
   d.workload.dtype = pick({0, 1}) != 0 ? DType::BF16 : DType::FP32;
@@ -40,7 +42,7 @@ bool in_pass(Phase phase) { return phase == Phase::Forward || phase == Phase::Ba
 Rows reported(const StageReport& stage) {
   Rows out;
   for (const CollectiveValue& c : stage.collectives) {
-    if (c.group != "dp") continue;
+    if (c.group != "dp" && c.group != "dp_cp") continue;
     auto& [count, elements] = out[{in_pass(c.phase), c.op, c.dtype}];
     count += c.count.value;
     elements += c.elements.value;

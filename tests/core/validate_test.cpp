@@ -228,8 +228,6 @@ void ValidateTest::rules_data() {
       "context parallelism cannot split 8,192 tokens into 3 parts", "a multiple of 3", 2);
   row("ulysses heads", [](Design& d) { d.parallel.cp = 8; d.parallel.context = ContextMode::Ulysses; }, error, "cp",
       "Ulysses cannot spread 8 KV heads over tp x cp = 16 ranks", "divides the KV heads", 2);
-  row("sharded states beside cp", [](Design& d) { d.parallel.cp = 2; d.parallel.sync = SyncStrategy::DistributedOptimizer; }, error,
-      "sync", "not supported beside context parallelism", "ddp-flat", 2);
 }
 
 void ValidateTest::rules() {

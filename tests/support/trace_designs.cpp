@@ -61,6 +61,13 @@ std::vector<NamedDesign> trace_designs() {
       {"fsdp 1f1b kv heads fewer than tp", trace_design("llama3-8b", 16, 2, 2, true, 3, 4)},
       {"fsdp gpipe tied embeddings", trace_design("gpt3-175b", 1, 2, 3, false, 3, 4)},
       {"fsdp stages without layers", trace_design("llama3-8b", 2, 4, 2, true, 3, 3)},
+      {"context parallel", trace_design("llama3-8b", 1, 2, 1, false, 2, 2)},
+      {"context parallel tp 2 sp dp 2", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
+      {"context parallel, kv heads fewer than tp", trace_design("llama3-8b", 16, 1, 2, true, 1, 2)},
+      {"context parallel by ulysses", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
+      {"distributed optimizer, context parallel", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
+      {"ddp buckets, context parallel", trace_design("gpt3-175b", 2, 2, 2, true, 2, 2)},
+      {"fsdp, context parallel by ulysses", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
   };
   for (NamedDesign& d : all) {
@@ -72,6 +79,8 @@ std::vector<NamedDesign> trace_designs() {
     if (name.ends_with("virtual stages")) d.design.parallel.virtual_stages = 2;
     if (name == "ddp buckets gpipe") d.design.parallel.schedule = ScheduleKind::GPipe;
     if (name.starts_with("fsdp")) d.design.parallel.sync = SyncStrategy::Fsdp1;
+    if (name.find("context parallel") != std::string::npos) d.design.parallel.cp = 2;
+    if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
     if (name == "fsdp full recompute") d.design.workload.recompute = Recompute::Full;
     if (name == "fsdp gpipe tied embeddings") {
       d.design.parallel.schedule = ScheduleKind::GPipe;

@@ -45,12 +45,7 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
     : QWidget(parent), knob_(knob), session_(session), field_(makeKnobField(knob, this)), issue_(new IssueLine(this)) {
   QWidget* field = field_->widget();
   field->setObjectName("knob_" + text(knob.id));
-  if (knob.type == KnobType::Choice) {
-    field->setMinimumWidth(kChoiceWidth);
-    field->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  } else {
-    field->setFixedWidth(field_width(knob.type));
-  }
+  field->setFixedWidth(field_width(knob.type));
   field->setAccessibleName(knob.symbol.empty() ? text(knob.label)
                                                : QString("%1 (%2)").arg(text(knob.label), text(knob.symbol)));
   field->setAccessibleDescription(text(knob.help));
@@ -164,6 +159,10 @@ void KnobRow::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (knob_.type != KnobType::Choice) return;
   const bool beside = field_->widget()->sizeHint().width() <= kChoiceWidth;
+  QWidget* field = field_->widget();
+  field->setMinimumWidth(beside ? kChoiceWidth : 0);
+  field->setMaximumWidth(beside ? kChoiceWidth : QWIDGETSIZE_MAX);
+  field->setSizePolicy(beside ? QSizePolicy::Fixed : QSizePolicy::Ignored, QSizePolicy::Fixed);  // no wider than the form
   line_->setDirection(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
   line_->setSpacing(beside ? kBeside : kBelow);
 }
