@@ -20,6 +20,7 @@ struct WorkloadSpec {
   int64_t vocab_multiple = 128;     // Vp = align(V, vocab_multiple·tp)
   std::string profile = "flash";    // kernel profile
   Recompute recompute = Recompute::None;
+  bool distribute_saved_activations = false;  // full recompute: every tp rank keeps a share of a layer's input
   bool dropout = false;
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };

@@ -252,6 +252,9 @@ void add_workload(TableWriter& table) {
   table.choice(named<workload, &W::recompute, kRecompute>(), "recompute", "Recompute", choices_of(kRecompute),
                "What is computed again before the backward instead of being kept. Selective repeats the core of the "
                "attention; full keeps only the input of each layer and repeats its forward, collectives included.");
+  table.flag(member<workload, &W::distribute_saved_activations>(), "distribute_saved_activations", "Distribute checkpoints",
+             "Under full recompute without sequence parallelism every tensor-parallel rank keeps 1/tp of a layer's input and "
+             "gathers it before the replay: one more all-gather of b S D per layer.");
   table.choice(member<workload, &W::profile>(), "profile", "Kernel profile", profiles(),
                "Which kernels run: how ops are fused and what each keeps for its backward. Decides activation memory.");
 }

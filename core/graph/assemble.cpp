@@ -230,8 +230,7 @@ class Assembler {
 
   void add_statistics(const OpLine& line, const KernelStat& stat, const OpSpec& spec, const std::map<char, Axis>& axes,
                       const LetterShards& shards, const std::string& name, std::vector<TensorId>& outputs) {
-    if (stat.when == "dropout" && !b_.structure().dropout) return;
-    if (stat.when == "b>1" && !b_.structure().many_microbatch) return;
+    if (!b_.keeps(stat)) return;
     if (stat.when.rfind("sharded:", 0) == 0) {
       const auto it = shards.find(stat.when.back());
       if (it == shards.end() || it->second.empty()) return;

@@ -17,6 +17,7 @@ Structure structure_of(const Design& design) {
   s.tp = design.parallel.tp > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads < design.parallel.tp;
+  s.grouped = design.model.kv_heads < design.model.heads;
   s.pp = design.parallel.pp > 1;
   s.interleaved = design.parallel.virtual_stages > 1;
   s.scatter_gather = s.pp && s.tp && !s.sequence_parallel && design.parallel.scatter_gather_pipeline;
@@ -27,6 +28,7 @@ Structure structure_of(const Design& design) {
   s.dtype = design.workload.dtype;
   s.grad_dtype = design.workload.grad_dtype;
   s.recompute = design.workload.recompute;
+  s.split_checkpoints = s.recompute == Recompute::Full && design.workload.distribute_saved_activations && s.tp && !s.sequence_parallel;
   if (s.dp || s.cp) s.sync = design.parallel.sync;
   const bool megatron = s.sync == SyncStrategy::DdpFlat || s.sync == SyncStrategy::DistributedOptimizer;
   s.overlap = (s.dp || s.cp) && megatron && design.parallel.overlap_grad_reduce;

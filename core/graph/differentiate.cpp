@@ -233,6 +233,9 @@ class Differentiator {
     std::vector<bool> reads(forward.inputs.size(), false);
     if (rule)
       for (int operand : rule->saves_inputs) reads[static_cast<size_t>(operand)] = true;
+    if (rule)
+      for (const KernelStat& stat : rule->stats)
+        if (stat.replaces >= 0 && b_.keeps(stat)) reads[static_cast<size_t>(stat.replaces)] = false;
     std::vector<Wanted> wanted;
     for (size_t i = 0; i < forward.inputs.size(); ++i) {
       const bool parameter = s_.tensor(forward.inputs[i]).role == TensorRole::Parameter;
@@ -244,9 +247,11 @@ class Differentiator {
     std::vector<TensorId> extra = statistics(forward);
     if (rule && rule->saves_output) extra.insert(extra.begin(), forward.outputs[0]);
     // The index space is the forward op's: letters that only unread operands have keep their shards.
+    // KV heads, where a copy stands for them, follow the heads of the queries.
+    const bool all = forward.kind == OpKind::Attention && !std::all_of(reads.begin(), reads.end(), [](bool read) { return read; });
     LetterShards seed;
     for (size_t i = 0; i < forward.inputs.size(); ++i)
-      if (!reads[i])
+      if (all || !reads[i])
         for (size_t d = 0; d < spec.in[i].size(); ++d) seed.emplace(spec.in[i][d], s_.tensor(forward.inputs[i]).placement.shards[d]);
     emit(forward, id, forward.kind, align_spec, inputs, wanted, seed, GradRole::Input, "", extra);
   }

@@ -120,9 +120,11 @@ struct Structure {
   bool window = false;           // attention that may slide has a window
   bool interleaved = false;      // virtual stages
   bool scatter_gather = false;   // messages between stages are split over tp
+  bool grouped = false;          // several query heads share a KV head (some kernels then expand the KV heads)
   bool many_microbatch = false;  // b > 1 (some kernels then copy)
   DType dtype = DType::BF16, grad_dtype = DType::FP32;
   Recompute recompute = Recompute::None;
+  bool split_checkpoints = false;
   SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
   bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch

@@ -29,7 +29,19 @@ void recompute(SegmentBuilder& builder) {
     const auto it = again.find(id);
     return it == again.end() ? id : it->second;
   };
-  for (OpId id = 0; id < s.backward_begin; ++id) {
+  const OpId forward_end = s.backward_begin;
+  if (builder.structure().split_checkpoints && policy == Recompute::Full) {
+    // Every tp rank keeps its share of the segment's input, which all hold alike, and gathers the whole again.
+    const Placement whole = s.tensor(s.input).placement;
+    Placement share = whole;
+    const MeshAxes& tp = builder.parameter_rules().of(Axis::Heads);
+    share.shards[1].insert(share.shards[1].end(), tp.begin(), tp.end());
+    builder.begin_backward();
+    const TensorId kept = builder.redistribute(s.input, share, Phase::Forward, "the checkpoint of the " + s.name);
+    s.backward_begin = static_cast<OpId>(s.ops.size());
+    again[s.input] = builder.redistribute(kept, whole, Phase::Backward, "the replay of the " + s.name);
+  }
+  for (OpId id = 0; id < forward_end; ++id) {
     if (!replayed(forward[static_cast<size_t>(id)], policy)) continue;
     Op op = forward[static_cast<size_t>(id)];
     op.phase = Phase::Recompute;
@@ -49,7 +61,7 @@ void recompute(SegmentBuilder& builder) {
     builder.add_op(std::move(op));
   }
   // The backward's ops keep their order behind the replay and read its results.
-  const OpId shift = static_cast<OpId>(s.ops.size()) - s.backward_begin;
+  const OpId shift = static_cast<OpId>(s.ops.size()) - forward_end;
   for (Op& op : backward) {
     const bool reads_again = policy == Recompute::Full || (op.forward >= 0 && replayed(s.op(op.forward), policy));
     if (reads_again)

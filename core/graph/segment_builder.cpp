@@ -91,6 +91,13 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
   return p;
 }
 
+bool SegmentBuilder::keeps(const KernelStat& stat) const {
+  if (stat.when == "dropout") return structure_.dropout;
+  if (stat.when == "b>1") return structure_.many_microbatch;
+  if (stat.when == "grouped") return structure_.grouped;
+  return true;
+}
+
 LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
                                    const LetterShards& seed, Phase phase, const std::string& consumer) {
   LetterShards shards = seed;

@@ -46,6 +46,8 @@ class SegmentBuilder {
   TensorId redistribute(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
   // What an op of this kind wants of an operand: the profile's wish, else no Partial.
   Placement wished(OpKind kind, const Tensor& tensor) const;
+  // Whether a kernel makes this statistic in this structure; one that depends on shards is left to where they are known.
+  bool keeps(const KernelStat& stat) const;
   // The placement without Partial that a consumer with no wish of its own gets.
   Placement resolved(const Tensor& tensor) const;
 

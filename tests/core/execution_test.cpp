@@ -169,6 +169,33 @@ class ExecutionTest : public QObject {
     expectUnsharded(d);
   }
 
+  void distributedCheckpoints_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<int>("cp");
+    QTest::addColumn<int>("kv_heads");
+    for (const char* architecture : {"llama", "gpt"})
+      for (int cp : {1, 2})
+        for (int kv_heads : {1, 2})
+          for (int tp : {2, 4})
+            QTest::newRow(qPrintable(QString("%1 tp%2 cp%3 kv heads %4").arg(architecture).arg(tp).arg(cp).arg(kv_heads))) << QString(architecture) << tp << cp << kv_heads;
+  }
+  void distributedCheckpoints() {
+    QFETCH(QString, architecture);
+    QFETCH(int, tp);
+    QFETCH(int, cp);
+    QFETCH(int, kv_heads);
+    Design d = tiny_design(qPrintable(architecture));
+    d.model.kv_heads = kv_heads;
+    d.parallel.tp = tp;
+    d.parallel.cp = cp;
+    d.parallel.dp = 2;
+    d.workload.recompute = Recompute::Full;
+    d.workload.distribute_saved_activations = true;
+    d.workload.dropout = architecture == "gpt";
+    expectUnsharded(d);
+  }
+
   void contextParallel_data() {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<int>("cp");

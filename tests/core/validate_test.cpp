@@ -224,6 +224,14 @@ void ValidateTest::rules_data() {
       "accelerator", "\"abacus\" is not known", "one of a100-sxm-40gb, ", 1);
   row("profile", [](Design& d) { d.workload.profile = "slow"; }, error, "profile", "\"slow\" is not known", "one of ", 1);
   row("data type", [](Design& d) { d.workload.dtype = DType::Int64; }, error, "dtype", "not one of those offered", "one of bf16, fp16 or fp32", 1);
+  row("checkpoints without full recompute", [](Design& d) { d.workload.distribute_saved_activations = true; }, note,
+      "distribute_saved_activations", "it has no effect", "full recompute", 1);
+  row("checkpoints that do not split", [](Design& d) {
+        d.parallel.sequence_parallel = false;
+        d.workload.recompute = Recompute::Full;
+        d.workload.distribute_saved_activations = true;
+        d.workload.seq = 8191;
+      }, error, "distribute_saved_activations", "checkpoints of 8,191 tokens do not split into 2 parts", "a multiple of 2", 2);
   row("sequence over cp", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.cp = 3; }, error, "seq",
       "context parallelism cannot split 8,192 tokens into 3 parts", "a multiple of 3", 2);
   row("ulysses heads", [](Design& d) { d.parallel.cp = 8; d.parallel.context = ContextMode::Ulysses; }, error, "cp",
