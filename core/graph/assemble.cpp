@@ -155,6 +155,13 @@ class Assembler {
     OpSpec spec = checked_spec(line, *kind, operands);
     const KernelRule* rule = b_.profile().rule(line.callee);
     if (!rule) fail(line, "the kernel profile " + b_.profile().id + " has no rule for " + line.callee, "a profile whose \"ops\" has \"" + line.callee + "\"");
+    std::vector<int> kept = rule->saves_inputs;
+    for (const KernelStat& stat : rule->stats)
+      if (stat.replaces != -1) kept.push_back(stat.replaces);
+    for (int operand : kept)
+      if (operand < 0 || operand >= static_cast<int>(operands.size()))
+        fail(line, "the kernel profile " + b_.profile().id + " keeps operand " + std::to_string(operand) + " of " + line.callee,
+             "operands 0 to " + std::to_string(operands.size() - 1));
     const OpTraits& traits = op_traits(*kind);
     const auto axes = letter_axes(line, spec, operands);
     std::vector<Axis> out_axes;
@@ -238,6 +245,8 @@ class Assembler {
     std::vector<Axis> stat_axes;
     Placement placement;
     std::string over = stat.over;
+    if (over == "result") over = spec.out;
+    if (over == "parameter") over = spec.in.back();
     if (over == "...") {  // one per row: the letters that the op's parameter does not have
       over = spec.out;
       std::erase_if(over, [&](char letter) { return spec.in.back().find(letter) != std::string::npos; });

@@ -211,6 +211,17 @@ class Differentiator {
       emit(forward, id, OpKind::Einsum, {{spec.out, others}, letters, false}, {g, kept(other)}, {{i, letters}},
            parameter_seed(mine, letters), weight ? GradRole::Weight : GradRole::Input, weight ? "_w" : "_x", {});
     }
+    if (!b_.profile().reduce_per_consumer) return;
+    for (TensorId in : forward.inputs)
+      if (differentiable(in) && s_.tensor(in).role != TensorRole::Parameter) reduce_alone(in);
+  }
+
+  // Where the profile does not sum first: what this consumer sends back is reduced on its own.
+  void reduce_alone(TensorId of) {
+    Placement target = s_.tensor(of).placement;
+    if (!target.partial.empty()) return;
+    TensorId& last = contributions_[static_cast<size_t>(of)].back();
+    last = b_.redistribute(last, target, Phase::Backward, "each consumer of " + s_.tensor(of).name);
   }
 
   // Biases and position tables: the gradient is summed over the letters that the parameter does not have. Row p of a

@@ -13,10 +13,13 @@ namespace shardscape {
 struct KernelStat {
   std::string name;
   std::string over;// letters of the op's spec that size it: "bs" of rms_norm[bsd,d->bsd]; "sd" of rope[bshd->bshd];
-                   // "..." stands for those that the op's parameter does not have: one per row that is normalised
+                   // "..." stands for those that the op's parameter does not have: one per row that is normalised;
+                   // "result" for all of the result, "parameter" for those of the last operand
   DType dtype = DType::FP32;
   int copies = 1;
-  std::string when;     // "", "dropout", "b>1" (microbatch larger than one) or "sharded:v" (letter v is sharded)
+  std::string when;     // "", "dropout", "b>1" (microbatch larger than one), "grouped" (query heads share KV heads) or
+                        // "sharded:v" (letter v is sharded)
+  int replaces = -1;    // operand that the backward does not read where it has this copy of it
 };
 
 struct KernelRule {
@@ -35,6 +38,7 @@ struct KernelProfile {
   std::string id, label, source;
   std::map<std::string, KernelRule> rules;              // op kind -> rule
   std::vector<std::vector<std::string>> packed;         // op outputs that are views of one storage: [["q","k","v"]]
+  bool reduce_per_consumer = false;  // gradients of an input that several products share are reduced one by one, not summed first
   const KernelRule* rule(const std::string& op) const;
 };
 

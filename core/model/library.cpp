@@ -4,6 +4,7 @@
 
 #include "base/data_dir.h"
 #include "model/json_reader.h"
+#include "model/profile_reader.h"
 
 namespace shardscape {
 
@@ -22,9 +23,11 @@ class LibraryReader {
   void read(const std::filesystem::path& folder) {
     each(folder, "blocks", [this](const JsonFile& file) { put(library_.blocks_, block(file)); });
     each(folder, "architectures", [this](const JsonFile& file) { put(library_.architectures_, architecture(file)); });
-    each(folder, "profiles", [this](const JsonFile& file) { put(library_.profiles_, profile(file)); });
+    each(folder, "profiles", [this](const JsonFile& file) { profiles_.read(file); });
     each(folder, "presets", [this](const JsonFile& file) { put(library_.presets_, preset(file)); });
   }
+  // When all folders are read: a profile may extend one of another file.
+  void finish() { library_.profiles_ = profiles_.resolve(library_.problems_); }
 
  private:
   template <class Read>
@@ -132,50 +135,6 @@ class LibraryReader {
     return out;
   }
 
-  static KernelProfile profile(const JsonFile& file) {
-    const json& root = file.root();
-    file.only(root, {"profile", "label", "source", "packed", "ops"});
-    KernelProfile out;
-    out.id = file.text(root, "profile");
-    out.label = file.text_or(root, "label", out.id);
-    out.source = file.text_or(root, "source", "");
-    for (const json& group : file.array(root, "packed")) out.packed.push_back(group.get<std::vector<std::string>>());
-    for (const auto& [op, value] : file.object(root, "ops").items()) out.rules[op] = rule(file, value);
-    return out;
-  }
-
-  static KernelRule rule(const JsonFile& file, const json& value) {
-    file.only(value, {"saves_inputs", "saves_output", "in_place", "stats", "operands", "backward_products", "flops", "backward_flops"});
-    KernelRule out;
-    if (value.contains("saves_inputs")) out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
-    out.saves_output = file.boolean_or(value, "saves_output", false);
-    out.in_place = file.boolean_or(value, "in_place", false);
-    const std::string operands = file.text_or(value, "operands", "");
-    if (operands == "whole")
-      out.operands = KernelRule::Operands::Whole;
-    else if (operands == "stream")
-      out.operands = KernelRule::Operands::Stream;
-    else if (!operands.empty())
-      file.fail("operands", "\"operands\" is \"" + operands + "\"", "whole or stream");
-    out.backward_products = file.integer_or(value, "backward_products", 5);
-    out.flops = file.integer_or(value, "flops", 0);
-    out.backward_flops = file.integer_or(value, "backward_flops", 0);
-    if (!value.contains("stats")) return out;
-    for (const json& entry : file.array(value, "stats")) {
-      file.only(entry, {"name", "over", "dtype", "copies", "when"});
-      KernelStat stat;
-      stat.name = file.text(entry, "name");
-      stat.over = file.text(entry, "over");
-      const auto type = dtype_from_name(file.text(entry, "dtype"));
-      if (!type) file.fail(stat.name, "the dtype of \"" + stat.name + "\" is not known", "bfloat16, float16, float32, int64 or bool");
-      stat.dtype = *type;
-      stat.copies = static_cast<int>(file.integer_or(entry, "copies", 1));
-      stat.when = file.text_or(entry, "when", "");
-      out.stats.push_back(stat);
-    }
-    return out;
-  }
-
   static Preset preset(const JsonFile& file) {
     const json& root = file.root();
     file.only(root, {"preset", "name", "family", "source", "architecture", "published_parameters", "published_exact",
@@ -206,12 +165,14 @@ class LibraryReader {
   }
 
   ModelLibrary& library_;
+  ProfileReader profiles_;
 };
 
 ModelLibrary ModelLibrary::load(const std::vector<std::string>& folders) {
   ModelLibrary library;
   LibraryReader reader(library);
   for (const std::string& folder : folders) reader.read(folder);
+  reader.finish();
   std::stable_sort(library.presets_.begin(), library.presets_.end(), [](const Preset& a, const Preset& b) {
     return std::pair(a.family, a.published_parameters) < std::pair(b.family, b.published_parameters);
   });

@@ -7,6 +7,7 @@
 
 #include "cost/sync_model.h"
 #include "graph/build.h"
+#include "report/rank_mesh.h"
 
 namespace shardscape {
 namespace {
@@ -226,11 +227,6 @@ class ReportMaker {
   Report& r_;
   std::stop_token stop_;
 };
-
-DeviceMesh mesh_of(const Report& report) {
-  const ParallelSpec& p = report.design.parallel;
-  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, report.design.model.kv_heads}, p.order);
-}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <numeric>
 
@@ -69,24 +70,23 @@ int64_t TraceExport::estimate() const {
   return replicas * std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
 }
 
-// Shares out (stage, some ranks of it) to threads. A thread keeps the image of the stage it is at.
+// Shares out stages to threads, and the ranks of a stage in portions: a stage is lowered by the thread that takes it, and
+// again only by one that has nothing else left to do.
 class TraceWorkers {
  public:
   TraceWorkers(const TraceExport& what, ByteSink& sink, const ExportProgressFn& progress, std::stop_token stop)
       : export_(what), sink_(sink), progress_(progress), stop_(std::move(stop)),
         roles_(static_cast<int>(what.lowering().roles().size())), start_(std::chrono::steady_clock::now()) {
     const int64_t world = what.lowering().mesh().ranks();
-    const auto threads = static_cast<size_t>(tbb::this_task_arena::max_concurrency());
     digests_.resize(static_cast<size_t>(world));
     sizes_.resize(static_cast<size_t>(world));
     for (size_t s = 0; s < what.report_.stages.size(); ++s) {
       FileClass& c = classes_.emplace_back();
       c.stage = static_cast<int>(s);
       c.ranks = what.ranks_of(c.stage);
-      const size_t share = std::clamp<size_t>(c.ranks.size() / (4 * threads), 1, 64);
-      for (size_t first = 0; first < c.ranks.size(); first += share)
-        shares_.push_back({s, first, std::min(c.ranks.size(), first + share)});
     }
+    rounds_ = classes_.size() * threads_;
+    claimed_ = std::make_unique<std::atomic<size_t>[]>(classes_.size());
     done_.ranks = world;
   }
 
@@ -98,25 +98,25 @@ class TraceWorkers {
   }
 
  private:
-  struct Share {
-    size_t stage, first, last;  // range of FileClass::ranks
-  };
-
   void work() {
     RankProgram program;
     TraceImage image;
-    size_t at = classes_.size();
     try {
-      for (size_t s; (s = next_.fetch_add(1)) < shares_.size() && !halted();) {
-        const Share& share = shares_[s];
-        if (share.stage != at) {
-          at = share.stage;
-          image = {};
-          program = export_.lowering().stage(static_cast<int>(at), export_.options_.tensors, stop_);
-          describe(classes_[at], program);
+      for (size_t turn; (turn = next_.fetch_add(1)) < rounds_ && !halted();) {
+        const size_t stage = turn % classes_.size();
+        FileClass& c = classes_[stage];
+        const size_t portion = std::clamp<size_t>(c.ranks.size() / (4 * threads_), 1, 64);
+        bool lowered = false;
+        for (size_t first; (first = claimed_[stage].fetch_add(portion)) < c.ranks.size() && !halted();) {
+          if (!lowered) {
+            image = {};
+            program = export_.lowering().stage(static_cast<int>(stage), export_.options_.tensors, stop_);
+            describe(c, program);
+            lowered = true;
+          }
+          const size_t last = std::min(c.ranks.size(), first + portion);
+          for (size_t k = first; k < last && !halted(); ++k) write_rank(c.ranks[k], program, image);
         }
-        for (size_t k = share.first; k < share.last && !halted(); ++k)
-          write_rank(classes_[at].ranks[k], program, image);
       }
     } catch (const LoweringError& error) {
       fail(design_problem(error));
@@ -191,7 +191,9 @@ class TraceWorkers {
   int roles_;
   std::chrono::steady_clock::time_point start_;
   std::vector<FileClass> classes_;
-  std::vector<Share> shares_;
+  size_t threads_ = static_cast<size_t>(tbb::this_task_arena::max_concurrency());
+  size_t rounds_ = 0;                                // turns at a stage: every thread may help at every one
+  std::unique_ptr<std::atomic<size_t>[]> claimed_;  // by stage: ranks that some thread has taken
   std::vector<uint64_t> digests_;  // by rank
   std::vector<int64_t> sizes_;
   std::atomic<size_t> next_{0};

@@ -43,6 +43,13 @@ constexpr FamilyRun kFamilyRuns[] = {
     {2, true, 2, 2, 2, 0, "flash"},  {4, false, 1, 1, 2, 0, "flash"}, {4, true, 1, 1, 2, 0, "flash"},  {4, true, 1, 1, 1, 0, "flash"},
     {4, false, 2, 2, 1, 0, "flash"}, {2, true, 2, 1, 2, 1, "flash"},  {4, true, 2, 1, 1, 2, "flash"},  {2, true, 2, 1, 2, 0, "megatron-2022"}};
 
+// Every kernel profile beside the two of the families, with KV heads shared by query heads and not.
+constexpr const char* kProfiles[] = {"megatron-2022-unfused", "megatron-core-unfused", "transformers-eager", "transformers-flash",
+                                     "fairscale", "litgpt", "litgpt-math", "litgpt-capped"};
+constexpr FamilyRun kProfileRuns[] = {
+    {1, false, 2, 2, 2, 0, ""}, {2, false, 1, 1, 4, 0, ""}, {2, true, 2, 2, 2, 0, ""}, {4, false, 1, 1, 2, 0, ""}, {4, true, 1, 1, 1, 0, ""},
+    {2, true, 2, 1, 2, 1, ""},  {4, true, 2, 1, 1, 2, ""}};
+
 class ExecutionTest : public QObject {
   Q_OBJECT
 
@@ -76,6 +83,14 @@ class ExecutionTest : public QObject {
         QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 kv heads %6 recompute %7 %8").arg(architecture).arg(tp).arg(sp ? "+sp" : "")
                                      .arg(pp).arg(dp).arg(kv_heads).arg(recompute).arg(profile)))
             << QString(architecture) << tp << sp << pp << dp << (pp == 2 ? "1,2" : "3") << "1f1b" << kv_heads << recompute << QString(profile) << false;
+    for (const char* profile : kProfiles)
+      for (const char* architecture : {"llama", "qwen3", "gemma2"})
+        for (const auto& [tp, sp, pp, dp, kv_heads, recompute, ignored] : kProfileRuns) {
+          if (architecture[0] == 'q' && (pp == 1 || recompute != 0)) continue;  // for its norms over heads
+          QTest::newRow(qPrintable(QString("%1 %2 tp%3%4 pp%5 dp%6 kv heads %7 recompute %8").arg(architecture, profile).arg(tp)
+                                       .arg(sp ? "+sp" : "").arg(pp).arg(dp).arg(kv_heads).arg(recompute)))
+              << QString(architecture) << tp << sp << pp << dp << (pp == 2 ? "1,2" : "3") << "1f1b" << kv_heads << recompute << QString(profile) << false;
+        }
     for (const char* architecture : {"llama", "gpt"})
       for (int tp : {1, 2, 4})
         for (bool sp : {false, true})
@@ -245,15 +260,17 @@ class ExecutionTest : public QObject {
     QTest::newRow("llama") << "llama";
     QTest::newRow("gpt") << "gpt";
     for (const char* family : kFamilies) QTest::newRow(family) << family;
-    QTest::newRow("gpt, scores kept, dropout") << "gpt dropout";
+    QTest::newRow("gpt, scores kept, dropout") << "gpt dropout megatron-2022";
+    QTest::newRow("gpt, unfused softmax, dropout") << "gpt dropout megatron-2022-unfused";
+    for (const char* profile : kProfiles) QTest::newRow(profile) << QString("gemma2 plain %1").arg(profile);
   }
 
   void equalsFiniteDifferences() {
     QFETCH(QString, architecture);
-    const bool dropout = architecture.endsWith(" dropout");
-    Design d = tiny_design(qPrintable(architecture.split(' ')[0]));
-    d.workload.dropout = dropout;
-    if (dropout) d.workload.profile = "megatron-2022";
+    const QStringList words = architecture.split(' ');
+    Design d = tiny_design(qPrintable(words[0]));
+    d.workload.dropout = words.value(1) == "dropout";
+    if (words.size() > 2) d.workload.profile = words[2].toStdString();
     Parameters parameters = random_parameters(d, 3);
     const RunResult exact = run_step(d, parameters, 5);
     QCOMPARE(exact.gradients.size(), parameters.size());

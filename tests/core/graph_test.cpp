@@ -254,6 +254,74 @@ class GraphTest : public QObject {
     QVERIFY2(QString::fromStdString(to_string(problem)).contains(what), to_string(problem).c_str());
   }
 
+  // Only what differs is written down; the rest comes from the base, and from its base.
+  void profilesExtendEachOther() {
+    QTemporaryDir dir;
+    write(dir.filePath("profiles/a.json"), R"({"profile": "a", "extends": "b", "ops": {"gelu": {"flops": 3}}})");
+    write(dir.filePath("profiles/b.json"), R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [], "reduce": "per_consumer", "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
+    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
+    QVERIFY(library.problems().empty());
+    const KernelProfile *a = library.profile("a"), *flash = library.profile("flash");
+    QVERIFY(a && flash && !flash->packed.empty());
+    QCOMPARE(a->rule("gelu")->flops, int64_t(3));
+    QCOMPARE(a->rule("add")->flops, int64_t(7));
+    QVERIFY(a->rule("attention")->saves_inputs == flash->rule("attention")->saves_inputs);
+    QCOMPARE(a->rules.size(), flash->rules.size());
+    QVERIFY(a->packed.empty() && a->reduce_per_consumer && !flash->reduce_per_consumer);
+    QCOMPARE(a->label, std::string("a"));  // what it is and where from is its own
+    QVERIFY(a->source.empty());
+  }
+
+  void mistakesInProfilesAreLocated_data() {
+    QTest::addColumn<QByteArray>("first");
+    QTest::addColumn<QByteArray>("second");
+    QTest::addColumn<QStringList>("problems");
+    QTest::newRow("unknown base") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"fast\"}") << QByteArray()
+                                  << QStringList{"profiles/a.json:2: \"a\" extends \"fast\", which is no profile; accepted: one of"};
+    QTest::newRow("base left out") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"b\"}") << QByteArray("{\"profile\": \"b\",\n\n\"extends\": \"fast\"}")
+                                   << QStringList{"profiles/b.json:3: \"b\" extends \"fast\"", "profiles/a.json:2: \"a\" extends \"b\", which is no profile"};
+    QTest::newRow("itself") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"a\"}") << QByteArray()
+                            << QStringList{"profiles/a.json:2: \"a\" extends itself: a -> a"};
+    QTest::newRow("cycle") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"b\"}") << QByteArray("{\"profile\": \"b\",\n\"extends\": \"a\"}")
+                           << QStringList{"profiles/b.json:2: \"b\" extends itself: b -> a -> b", "profiles/a.json:2: \"a\" extends \"b\", which is no profile"};
+    // The built-in profile of that name stands in.
+    QTest::newRow("cycle through a built-in one") << QByteArray("{\"profile\": \"flash\",\n\"extends\": \"megatron-2022\"}") << QByteArray()
+                                                  << QStringList{"profiles/a.json:2: \"flash\" extends itself: flash -> megatron-2022 -> flash"};
+    QTest::newRow("no text") << QByteArray("{\"profile\": \"a\",\n\"extends\": 3}") << QByteArray() << QStringList{"profiles/a.json:2: \"extends\" is missing or not a text"};
+    QTest::newRow("no base and no ops") << QByteArray("{\"profile\": \"a\", \"packed\": []}") << QByteArray() << QStringList{"profiles/a.json:1: \"ops\" is missing"};
+    QTest::newRow("reduce") << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"reduce\": \"never\"}") << QByteArray()
+                            << QStringList{"profiles/a.json:2: \"reduce\" is \"never\"; accepted: summed or per_consumer"};
+    QTest::newRow("condition") << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\", \"ops\": {\"rope\": {\"stats\": [\n{\"name\": \"t\", \"over\": \"se\", \"dtype\": \"bfloat16\", \"when\": \"monday\"}]}}}")
+                               << QByteArray() << QStringList{"profiles/a.json:2: \"when\" is \"monday\""};
+  }
+  void mistakesInProfilesAreLocated() {
+    QFETCH(QByteArray, first);
+    QFETCH(QByteArray, second);
+    QFETCH(QStringList, problems);
+    QTemporaryDir dir;
+    write(dir.filePath("profiles/a.json"), first);
+    if (!second.isEmpty()) write(dir.filePath("profiles/b.json"), second);
+    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
+    QCOMPARE(qsizetype(library.problems().size()), problems.size());
+    for (qsizetype i = 0; i < problems.size(); ++i) {
+      const std::string text = to_string(library.problems()[static_cast<size_t>(i)]);
+      QVERIFY2(QString::fromStdString(text).startsWith(problems[i]), text.c_str());
+    }
+    QVERIFY(!library.profile("a") && !library.profile("b"));
+    QVERIFY(std::holds_alternative<std::shared_ptr<const Graph>>(build_graph(structure_of(tiny_design()), library)));
+  }
+
+  void operandsThatAnOpLacksAreTold() {
+    QTemporaryDir dir;
+    write(dir.filePath("profiles/a.json"), R"({"profile": "a", "extends": "flash", "ops": {"rope": {"saves_inputs": [4]}}})");
+    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
+    Design d = tiny_design();
+    d.workload.profile = "a";
+    const auto graph = build_graph(structure_of(d), library);
+    QVERIFY(std::holds_alternative<Problem>(graph));
+    QVERIFY(QString::fromStdString(to_string(std::get<Problem>(graph))).contains("a keeps operand 4 of rope"));
+  }
+
   void everyCollectiveSaysWhy() {
     const auto r = make_report(preset_design("llama3-8b", 2, 2, 2, true));
     for (const Segment& s : r->graph().segments)

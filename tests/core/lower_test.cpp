@@ -83,8 +83,10 @@ class LowerTest : public QObject {
       for (const auto& [key, total] : expected) {
         const auto it = found.find(key);
         QVERIFY2(it != found.end(), (key.first + " over " + std::to_string(key.second) + " is missing").c_str());
-        QCOMPARE(to_string(it->second.count), to_string(total.count));
-        QCOMPARE(to_string(it->second.bytes), to_string(total.bytes));
+        const std::string values = key.first + " over " + std::to_string(key.second) + ": " + to_string(it->second.count) + " of " +
+                                   to_string(it->second.bytes) + " bytes, the report has " + to_string(total.count) + " of " +
+                                   to_string(total.bytes);
+        QVERIFY2(it->second.count == total.count && it->second.bytes == total.bytes, values.c_str());
       }
       QCOMPARE(found.size(), expected.size());
     });

@@ -97,19 +97,25 @@ class Kernel {
       double sum = 0;
       for (int64_t d = 0; d < width; ++d) sum += at(in(0), r * width + d) * at(in(0), r * width + d);
       const double rstd = 1 / std::sqrt(sum / static_cast<double>(width) + kEps);
-      at(out_[1], r) = rstd;
+      at(*output("rstd"), r) = rstd;
       for (int64_t d = 0; d < width; ++d) at(out_[0], r * width + d) = at(in(0), r * width + d) * rstd * at(in(1), d);
     }
+    const RealTensor* rstd = output("rstd");
+    fill("x", [&](int64_t i) { return at(in(0), i); });
+    fill("normed", [&, w = width](int64_t i) { return at(in(0), i) * at(*rstd, i / w); });
+    fill("weight", [&](int64_t i) { return at(in(1), i); });
   }
-  void rms_backward() {  // g, x, weight, rstd
-    const auto [rows, width] = rows_of(in(1));
+  void rms_backward() {  // g, x (or a copy among the statistics), weight, statistics
+    const bool copied = place("x") != 0;
+    const RealTensor &values = copied ? *input("x") : in(1), &weight = in(copied ? 1 : 2), &rstds = *input("rstd");
+    const auto [rows, width] = rows_of(values);
     for (int64_t r = 0; r < rows; ++r) {
-      const double rstd = at(in(3), r);
+      const double rstd = at(rstds, r);
       double dot = 0;
-      for (int64_t d = 0; d < width; ++d) dot += at(in(0), r * width + d) * at(in(2), d) * at(in(1), r * width + d);
+      for (int64_t d = 0; d < width; ++d) dot += at(in(0), r * width + d) * at(weight, d) * at(values, r * width + d);
       for (int64_t d = 0; d < width; ++d) {
-        const double g = at(in(0), r * width + d), x = at(in(1), r * width + d);
-        at(out_[0], r * width + d) = rstd * (g * at(in(2), d) - x * dot * rstd * rstd / static_cast<double>(width));
+        const double g = at(in(0), r * width + d), x = at(values, r * width + d);
+        at(out_[0], r * width + d) = rstd * (g * at(weight, d) - x * dot * rstd * rstd / static_cast<double>(width));
         at(out_[1], d) += g * x * rstd;
       }
     }
@@ -184,16 +190,35 @@ class Kernel {
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * at(in(1), i) / kKeep;
   }
 
-  // An output or input of the attention by the name that its profile gives it; nothing where the profile has none.
-  RealTensor* output(const std::string& suffix) {
-    for (size_t i = 0; i < out_.size(); ++i)
-      if (c_.output_names[i].find(suffix) != std::string::npos) return &out_[i];
+  // Whether a tensor is the statistic of that name in the profile; a number tells copies of one name apart.
+  static bool is(const std::string& tensor, const std::string& statistic) {
+    const auto plain = [](const std::string& name) {
+      const size_t end = name.find_last_not_of("0123456789");
+      return name[end] == '_' ? name.substr(0, end) : name;
+    };
+    std::string name = plain(tensor);
+    if (name.ends_with(".again")) name = plain(name.substr(0, name.size() - 6));  // replayed
+    return name.ends_with("." + statistic);
+  }
+  // An output or input by the name that the profile gives it; nothing where the profile has none.
+  RealTensor* output(const std::string& statistic) {
+    for (size_t i = 1; i < out_.size(); ++i)
+      if (is(c_.output_names[i], statistic)) return &out_[i];
     return nullptr;
   }
-  const RealTensor* input(const std::string& suffix) const {
-    for (size_t i = 0; i < c_.inputs.size(); ++i)
-      if (c_.input_names[i].find(suffix) != std::string::npos) return c_.inputs[i];
-    return nullptr;
+  // Place among the inputs of a backward, the gradient being the first; 0 where there is none.
+  size_t place(const std::string& statistic) const {
+    for (size_t i = 1; i < c_.inputs.size(); ++i)
+      if (is(c_.input_names[i], statistic)) return i;
+    return 0;
+  }
+  const RealTensor* input(const std::string& statistic) const { return place(statistic) ? c_.inputs[place(statistic)] : nullptr; }
+  // Every copy of a statistic is written.
+  template <class Value>
+  void fill(const std::string& statistic, Value value) {
+    for (size_t i = 1; i < out_.size(); ++i)
+      if (is(c_.output_names[i], statistic))
+        for (int64_t j = 0; j < out_[i].elements(); ++j) at(out_[i], j) = value(j);
   }
 
   // Index of (batch, position, head, 0) in [b, s, h, e].
@@ -221,9 +246,22 @@ class Kernel {
   }
   double shape_slope(double raw) const { return c_.op.soft_cap ? 1 - std::pow(std::tanh(raw / kCap), 2) : 1; }
 
+  // KV heads spelled out for every query head.
+  void expand(const std::string& statistic, const RealTensor& kv) {
+    RealTensor* out = output(statistic);
+    if (!out) return;
+    const int64_t heads = out->shape[2], width = out->shape[3];
+    for (int64_t r = 0; r < out->elements() / width; ++r)
+      for (int64_t e = 0; e < width; ++e)
+        at(*out, r * width + e) = at(kv, row(kv, r / heads / kv.shape[1], r / heads % kv.shape[1], kv_head(r % heads, 0, 1)) + e);
+  }
+
   void attention() {  // q, k, v
     const RealTensor &q = in(0), &k = in(1), &v = in(2);
-    RealTensor *lse = output(".lse"), *softmax = output(".softmax"), *mask = output(".mask"), *dropped = output(".dropped");
+    expand("keys", k);
+    expand("values", v);
+    RealTensor *lse = output("lse"), *softmax = output("softmax"), *mask = output("mask"), *dropped = output("dropped");
+    RealTensor *probabilities = output("probabilities"), *capped = output("capped");
     const int64_t keys = k.shape[1];
     std::vector<double> p(static_cast<size_t>(keys));
     for (int64_t b = 0; b < q.shape[0]; ++b)
@@ -239,6 +277,8 @@ class Kernel {
           for (int64_t t = 0; t < keys; ++t) {
             double weight = p[static_cast<size_t>(t)] / total;
             if (softmax) at(*softmax, line * keys + t) = weight;
+            if (probabilities) at(*probabilities, line * keys + t) = weight;
+            if (capped) at(*capped, line * keys + t) = kCap * std::tanh(score(q, k, qi, row(k, b, t, g)) / kCap);
             if (mask) {
               const bool keep = kept(c_.input_starts[0][0] + b, c_.input_starts[0][2] + h, c_.input_starts[0][1] + s, t);
               at(*mask, line * keys + t) = keep;
@@ -249,40 +289,44 @@ class Kernel {
           }
         }
   }
-  // g, q, k, v, then either the output and log-sum-exp (scores are made again) or the kept scores.
+  // g, q, k, v (the last two expanded where the profile keeps them so), then either the output and log-sum-exp (scores are
+  // made again) or the kept scores.
   void attention_backward() {
-    const RealTensor &go = in(0), &q = in(1), &k = in(2), &v = in(3);
-    const RealTensor *lse = input(".lse"), *softmax = input(".softmax"), *mask = input(".mask"), *dropped = input(".dropped");
+    const bool expanded = place("keys") != 0;
+    const size_t k_at = expanded ? place("keys") : 2, out_at = expanded ? 2 : 4;
+    const RealTensor &go = in(0), &q = in(1), &k = in(k_at), &v = expanded ? *input("values") : in(3);
+    const RealTensor *lse = input("lse"), *softmax = input("softmax"), *mask = input("mask"), *dropped = input("dropped");
     const double scale = 1 / std::sqrt(static_cast<double>(q.shape[3]));
     const int64_t keys = k.shape[1];
     std::vector<double> p(static_cast<size_t>(keys)), dp(static_cast<size_t>(keys));
     for (int64_t b = 0; b < q.shape[0]; ++b)
       for (int64_t h = 0; h < q.shape[2]; ++h)
         for (int64_t s = 0; s < q.shape[1]; ++s) {
-          const int64_t g = kv_head(h, 1, 2), qi = row(q, b, s, h), line = (b * q.shape[2] + h) * q.shape[1] + s;
+          const int64_t own = (c_.input_starts[1][2] + h) / c_.heads_per_kv - c_.output_starts[1][2], g = expanded ? h : own;
+          const int64_t qi = row(q, b, s, h), line = (b * q.shape[2] + h) * q.shape[1] + s;
           double delta = 0;
           for (int64_t t = 0; t < keys; ++t) {
             const auto i = static_cast<size_t>(t);
             const int64_t ki = row(k, b, t, g);
             p[i] = softmax ? at(*softmax, line * keys + t)
-                           : masked(s, t, 1, 2) ? 0 : std::exp(shaped(score(q, k, qi, ki), h, s, t, 1, 2) - at(*lse, line));
+                           : masked(s, t, 1, k_at) ? 0 : std::exp(shaped(score(q, k, qi, ki), h, s, t, 1, k_at) - at(*lse, line));
             const double weight = dropped ? at(*dropped, line * keys + t) : p[i];
             double dot = 0;
             for (int64_t e = 0; e < q.shape[3]; ++e) {
               dot += at(go, qi + e) * at(v, ki + e);
-              at(out_[2], ki + e) += weight * at(go, qi + e);
+              at(out_[2], row(out_[2], b, t, own) + e) += weight * at(go, qi + e);
             }
             dp[i] = mask ? dot * at(*mask, line * keys + t) / kKeep : dot;
             if (softmax) delta += p[i] * dp[i];
           }
           if (!softmax)
-            for (int64_t e = 0; e < q.shape[3]; ++e) delta += at(go, qi + e) * at(in(4), qi + e);
+            for (int64_t e = 0; e < q.shape[3]; ++e) delta += at(go, qi + e) * at(in(out_at), qi + e);
           for (int64_t t = 0; t < keys; ++t) {
             const auto i = static_cast<size_t>(t);
             const double ds = p[i] * (dp[i] - delta) * scale * shape_slope(score(q, k, qi, row(k, b, t, g)));
             for (int64_t e = 0; e < q.shape[3]; ++e) {
               at(out_[0], qi + e) += ds * at(k, row(k, b, t, g) + e);
-              at(out_[1], row(k, b, t, g) + e) += ds * at(q, qi + e);
+              at(out_[1], row(out_[1], b, t, own) + e) += ds * at(q, qi + e);
             }
           }
         }
@@ -290,6 +334,7 @@ class Kernel {
 
   void swiglu() {
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * sigmoid(at(in(0), i)) * at(in(1), i);
+    fill("silu", [&](int64_t i) { return at(in(0), i) * sigmoid(at(in(0), i)); });
   }
   void swiglu_backward() {  // g, gate, up
     for (int64_t i = 0; i < in(0).elements(); ++i) {
@@ -310,6 +355,7 @@ class Kernel {
   }
   void geglu() {
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = gelu(at(in(0), i)) * at(in(1), i);
+    fill("gelu", [&](int64_t i) { return gelu(at(in(0), i)); });
   }
   void geglu_backward() {  // g, gate, up
     for (int64_t i = 0; i < in(0).elements(); ++i) {

@@ -1,0 +1,137 @@
+#include "model/profile_reader.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace shardscape {
+
+using json = nlohmann::ordered_json;
+
+namespace {
+
+KernelStat stat(const JsonFile& file, const json& entry) {
+  file.only(entry, {"name", "over", "dtype", "copies", "when", "replaces"});
+  KernelStat out;
+  out.name = file.text(entry, "name");
+  out.over = file.text(entry, "over");
+  const auto type = dtype_from_name(file.text(entry, "dtype"));
+  if (!type) file.fail(out.name, "the dtype of \"" + out.name + "\" is not known", "bfloat16, float16, float32, int64 or bool");
+  out.dtype = *type;
+  out.copies = static_cast<int>(file.integer_or(entry, "copies", 1));
+  out.when = file.text_or(entry, "when", "");
+  const bool known = std::set<std::string>{"", "dropout", "b>1", "grouped"}.count(out.when) || (out.when.starts_with("sharded:") && out.when.size() == 9);
+  if (!known) file.fail(out.when, "\"when\" is \"" + out.when + "\"", "dropout, b>1, grouped, or sharded: and a letter");
+  out.replaces = static_cast<int>(file.integer_or(entry, "replaces", -1));
+  return out;
+}
+
+KernelRule rule(const JsonFile& file, const json& value) {
+  file.only(value, {"saves_inputs", "saves_output", "in_place", "stats", "operands", "backward_products", "flops", "backward_flops"});
+  KernelRule out;
+  if (value.contains("saves_inputs")) out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
+  out.saves_output = file.boolean_or(value, "saves_output", false);
+  out.in_place = file.boolean_or(value, "in_place", false);
+  const std::string operands = file.text_or(value, "operands", "");
+  if (operands == "whole")
+    out.operands = KernelRule::Operands::Whole;
+  else if (operands == "stream")
+    out.operands = KernelRule::Operands::Stream;
+  else if (!operands.empty())
+    file.fail("operands", "\"operands\" is \"" + operands + "\"", "whole or stream");
+  out.backward_products = file.integer_or(value, "backward_products", 5);
+  out.flops = file.integer_or(value, "flops", 0);
+  out.backward_flops = file.integer_or(value, "backward_flops", 0);
+  if (value.contains("stats"))
+    for (const json& entry : file.array(value, "stats")) out.stats.push_back(stat(file, entry));
+  return out;
+}
+
+}  // namespace
+
+void ProfileReader::read(const JsonFile& file) {
+  const json& root = file.root();
+  file.only(root, {"profile", "label", "source", "extends", "packed", "reduce", "ops"});
+  Entry entry;
+  KernelProfile& own = entry.own;
+  own.id = file.text(root, "profile");
+  own.label = file.text_or(root, "label", own.id);
+  own.source = file.text_or(root, "source", "");
+  entry.extends = file.text_or(root, "extends", "");
+  entry.where = file.name() + ":" + std::to_string(file.line_of("extends"));
+  entry.packs = entry.extends.empty() || root.contains("packed");
+  if (entry.packs)
+    for (const json& group : file.array(root, "packed")) own.packed.push_back(group.get<std::vector<std::string>>());
+  const std::string reduce = file.text_or(root, "reduce", "");
+  entry.reduces = !reduce.empty();
+  own.reduce_per_consumer = reduce == "per_consumer";
+  if (entry.reduces && reduce != "summed" && reduce != "per_consumer") file.fail("reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
+  if (entry.extends.empty() || root.contains("ops"))
+    for (const auto& [op, value] : file.object(root, "ops").items()) own.rules[op] = rule(file, value);
+  entries_.push_back(std::move(entry));
+}
+
+const ProfileReader::Entry* ProfileReader::latest(const std::string& id) const {
+  const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.own.id == id; });
+  return it == entries_.rend() ? nullptr : &*it;
+}
+
+// What is wrong with the base that this entry names; a mistake further along the chain is told where it is made.
+std::optional<Problem> ProfileReader::broken(const Entry& entry) const {
+  if (entry.extends.empty()) return std::nullopt;
+  Problem problem;
+  problem.where = entry.where;
+  const Entry* base = latest(entry.extends);
+  if (!base) {
+    problem.what = "\"" + entry.own.id + "\" extends \"" + entry.extends + "\", which is no profile";
+    std::set<std::string> ids;
+    for (const Entry& e : entries_) ids.insert(e.own.id);
+    ids.erase(entry.own.id);
+    problem.accepted = ids.empty() ? "a profile without \"extends\"" : "one of";
+    for (const std::string& id : ids) problem.accepted += " " + id;
+    return problem;
+  }
+  std::string path = entry.own.id + " -> " + entry.extends;
+  for (size_t steps = 0; base && base != &entry && steps < entries_.size(); ++steps) {
+    if (base->extends.empty()) return std::nullopt;
+    path += " -> " + base->extends;
+    base = latest(base->extends);
+  }
+  if (base != &entry) return std::nullopt;
+  problem.what = "\"" + entry.own.id + "\" extends itself: " + path;
+  problem.accepted = "a profile that does not lead back to this one";
+  return problem;
+}
+
+std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems) {
+  // The last read first: a person's file that breaks a chain goes before the built-in one that it stands for.
+  for (size_t i = entries_.size(); i-- > 0;) {
+    if (latest(entries_[i].own.id) != &entries_[i]) continue;
+    const auto problem = broken(entries_[i]);
+    if (!problem) continue;
+    problems.push_back(*problem);
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+    i = entries_.size();  // others may have stood on it
+  }
+  std::vector<KernelProfile> out;
+  for (const Entry& entry : entries_) {
+    if (std::any_of(out.begin(), out.end(), [&](const KernelProfile& p) { return p.id == entry.own.id; })) continue;
+    const Entry* at = latest(entry.own.id);
+    KernelProfile profile = at->own;
+    bool packs = at->packs, reduces = at->reduces;
+    while (!at->extends.empty()) {
+      at = latest(at->extends);
+      profile.rules.insert(at->own.rules.begin(), at->own.rules.end());
+      if (!std::exchange(packs, packs || at->packs)) profile.packed = at->own.packed;
+      if (!std::exchange(reduces, reduces || at->reduces)) profile.reduce_per_consumer = at->own.reduce_per_consumer;
+    }
+    out.push_back(std::move(profile));
+  }
+  // Those that stand alone first, then by name, so that relatives are neighbours in a list of choices.
+  std::sort(out.begin(), out.end(), [this](const KernelProfile& a, const KernelProfile& b) {
+    return std::pair(!latest(a.id)->extends.empty(), a.id) < std::pair(!latest(b.id)->extends.empty(), b.id);
+  });
+  return out;
+}
+
+}  // namespace shardscape
