@@ -21,6 +21,7 @@ struct WorkloadSpec {
   std::string profile = "flash";    // kernel profile
   Recompute recompute = Recompute::None;
   bool distribute_saved_activations = false;  // full recompute: every tp rank keeps a share of a layer's input
+  bool gathered_logits = false;  // the loss runs on the whole vocabulary on every tp rank
   bool dropout = false;
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };

@@ -246,6 +246,9 @@ void add_workload(TableWriter& table) {
                kMaxVocabMultiple,
                "The vocabulary is padded to a multiple of this times tp, so that every rank holds equally many and "
                "well-aligned rows. 1 pads only as far as tp needs.");
+  table.flag(member<workload, &W::gathered_logits>(), "gathered_logits", "Gather logits",
+             "Gathers the logits of the whole vocabulary on every tensor-parallel rank and computes the loss there, as code without "
+             "a vocabulary-parallel loss does. Keeps b S V values in float32 instead of 1/tp of them.");
   table.flag(member<workload, &W::dropout>(), "dropout", "Dropout",
              "Drops activations at random where the architecture says so (embedding, residual branches, attention scores). "
              "Keeps a mask of one byte per element for the backward.");

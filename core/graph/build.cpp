@@ -28,6 +28,7 @@ Structure structure_of(const Design& design) {
   s.dtype = design.workload.dtype;
   s.grad_dtype = design.workload.grad_dtype;
   s.recompute = design.workload.recompute;
+  s.gathered_logits = s.tp && design.workload.gathered_logits;
   s.split_checkpoints = s.recompute == Recompute::Full && design.workload.distribute_saved_activations && s.tp && !s.sequence_parallel;
   if (s.dp || s.cp) s.sync = design.parallel.sync;
   const bool megatron = s.sync == SyncStrategy::DdpFlat || s.sync == SyncStrategy::DistributedOptimizer;

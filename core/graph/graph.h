@@ -125,6 +125,7 @@ struct Structure {
   DType dtype = DType::BF16, grad_dtype = DType::FP32;
   Recompute recompute = Recompute::None;
   bool split_checkpoints = false;
+  bool gathered_logits = false;
   SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
   bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch

@@ -120,7 +120,10 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
       shards.emplace(letter, axes);
     }
   }
-  const std::string whole = whole_letters(kind, spec);
+  std::string whole = whole_letters(kind, spec);
+  // A loss that is not vocabulary-parallel sees all logits of a token.
+  const bool loss = kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick;
+  if (loss && structure_.gathered_logits && phase == Phase::Forward) whole += spec.in[0].back();
   for (char letter : whole) shards.emplace(letter, MeshAxes{});
   for (size_t i = 0; i < operands.size(); ++i) {
     for (size_t d = 0; d < wish[i].shards.size(); ++d) {

@@ -208,6 +208,7 @@ class ExecutionTest : public QObject {
     d.workload.recompute = Recompute::Full;
     d.workload.distribute_saved_activations = true;
     d.workload.dropout = architecture == "gpt";
+    d.workload.gathered_logits = kv_heads == 1;
     expectUnsharded(d);
   }
 
