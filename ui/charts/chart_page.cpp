@@ -24,12 +24,12 @@ constexpr double kTableShare = 0.36;  // of the page's height, at most
 constexpr int kLeastTable = 96;
 constexpr QSize kLeastPicture(720, 360);
 
-QString file_name_of(const QString& design, const QString& name) {
+QString file_name_of(const QString& design, QStringView name) {
   QString text = design;
   for (QChar& c : text) {
     if (!c.isLetterOrNumber() && c != u'.' && c != u'-' && c != u'_') c = u'-';
   }
-  return text + u'-' + name;
+  return text + u'-' + name.toString();
 }
 
 }  // namespace
@@ -41,9 +41,9 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   layout->setSpacing(0);
   auto* top = new QHBoxLayout;
   top->setSpacing(8);
-  auto* heading = new QLabel(title, this);
-  heading->setProperty("role", "heading");
-  top->addWidget(heading);
+  heading_ = new QLabel(title, this);
+  heading_->setProperty("role", "heading");
+  top->addWidget(heading_);
   top->addStretch(1);
   controls_ = new QHBoxLayout;
   controls_->setSpacing(8);
@@ -155,6 +155,8 @@ void ChartPage::explain(Shown shown) {
                                               : inspectRow(*now, shown_.index));
 }
 
+void ChartPage::explainAgain() { explain(remembered_); }
+
 void ChartPage::showSelection() {
   chart_->setPicked(session_->stage(), shown_.what == Shown::Bar ? shown_.index : StageChart::kWholeStage);
   if (rowsAreStages()) {
@@ -168,10 +170,19 @@ Inspection ChartPage::inspectRow(const Report& report, int row) const {
   return inspectBar(report, row, StageChart::kWholeStage);
 }
 
+void ChartPage::setTitle(const QString& title) {
+  title_ = title;
+  heading_->setText(title);
+}
+
+QString ChartPage::pictureName(QStringView name) const {
+  return file_name_of(QString::fromStdString(session_->design().model.preset), name);
+}
+
 Picture ChartPage::picture() const {
   Picture picture;
   picture.title = title_;
-  picture.file_name = file_name_of(QString::fromStdString(session_->design().model.preset), name_);
+  picture.file_name = pictureName(name_);
   picture.size = chart_->size().expandedTo(kLeastPicture);
   picture.paint = [this](QPaintDevice& device, QSize size, double scale) { chart_->paint(device, size, scale); };
   if (report()) picture.csv = [this] { return report() ? csv(*report()) : QString(); };
@@ -189,7 +200,7 @@ void ChartPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   fitTable();
   // The inspector goes with the view: it is about what is picked here.
-  if (!event->spontaneous()) explain(remembered_);
+  if (!event->spontaneous()) explainAgain();
 }
 
 void ChartPage::resizeEvent(QResizeEvent* event) {

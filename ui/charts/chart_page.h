@@ -27,7 +27,7 @@ class ChartPage : public QWidget {
   ChartTable* table() const { return table_; }
   ChartNotice* notice() const { return notice_; }
   SaveMenu* saveMenu() const { return save_menu_; }
-  Picture picture() const;
+  virtual Picture picture() const;
 
  protected:
   // name ends the file name of what is saved: "memory".
@@ -45,6 +45,10 @@ class ChartPage : public QWidget {
   virtual Inspection inspectBar(const Report& report, int stage, int series) const = 0;
   virtual Inspection inspectRow(const Report& report, int row) const;
   virtual bool rowsAreStages() const { return false; }
+  // The inspector shows again what was last picked here: the view came back.
+  virtual void explainAgain();
+  void setTitle(const QString& title);
+  QString pictureName(QStringView name) const;  // of a file: "llama3-8b-memory"
 
   void paintEvent(QPaintEvent* event) override;
   void showEvent(QShowEvent* event) override;
@@ -65,6 +69,7 @@ class ChartPage : public QWidget {
 
   Session* session_;
   QString title_, name_;
+  QLabel* heading_;
   QHBoxLayout* controls_;
   StageChart* chart_;
   QLabel* caption_;

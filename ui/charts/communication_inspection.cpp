@@ -6,6 +6,7 @@
 
 #include "ui/charts/inspected.h"
 #include "ui/models/value_scale.h"
+#include "ui/theme/theme.h"
 
 namespace shardscape::ui {
 namespace {
@@ -13,24 +14,6 @@ namespace {
 constexpr int kMostOps = 8;  // named in the inspector for one row
 
 QString tr(const char* text) { return QCoreApplication::translate("CommunicationInspection", text); }
-
-QString group_reason(const std::string& group) {
-  if (group == "tp") {
-    return tr(
-        "Tensor parallelism splits products over ranks. Where a product sums over a split dimension each rank holds a "
-        "part of the sum, and where the next op wants a whole tensor the parts are joined.");
-  }
-  if (group == "dp") {
-    return tr("Each replica saw other samples, so their gradients are summed once a step, before the optimizer.");
-  }
-  if (group == "pp") {
-    return tr("Each microbatch's activations go to the next stage, and their gradients come back to the one before.");
-  }
-  if (group == "embedding") {
-    return tr("The first and the last stage share the embedding table, so its gradient is summed over both.");
-  }
-  return {};
-}
 
 bool on_stage(const Segment& segment, const StageShape& shape) {
   switch (segment.kind) {
@@ -66,10 +49,54 @@ QString row_title(const CollectiveValue& row) {
 
 }  // namespace
 
+QString group_reason(const std::string& group) {
+  if (group == "tp") {
+    return tr(
+        "Tensor parallelism splits products over ranks. Where a product sums over a split dimension each rank holds a "
+        "part of the sum, and where the next op wants a whole tensor the parts are joined.");
+  }
+  if (group == "dp") {
+    return tr("Each replica saw other samples, so their gradients are summed once a step, before the optimizer.");
+  }
+  if (group == "pp") {
+    return tr("Each microbatch's activations go to the next stage, and their gradients come back to the one before.");
+  }
+  if (group == "embedding") {
+    return tr("The first and the last stage share the embedding table, so its gradient is summed over both.");
+  }
+  if (group == "cp") {
+    return tr(
+        "Context parallelism gives each rank a part of the sequence. Attention sees all of it, so keys and values (or heads "
+        "for positions) are exchanged, and their gradients come back.");
+  }
+  if (group == "dp_cp") {
+    return tr(
+        "Replicas saw other samples, and context-parallel ranks other positions of the same ones; both hold the same "
+        "parameters, so their gradients are reduced over all of them at once.");
+  }
+  if (group == "tp_rep") {
+    return tr("There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum its gradients.");
+  }
+  if (group == "tp_kv") return tr("The tp ranks that hold different KV heads.");
+  return {};
+}
+
+QColor group_color(const std::string& group) {
+  const Colors& colors = Theme::instance().colors();
+  if (group == "tp") return colors.communication;
+  if (group == "dp") return colors.parameters;
+  if (group == "dp_cp") return colors.gradients;
+  if (group == "pp") return colors.buffers;
+  if (group == "embedding") return colors.optimizer;
+  if (group == "cp") return colors.logits;
+  return colors.runtime;
+}
+
 QString group_label(const std::string& group) {
   if (group == "tp") return tr("Tensor parallel (tp)");
   if (group == "cp") return tr("Context parallel (cp)");
   if (group == "dp") return tr("Data parallel (dp)");
+  if (group == "dp_cp") return tr("Data and context parallel (dp_cp)");
   if (group == "pp") return tr("Pipeline (pp)");
   if (group == "embedding") return tr("Tied embedding");
   return words(group);
@@ -107,6 +134,7 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
   inspection.why_title = tr("Why is this collective here?");
   if (row.op == "send" || row.op == "recv") inspection.why_title = tr("Why is this transfer here?");
   inspection.why = reasons.isEmpty() ? group_reason(row.group) : reasons.join(u'\n');
+  inspection.why_first = true;
   if (row.phase == Phase::Pipeline && row.op == "all_gather") {
     inspection.why = tr(
         "Scatter-gather: a message between stages is Shard(seq) on tp, each rank sending and receiving its share; the layers "

@@ -1,11 +1,15 @@
 // What the inspector says about collectives and transfers: formulas, and which placements made them necessary.
 #pragma once
 
+#include <QColor>
+
 #include "report/report.h"
 #include "ui/state/session.h"
 
 namespace shardscape::ui {
 
+QString group_reason(const std::string& group);  // why there is communication over it
+QColor group_color(const std::string& group);
 QString group_label(const std::string& group);  // "Tensor parallel (tp)"
 Wide group_bytes(const StageReport& stage, const std::string& group);
 

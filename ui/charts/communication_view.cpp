@@ -1,49 +1,51 @@
 #include "ui/charts/communication_view.h"
 
+#include <QHBoxLayout>
+#include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/charts/chart_notice.h"
 #include "ui/charts/communication_inspection.h"
+#include "ui/charts/mesh_view.h"
+#include "ui/charts/rank_groups.h"
 #include "ui/charts/stage_chart.h"
+#include "ui/graph_view/segments.h"
 #include "ui/models/collectives_model.h"
-#include "ui/theme/theme.h"
 
 namespace shardscape::ui {
-namespace {
-
-QColor group_color(const std::string& group) {
-  const Colors& colors = Theme::instance().colors();
-  if (group == "tp") return colors.communication;
-  if (group == "dp") return colors.parameters;
-  if (group == "pp") return colors.buffers;
-  if (group == "embedding") return colors.optimizer;
-  if (group == "cp") return colors.logits;
-  return colors.runtime;
-}
-
-// In the order of the house for mesh axes, then the others by name.
-std::vector<std::string> groups_of(const Report& report) {
-  std::vector<std::string> groups;
-  for (const StageReport& stage : report.stages) {
-    for (const CollectiveValue& value : stage.collectives) {
-      if (std::find(groups.begin(), groups.end(), value.group) == groups.end()) groups.push_back(value.group);
-    }
-  }
-  const auto place = [](const std::string& group) {
-    static const std::vector<std::string> known{"tp", "cp", "pp", "dp", "embedding"};
-    return std::find(known.begin(), known.end(), group) - known.begin();
-  };
-  std::sort(groups.begin(), groups.end(),
-            [&](const std::string& a, const std::string& b) { return std::pair(place(a), a) < std::pair(place(b), b); });
-  return groups;
-}
-
-}  // namespace
 
 CommunicationView::CommunicationView(Session* session, QWidget* parent)
     : ChartPage(session, tr("Communication of one rank in a step, by stage"), QStringLiteral("communication"), parent),
-      model_(new CollectivesModel(this)) {
+      model_(new CollectivesModel(this)),
+      switch_(new Segments(tr("Picture"), {tr("Bars"), tr("Mesh")}, this)) {
+  controls()->addWidget(switch_);
+  connect(switch_, &Segments::chosen, this, [this](int index) { setMeshShown(index == 1); });
   start(model_, {CollectivesModel::Stage});
+  mesh_ = new MeshView(session, this);
+  mesh_->hide();
+  auto* column = qobject_cast<QVBoxLayout*>(layout());
+  column->insertWidget(column->indexOf(chart()) + 1, mesh_, 1);
+  notice()->raise();  // lies over the mesh too
 }
+
+void CommunicationView::setMeshShown(bool shown) {
+  switch_->setCurrent(shown ? 1 : 0);
+  if (shown == mesh_shown_) return;
+  mesh_shown_ = shown;
+  chart()->setVisible(!shown);
+  mesh_->setVisible(shown);
+  setTitle(shown ? tr("Who is in whose group") : tr("Communication of one rank in a step, by stage"));
+  explainAgain();
+}
+
+void CommunicationView::explainAgain() {
+  if (mesh_shown_)
+    mesh_->explain();
+  else
+    ChartPage::explainAgain();
+}
+
+Picture CommunicationView::picture() const { return mesh_shown_ ? mesh_->picture(pictureName(u"mesh")) : ChartPage::picture(); }
 
 BarData CommunicationView::bars(const Report& report) const {
   BarData data;
@@ -56,7 +58,7 @@ BarData CommunicationView::bars(const Report& report) const {
   data.divisor = scale.divisor;
   data.text = [units](double value) { return bytes_text(static_cast<Wide>(value), units); };
   data.nothing = tr("Nothing is communicated: every group has one rank. Raise tp, dp or pp to see collectives.");
-  const std::vector<std::string> groups = groups_of(report);
+  const std::vector<std::string> groups = group_names(report);
   for (const std::string& group : groups) data.series.push_back({group_label(group), group_color(group)});
   data.legend = data.series;
   for (const StageReport& stage : report.stages) {
@@ -86,7 +88,7 @@ QString CommunicationView::csv(const Report& report) const {
 Inspection CommunicationView::inspectBar(const Report& report, int stage, int series) const {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   if (series == StageChart::kWholeStage) return inspect_stage_communication(of, session()->units());
-  return inspect_group(report, of, groups_of(report)[static_cast<size_t>(series)], session()->units());
+  return inspect_group(report, of, group_names(report)[static_cast<size_t>(series)], session()->units());
 }
 
 Inspection CommunicationView::inspectRow(const Report& report, int row) const {

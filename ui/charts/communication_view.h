@@ -1,4 +1,5 @@
-// Bytes that one rank of each stage communicates in a step, by group, and every collective of the picked stage.
+// Bytes that one rank of each stage communicates in a step, by group, or the mesh with the picked rank's groups; and every
+// collective of the picked stage.
 #pragma once
 
 #include "ui/charts/chart_page.h"
@@ -6,12 +7,18 @@
 namespace shardscape::ui {
 
 class CollectivesModel;
+class MeshView;
+class Segments;
 
 class CommunicationView : public ChartPage {
   Q_OBJECT
  public:
   explicit CommunicationView(Session* session, QWidget* parent = nullptr);
   CollectivesModel* model() const { return model_; }
+  MeshView* mesh() const { return mesh_; }
+  bool meshShown() const { return mesh_shown_; }
+  void setMeshShown(bool shown);
+  Picture picture() const override;
 
  protected:
   BarData bars(const Report& report) const override;
@@ -20,9 +27,13 @@ class CommunicationView : public ChartPage {
   QString csv(const Report& report) const override;
   Inspection inspectBar(const Report& report, int stage, int series) const override;
   Inspection inspectRow(const Report& report, int row) const override;
+  void explainAgain() override;
 
  private:
   CollectivesModel* model_;
+  Segments* switch_;
+  MeshView* mesh_ = nullptr;
+  bool mesh_shown_ = false;
 };
 
 }  // namespace shardscape::ui

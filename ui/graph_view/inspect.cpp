@@ -88,6 +88,7 @@ void inspect_op(const Outline& outline, const NodeId& id, const Values& values, 
   if (!op.why.empty()) {
     out.why_title = collective ? QStringLiteral("Why is this collective here?") : QStringLiteral("Why is this slice here?");
     out.why = qtext(op.why);
+    out.why_first = collective;
   }
 }
 

@@ -15,13 +15,15 @@ QString inspectedValueText(const InspectedValue& value) {
 QString inspectionText(const Inspection& inspection) {
   QStringList blocks;
   blocks << (inspection.subtitle.isEmpty() ? inspection.title : inspection.title + "\n" + inspection.subtitle);
+  const QString why = inspection.why.isEmpty() ? QString() : inspection.why_title + "\n" + inspection.why;
+  if (inspection.why_first && !why.isEmpty()) blocks << why;
   for (const InspectedValue& value : inspection.values) blocks << inspectedValueText(value);
   if (!inspection.rows.isEmpty()) {
     QStringList rows;
     for (const auto& [name, text] : inspection.rows) rows << name + "\t" + text;
     blocks << rows.join('\n');
   }
-  if (!inspection.why.isEmpty()) blocks << inspection.why_title + "\n" + inspection.why;
+  if (!inspection.why_first && !why.isEmpty()) blocks << why;
   return blocks.join("\n\n") + "\n";
 }
 

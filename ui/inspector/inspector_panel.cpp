@@ -51,6 +51,16 @@ QWidget* fact_row(const QString& name, const QString& value, QWidget* parent) {
   return row;
 }
 
+void add_why(QVBoxLayout* layout, const Inspection& inspection) {
+  if (inspection.why.isEmpty()) return;
+  auto* why = new QVBoxLayout;
+  why->setContentsMargins(0, 6, 0, 0);
+  why->setSpacing(4);
+  layout->addLayout(why);
+  if (!inspection.why_title.isEmpty()) add_label(why, inspection.why_title, "heading");
+  add_label(why, inspection.why, "secondary");
+}
+
 }  // namespace
 
 InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
@@ -98,6 +108,7 @@ void InspectorPanel::rebuild() {
   layout->addLayout(heading);
   add_label(heading, shown_.title, "title");
   if (!shown_.subtitle.isEmpty()) add_label(heading, shown_.subtitle, "secondary");
+  if (shown_.why_first) add_why(layout, shown_);
   for (const InspectedValue& value : shown_.values) layout->addWidget(new FormulaBox(value, content));
   if (!shown_.rows.isEmpty()) {
     auto* facts = new QVBoxLayout;
@@ -105,14 +116,7 @@ void InspectorPanel::rebuild() {
     layout->addLayout(facts);
     for (const auto& [name, value] : shown_.rows) facts->addWidget(fact_row(name, value, content));
   }
-  if (!shown_.why.isEmpty()) {
-    auto* why = new QVBoxLayout;
-    why->setContentsMargins(0, 6, 0, 0);
-    why->setSpacing(4);
-    layout->addLayout(why);
-    if (!shown_.why_title.isEmpty()) add_label(why, shown_.why_title, "heading");
-    add_label(why, shown_.why, "secondary");
-  }
+  if (!shown_.why_first) add_why(layout, shown_);
   layout->addStretch();
   scroll_->setWidget(content);
   content->show();

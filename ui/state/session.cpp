@@ -5,6 +5,7 @@
 
 #include "design/knobs.h"
 #include "model/library.h"
+#include "report/rank_mesh.h"
 #include "ui/state/design_command.h"
 #include "ui/state/display_text.h"
 #include "ui/state/report_worker.h"
@@ -13,8 +14,7 @@ namespace shardscape::ui {
 namespace {
 
 qint64 first_rank(const Report& report, int stage) {
-  const ParallelSpec& p = report.design.parallel;
-  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, report.design.model.kv_heads}, p.order).with(0, MeshAxis::Pp, stage);
+  return mesh_of(report).with(0, MeshAxis::Pp, stage);
 }
 
 }  // namespace

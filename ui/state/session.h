@@ -28,6 +28,7 @@ struct Inspection {
   QVector<InspectedValue> values;
   QVector<QPair<QString, QString>> rows;  // short facts: "q", "[b, S, H/tp, E]"
   QString why_title, why;                 // "Why is this collective here?"
+  bool why_first = false;                 // the why is what people ask first: directly below the title
   bool isEmpty() const { return title.isEmpty(); }
 };
 
