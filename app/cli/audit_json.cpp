@@ -1,6 +1,6 @@
 #include "app/cli/audit_output.h"
-#include "app/cli/json_value.h"
 #include "design/document.h"
+#include "report/json_value.h"
 
 namespace shardscape {
 namespace {

@@ -6,12 +6,12 @@
 #include "app/cli/command_list.h"
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
-#include "app/cli/json_value.h"
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
+#include "report/json_value.h"
 
 namespace shardscape {
 namespace {

@@ -5,10 +5,10 @@
 #include "app/cli/command_list.h"
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
-#include "app/cli/json_value.h"
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/units.h"
+#include "report/json_value.h"
 
 namespace shardscape {
 namespace {

@@ -21,7 +21,7 @@ std::string node(const Segment& s, const ListedNode& listed) {
   }
   const Op& op = s.op(listed.op);
   const std::string title = op.label.empty() ? op.name : op.label;
-  const std::string style = is_redistribution(op) ? "style=filled, fillcolor=\"#f4d9b8\", " : "";
+  const std::string style = is_redistribution(op.kind) ? "style=filled, fillcolor=\"#f4d9b8\", " : "";
   return quoted(listed.id) + " [" + style + "label=" + quoted(title + "\n" + std::string(op_kind_name(op.kind))) + ", tooltip=" +
          quoted(op.why.empty() ? op.flops.text() + " FLOP" : op.why) + "];\n";
 }

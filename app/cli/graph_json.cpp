@@ -1,6 +1,6 @@
 // The graph as JSON: nodes and edges, every size beside its formula.
 #include "app/cli/graph_listing.h"
-#include "app/cli/json_value.h"
+#include "report/json_value.h"
 
 namespace shardscape {
 namespace {
@@ -71,13 +71,13 @@ class Writer {
              {"phase", phase_name(op.phase)}, {"block", op.block < 0 ? Json() : Json(s.blocks[static_cast<size_t>(op.block)].name)},
              {"spec", op.spec}, {"flops", quantity(op.flops)}, {"useful_flops", quantity(op.useful_flops)},
              {"read_bytes", quantity(op.read_bytes)}, {"written_bytes", quantity(op.written_bytes)}, {"outputs", outputs}};
-    if (is_redistribution(op)) {
+    if (is_redistribution(op.kind)) {
       out["group"] = group_name(op.group);
       out["group_size"] = quantity(group_size(op.group));
     }
     if (is_collective(op.kind)) {
       out["elements"] = quantity(collective_elements(s, op));
-      out["bytes"] = quantity(full_buffer_bytes(s, op));
+      out["bytes"] = quantity(collective_bytes(s, op));
     }
     if (!op.why.empty()) out["why"] = op.why;
     return out;

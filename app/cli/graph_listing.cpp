@@ -48,10 +48,4 @@ std::vector<ListedSegment> list_graph(const Report& report, const GraphFilter& f
   return listing;
 }
 
-bool is_redistribution(const Op& op) { return is_collective(op.kind) || op.kind == OpKind::Slice; }
-
-Expr full_buffer_bytes(const Segment& segment, const Op& op) {
-  return collective_elements(segment, op) * Expr(dtype_bytes(segment.tensor(op.inputs[0]).dtype));
-}
-
 }  // namespace shardscape

@@ -41,9 +41,4 @@ std::string graph_json(const Report& report, const std::vector<ListedSegment>& l
 // For Graphviz: one cluster per segment.
 std::string graph_dot(const Report& report, const std::vector<ListedSegment>& listing);
 
-// The size of a collective's full buffer.
-Expr full_buffer_bytes(const Segment& segment, const Op& op);
-// Collectives and local slices.
-bool is_redistribution(const Op& op);
-
 }  // namespace shardscape

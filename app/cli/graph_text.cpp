@@ -79,11 +79,11 @@ class Writer {
   void describe(const Segment& s, const Op& op) {
     std::vector<std::string> inputs;
     for (TensorId id : op.inputs) inputs.push_back(s.tensor(id).name);
-    const std::string spec = is_redistribution(op) ? group_name(op.group) : op.spec;
+    const std::string spec = is_redistribution(op.kind) ? group_name(op.group) : op.spec;
     line(6, op.name + " = " + std::string(op_kind_name(op.kind)) + (spec.empty() ? "" : "[" + spec + "]") + "(" +
                 joined(inputs, ", ") + ")" + (op.label.empty() || op.label == op.name ? "" : "   # " + op.label));
     for (TensorId id : op.outputs) line(8, "-> " + tensor(s.tensor(id)));
-    if (is_collective(op.kind)) line(8, "full buffer " + valued(full_buffer_bytes(s, op), bytes));
+    if (is_collective(op.kind)) line(8, "full buffer " + valued(collective_bytes(s, op), bytes));
     if (!op.flops.is_zero()) line(8, "FLOPs " + valued(op.flops, format_flops));
     if (!op.useful_flops.is_zero() && op.useful_flops != op.flops) {
       line(8, "useful FLOPs " + valued(op.useful_flops, format_flops));

@@ -111,6 +111,7 @@ std::string local_shape_text(const Tensor& tensor);
 // Full-buffer elements of a collective: all-reduce the tensor, all-gather the gathered output, reduce-scatter the full
 // input, all-to-all the whole send buffer.
 Expr collective_elements(const Segment& segment, const Op& op);
+Expr collective_bytes(const Segment& segment, const Op& op);
 
 // Every predicate that the graph depends on; designs with equal keys share one graph.
 struct Structure {

@@ -51,6 +51,7 @@ std::optional<OpKind> op_kind_from_name(std::string_view name) {
 }
 
 bool is_collective(OpKind kind) { return kind >= OpKind::AllReduce && kind <= OpKind::AllToAll; }
+bool is_redistribution(OpKind kind) { return is_collective(kind) || kind == OpKind::Slice; }
 std::string_view phase_name(Phase phase) { return kPhases[static_cast<size_t>(phase)]; }
 
 }  // namespace shardscape

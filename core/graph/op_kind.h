@@ -19,6 +19,7 @@ std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gathe
 std::string_view template_name(OpKind kind);  // "einsum": what block templates and kernel profiles write
 std::optional<OpKind> op_kind_from_name(std::string_view name);  // what block templates write: "einsum", "rms_norm"
 bool is_collective(OpKind kind);             // AllReduce .. AllToAll
+bool is_redistribution(OpKind kind);         // collectives and local slices
 
 enum class Phase : uint8_t { Forward, Backward, Recompute, Pipeline, GradReduce, ParamGather, Step };
 inline constexpr int kPhaseCount = 7;

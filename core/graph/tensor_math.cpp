@@ -31,4 +31,8 @@ Expr collective_elements(const Segment& segment, const Op& op) {
   return local_elements(segment.tensor(whole));
 }
 
+Expr collective_bytes(const Segment& segment, const Op& op) {
+  return collective_elements(segment, op) * Expr(dtype_bytes(segment.tensor(op.inputs[0]).dtype));
+}
+
 }  // namespace shardscape

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "design/document.h"
+#include "report/json_value.h"
 #include "report/report.h"
 
 namespace shardscape {
@@ -9,13 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON integers as far as they reach; beyond 64 bits the decimal digits as a text.
-Json number(Wide value) {
-  if (value >= INT64_MIN && value <= INT64_MAX) return static_cast<int64_t>(value);
-  return to_string(value);
-}
-
-Json quantity(const Quantity& q) { return {{"value", number(q.value)}, {"formula", q.formula->text()}}; }
+Json quantity(const Quantity& q) { return json_quantity(q.value, *q.formula); }
 
 Json problem_json(const Problem& p) {
   Json fixes = Json::array();
@@ -61,7 +56,7 @@ Json stage_json(const Report& r, const StageReport& s) {
     memory[std::string(memory_category_name(static_cast<MemoryCategory>(c)))] = entry;
   }
   out["memory"] = memory;
-  out["memory_total"] = number(s.memory_total);
+  out["memory_total"] = json_number(s.memory_total);
   Json flops = Json::object();
   for (const FlopsValue& f : s.flops) {
     Json entry = quantity(f.counted);
@@ -69,8 +64,8 @@ Json stage_json(const Report& r, const StageReport& s) {
     flops[std::string(op_kind_name(f.kind))][std::string(phase_name(f.phase))] = entry;
   }
   out["flops"] = flops;
-  out["flops_total"] = number(s.flops_total);
-  out["useful_flops_total"] = number(s.useful_flops_total);
+  out["flops_total"] = json_number(s.flops_total);
+  out["useful_flops_total"] = json_number(s.useful_flops_total);
   Json collectives = Json::array();
   for (const CollectiveValue& c : s.collectives)
     collectives.push_back({{"phase", phase_name(c.phase)},
@@ -78,9 +73,9 @@ Json stage_json(const Report& r, const StageReport& s) {
                            {"group", c.group},
                            {"group_size", c.group_size},
                            {"dtype", dtype_name(c.dtype)},
-                           {"count", number(c.count.value)},
-                           {"elements", number(c.elements.value)},
-                           {"bytes", number(c.bytes.value)},
+                           {"count", json_number(c.count.value)},
+                           {"elements", json_number(c.elements.value)},
+                           {"bytes", json_number(c.bytes.value)},
                            {"formula",
                             {{"count", c.count.formula->text()},
                              {"elements", c.elements.formula->text()},
@@ -129,7 +124,7 @@ std::string report_json(const Report& r) {
   const StageReport& peak = r.stages[static_cast<size_t>(r.peak_stage)];
   out["fits"] = r.fits;
   out["memory_capacity"] = r.accelerator->memory_bytes;
-  out["peak"] = {{"stage", r.peak_stage}, {"bytes", number(peak.memory_total)}};
+  out["peak"] = {{"stage", r.peak_stage}, {"bytes", json_number(peak.memory_total)}};
   out["step"] = {{"flops", r.step_flops}, {"communicated_bytes", r.step_comm_bytes}};
   Json stages = Json::array();
   for (const StageReport& s : r.stages) stages.push_back(stage_json(r, s));

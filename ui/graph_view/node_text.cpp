@@ -28,8 +28,6 @@ QString placement_over(const Tensor& tensor, const MeshAxes& axes) {
 
 QString qtext(const std::string& text) { return QString::fromStdString(text); }
 
-bool is_redistribution(OpKind kind) { return is_collective(kind) || kind == OpKind::Slice; }
-
 QString redistribution_title(const Op& op) {
   const auto name = op_kind_name(op.kind);
   QString text = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace('_', '-');
@@ -44,11 +42,6 @@ QString op_title(const Op& op) {
 const Tensor* main_tensor(const Segment& segment, const Op& op) {
   if (!op.outputs.empty()) return &segment.tensor(op.outputs.front());
   return op.inputs.empty() ? nullptr : &segment.tensor(op.inputs.front());
-}
-
-Expr collective_bytes(const Segment& segment, const Op& op) {
-  const Tensor* tensor = main_tensor(segment, op);
-  return collective_elements(segment, op) * Expr(tensor ? dtype_bytes(tensor->dtype) : 0);
 }
 
 QString NodeText::shape_numbers(const Tensor& tensor) const {

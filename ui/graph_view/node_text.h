@@ -10,15 +10,12 @@
 namespace shardscape::ui {
 
 QString qtext(const std::string& text);
-bool is_redistribution(OpKind kind);  // collectives and local slices
 // "all-gather tp"
 QString redistribution_title(const Op& op);
 // "RMS norm", "all-gather tp"
 QString op_title(const Op& op);
 // What an op produces first, or reads where it produces nothing.
 const Tensor* main_tensor(const Segment& segment, const Op& op);
-// The full buffer of a collective.
-Expr collective_bytes(const Segment& segment, const Op& op);
 
 class NodeText {
  public:
