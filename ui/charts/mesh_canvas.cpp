@@ -9,6 +9,7 @@
 #include "ui/charts/mesh_text.h"
 #include "ui/models/value_scale.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/arrow_keys.h"
 
 namespace shardscape::ui {
 
@@ -94,20 +95,7 @@ QString MeshCanvas::tipAt(const QPointF& point) const {
 }
 
 bool MeshCanvas::event(QEvent* event) {
-  // The mesh takes all arrow keys, even where an ancestor has them as shortcuts.
-  if (event->type() == QEvent::ShortcutOverride) {
-    switch (static_cast<QKeyEvent*>(event)->key()) {
-      case Qt::Key_Left:
-      case Qt::Key_Right:
-      case Qt::Key_Up:
-      case Qt::Key_Down:
-      case Qt::Key_Home:
-      case Qt::Key_End:
-      case Qt::Key_PageUp:
-      case Qt::Key_PageDown: event->accept(); return true;
-      default: break;
-    }
-  }
+  if (keep_arrow_keys(event, {Qt::Key_PageUp, Qt::Key_PageDown})) return true;
   if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
   if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
   return QWidget::event(event);

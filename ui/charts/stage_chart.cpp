@@ -12,6 +12,7 @@
 #include "ui/charts/stacked_bars.h"
 #include "ui/models/value_scale.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/arrow_keys.h"
 
 namespace shardscape::ui {
 namespace {
@@ -194,18 +195,7 @@ void StageChart::paint(QPaintDevice& device, QSize size, double scale) const {
 }
 
 bool StageChart::event(QEvent* event) {
-  // The chart takes all arrow keys, even where an ancestor has them as shortcuts.
-  if (event->type() == QEvent::ShortcutOverride) {
-    switch (static_cast<QKeyEvent*>(event)->key()) {
-      case Qt::Key_Left:
-      case Qt::Key_Right:
-      case Qt::Key_Up:
-      case Qt::Key_Down:
-      case Qt::Key_Home:
-      case Qt::Key_End: event->accept(); return true;
-      default: break;
-    }
-  }
+  if (keep_arrow_keys(event)) return true;
   return QWidget::event(event);
 }
 
