@@ -28,6 +28,7 @@ constexpr const char* kOn = " on ";  // a design is called after its model and n
 std::string operand_name(const Knob& knob) {
   switch (knob.type) {
     case KnobType::Integer: return "N";
+    case KnobType::Decimal: return "X";
     case KnobType::IntegerList: return "N,N,...";
     case KnobType::Boolean: return "[true|false]";
     case KnobType::Choice: return "NAME";

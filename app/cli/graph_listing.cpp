@@ -11,7 +11,7 @@ int64_t occurrences(const Report& report, int segment) {
   if (graph.segments[static_cast<size_t>(segment)].kind != SegmentKind::Layer) return 1;
   int64_t count = 0;
   for (int64_t layer = 0; layer < report.design.model.layers; ++layer) {
-    count += 1 + graph.layer_pattern[static_cast<size_t>(layer) % graph.layer_pattern.size()] == segment;
+    count += 1 + graph.layer_kind(layer, report.design.model) == segment;
   }
   return count;
 }

@@ -15,9 +15,8 @@ class Comparison {
  public:
   explicit Comparison(Audit& audit)
       : a_(audit), r_(audit.recording), stage_(audit.report->stages[static_cast<size_t>(audit.mapping.stage)]), groups_(audit.report->design) {
-    const std::vector<int>& pattern = audit.report->graph().layer_pattern;
     const StageChunk& chunk = stage_.chunks.back();
-    layer_ = 1 + pattern[static_cast<size_t>(std::max<int64_t>(0, chunk.first_layer + chunk.layers - 1)) % pattern.size()];
+    layer_ = 1 + audit.report->graph().layer_kind(std::max<int64_t>(0, chunk.first_layer + chunk.layers - 1), audit.report->design.model);
   }
 
   void run() {

@@ -128,7 +128,11 @@ class Mapper {
   }
 
   void experts_and_context() {
-    if (const auto dispatcher = ledger_.text({"moe_dispatcher"})) ledger_.set("dispatcher", *dispatcher, "moe_dispatcher");
+    if (const auto dispatcher = ledger_.text({"moe_dispatcher"}); dispatcher && m_.design.model.experts > 0) {
+      // What 0.9 and later call alltoall_seq.
+      const bool by_hidden = *dispatcher == "alltoall" && r_.source.find("core_v0.8") != std::string::npos;
+      ledger_.set("dispatcher", by_hidden ? "alltoall_seq" : *dispatcher, "moe_dispatcher");
+    }
     if (const auto factor = ledger_.text({"moe_capacity_factor"})) ledger_.set("capacity_factor", *factor, "moe_capacity_factor");
     if (const auto ring = ledger_.text({"cp_impl"})) ledger_.set("context", *ring, "cp_impl");
   }

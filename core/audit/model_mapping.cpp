@@ -45,7 +45,12 @@ const RecordedTensor* tensor_with(const Recording& r, std::initializer_list<cons
 // Parameters of a dense decoder tell its family: biases on everything with layer norms are GPT's, none at all Llama's,
 // biases on the projections to queries, keys and values only are Qwen 2's.
 std::string architecture_by_parameters(const Recording& r) {
-  if (any_tensor(r, {"experts.", "router", "mixer.", "q_a_proj", "kv_a_proj"})) return "";
+  if (any_tensor(r, {"mixer."})) return "";
+  if (any_tensor(r, {"experts."})) {
+    if (any_tensor(r, {"kv_a_proj"})) return "deepseek3";
+    if (any_tensor(r, {"shared_experts."})) return "deepseek-moe";
+    return any_tensor(r, {"q_norm", "norm_q", "q_layernorm"}) ? "qwen3-moe" : "mixtral";
+  }
   const bool bias = any_tensor(r, {".bias"}), norm_bias = any_tensor(r, {"norm.bias", "ln_1.bias", "layernorm.bias"});
   if (norm_bias) return "gpt";
   if (any_tensor(r, {"q_norm", "norm_q"})) return "qwen3";
@@ -56,12 +61,14 @@ bool has_head(const Recording& r) { return any_tensor(r, {"output_layer.weight",
 
 void architecture(const Recording& r, Mapping& m, FieldLedger& ledger) {
   const std::string name = ledger.text({"model"}).value_or("");
-  if (const Preset* preset = preset_named(name)) {
+  const std::string found = architecture_by_parameters(r);
+  const Preset* preset = preset_named(name);
+  // Runs with experts are often called after a model that they are only like.
+  if (preset && (preset->model.experts == 0 || r.tensors.empty() || preset->model.architecture == found)) {
     m.design.model = preset->model;
     m.design.model.preset = preset->id;
     return;
   }
-  const std::string found = architecture_by_parameters(r);
   if (found.empty() || !ModelLibrary::instance().architecture(found)) {
     ledger.unmapped("model", "there is no preset of this name, and no architecture with such parameters");
     return;
@@ -108,6 +115,7 @@ void map_model(const Recording& r, Mapping& m, FieldLedger& ledger) {
   some("experts", "experts");
   some("experts_per_token", "topk");
   some("expert_ffn", "moe_ffn");
+  if (m.design.model.experts > 0 && m.design.model.expert_ffn == 0) ledger.set("expert_ffn", m.design.model.ffn, "ffn");
   some("shared_experts", "shared_experts");
   some("q_rank", "latent_attention.q_lora_rank");
   some("kv_rank", "latent_attention.kv_lora_rank");

@@ -14,7 +14,7 @@ std::vector<int> segments_of_chunk(const Report& report, const StageReport& stag
   std::vector<int> out;
   if (stage.stage == 0 && chunk == 0) out.push_back(0);
   for (int64_t i = layers.first_layer; i < layers.first_layer + layers.layers; ++i)
-    out.push_back(1 + graph.layer_pattern[static_cast<size_t>(i) % graph.layer_pattern.size()]);
+    out.push_back(1 + graph.layer_kind(i, report.design.model));
   if (stage.stage + 1 == static_cast<int>(report.stages.size()) && chunk + 1 == stage.chunks.size()) out.push_back(graph.head());
   return out;
 }

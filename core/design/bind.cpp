@@ -53,7 +53,24 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
       {symbol("Vp"), DerivedRule::Align, symbol("V"), Expr(design.workload.vocab_multiple) * Expr(symbol("tp"))},
       {symbol("m"), DerivedRule::FloorDiv, symbol("B"), Expr(symbol("b")) * Expr(symbol("dp"))}};
   if (design.model.window > 0) out.push_back({symbol("We"), DerivedRule::Min, symbol("W"), symbol("S")});
+  if (!slots_are_derived(design)) return out;
+  // Slots of one expert for the tokens of one rank: the fullest expert's, at most the capacity; padding fills it.
+  const ParallelSpec& p = design.parallel;
+  const bool split = p.tp > 1 && p.sequence_parallel && p.dispatcher != Dispatcher::AllToAllSeq;
+  const Expr even = Expr(symbol("b")) * Expr(symbol("S")) * Expr(symbol("K"));
+  const Expr experts = Expr(symbol("cp")) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
+  const int64_t factor = design.workload.capacity_factor;
+  out.push_back({symbol("Cx"), DerivedRule::CeilDiv, even * Expr(design.workload.pad_to_capacity && factor > 0 ? factor : design.workload.load_imbalance), experts});
+  if (factor > 0 && !design.workload.pad_to_capacity) {
+    out.back().symbol = symbol("Ci");
+    out.push_back({symbol("Cc"), DerivedRule::CeilDiv, even * Expr(factor), experts});
+    out.push_back({symbol("Cx"), DerivedRule::Min, Expr(symbol("Ci")), Expr(symbol("Cc"))});
+  }
   return out;
+}
+
+bool slots_are_derived(const Design& design) {
+  return design.model.experts > 0 && (design.workload.capacity_factor > 0 || design.workload.load_imbalance != 1000);
 }
 
 Binding bind_symbols(const Design& design) {
@@ -61,6 +78,12 @@ Binding bind_symbols(const Design& design) {
   const auto values = base_values(design);
   for (size_t i = 0; i < values.size(); ++i) binding.set(base_symbols()[i], values[i]);
   if (design.model.window > 0) binding.set(Symbol::intern("W"), design.model.window);
+  if (design.model.experts > 0) {
+    const ModelSpec& m = design.model;
+    for (const auto& [name, value] : {std::pair{"X", m.experts}, {"K", m.experts_per_token}, {"Fx", m.expert_ffn},
+                                      {"Fs", m.shared_experts * m.expert_ffn}, {"ep", design.parallel.ep}, {"etp", design.parallel.expert_tp()}})
+      binding.set(Symbol::intern(name), value);
+  }
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
   }

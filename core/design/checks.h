@@ -26,6 +26,7 @@ void check_values(Checks& checks);       // every knob by itself; the others rel
 void check_model(Checks& checks);        // architecture, heads, positions
 void check_tensor(Checks& checks);       // what tp and sequence parallelism split
 void check_context(Checks& checks);      // what context parallelism splits
+void check_experts(Checks& checks);      // mixture of experts, and the mesh of experts
 void check_pipeline(Checks& checks);     // stages, layers of each, bubble
 void check_interleaving(Checks& checks); // virtual stages
 void check_sync(Checks& checks);         // policy of gradient sync

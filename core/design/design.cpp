@@ -6,6 +6,11 @@
 
 namespace shardscape {
 
+DeviceMesh device_mesh(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.ep, p.etp}, p.order);
+}
+
 Design default_design() {
   Design design;
   apply_preset(design, "llama3-8b");

@@ -23,6 +23,10 @@ struct WorkloadSpec {
   bool distribute_saved_activations = false;  // full recompute: every tp rank keeps a share of a layer's input
   bool gathered_logits = false;  // the loss runs on the whole vocabulary on every tp rank
   bool dropout = false;
+  // Mixture of experts, in thousandths. Slots of an expert: capacity_factor times the even share of tokens, 0: as many as
+  // come; load_imbalance is what the fullest expert gets over the even share.
+  int64_t capacity_factor = 0, load_imbalance = 1000;
+  bool pad_to_capacity = false;
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 
@@ -41,6 +45,9 @@ struct Design {
   friend bool operator==(const Design&, const Design&) = default;
   int64_t world() const { return parallel.tp * parallel.pp * parallel.dp * parallel.cp; }  // of a valid design
 };
+
+// Where each rank of a valid design stands.
+DeviceMesh device_mesh(const Design& design);
 
 // What the window opens on: Llama 3 8B on 8 GPUs.
 Design default_design();

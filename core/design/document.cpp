@@ -28,7 +28,9 @@ const char* section_key(KnobGroup group) {
   return "";
 }
 
-json to_value(const KnobValue& value) {
+json to_value(const Knob& knob, const Design& design) {
+  const KnobValue value = knob_access(knob).get(design);
+  if (knob.type == KnobType::Decimal) return static_cast<double>(std::get<int64_t>(value)) / 1000;
   return std::visit([](const auto& v) { return json(v); }, value);
 }
 
@@ -40,6 +42,9 @@ std::string knob_text_of(const JsonFile& file, const Knob& knob, const json& val
   switch (knob.type) {
     case KnobType::Integer:
       if (!value.is_number_integer()) wrong("a whole number");
+      return value.dump();
+    case KnobType::Decimal:
+      if (!value.is_number()) wrong("a number");
       return value.dump();
     case KnobType::Boolean:
       if (!value.is_boolean()) wrong("true or false");
@@ -166,7 +171,7 @@ std::string to_json(const Design& design) {
       section["architecture"] = design.model.architecture;
     }
     for (const Knob& knob : knobs()) {
-      if (knob.group == group) section[knob.id] = to_value(knob_access(knob).get(design));
+      if (knob.group == group) section[knob.id] = to_value(knob, design);
     }
   }
   return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

@@ -38,6 +38,9 @@ inline constexpr Named<Recompute> kRecompute[] = {
     {Recompute::None, "none", "None"}, {Recompute::Selective, "selective", "Selective (attention)"}, {Recompute::Full, "full", "Full"}};
 inline constexpr Named<ContextMode> kContextModes[] = {{ContextMode::AllGather, "all-gather", "All-gather K, V"},
                                                        {ContextMode::Ulysses, "ulysses", "Ulysses"}};
+inline constexpr Named<Dispatcher> kDispatchers[] = {{Dispatcher::AllToAll, "alltoall", "All-to-all"},
+                                                     {Dispatcher::AllToAllSeq, "alltoall_seq", "All-to-all, tokens split by hidden"},
+                                                     {Dispatcher::AllGather, "allgather", "All-gather"}};
 inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1f1b", "1F1B"},
                                                      {ScheduleKind::GPipe, "gpipe", "GPipe"}};
 
@@ -111,6 +114,12 @@ class TableWriter {
     knob.min = min;
     knob.max = max;
   }
+  // Bounds in thousandths.
+  void decimal(KnobAccess access, std::string id, std::string label, int64_t min, int64_t max, std::string help) {
+    Knob& knob = add(access, KnobType::Decimal, std::move(id), std::move(label), "", std::move(help));
+    knob.min = min;
+    knob.max = max;
+  }
   void flag(KnobAccess access, std::string id, std::string label, std::string help) {
     add(access, KnobType::Boolean, std::move(id), std::move(label), "", std::move(help));
   }
@@ -161,6 +170,18 @@ void add_model(TableWriter& table) {
   table.number(member<model, &M::ffn>(), "ffn", "FFN size", "F", "", 1, kMaxFfn,
                "Inner width of the MLP; in a gated MLP the width of the gate and of the up projection each. Tensor "
                "parallelism splits it.");
+  table.number(member<model, &M::experts>(), "experts", "Experts", "X", "", 0, kMaxExperts,
+               "Routed experts of a mixture-of-experts layer. Parameters grow with it, FLOPs do not. 0 in dense models.");
+  table.number(member<model, &M::experts_per_token>(), "experts_per_token", "Experts per token", "K", "", 0, kMaxExperts,
+               "Experts that the router picks for every token (top-k). FLOPs and the volume of dispatch and combine grow "
+               "with it.");
+  table.number(member<model, &M::expert_ffn>(), "expert_ffn", "Expert FFN size", "Fx", "", 0, kMaxFfn,
+               "Inner width of one expert's gated MLP. Expert tensor parallelism splits it.");
+  table.number(member<model, &M::shared_experts>(), "shared_experts", "Shared experts", "", "", 0, kMaxSharedExperts,
+               "Experts that every token goes through beside the routed ones, each as wide as those. They run as one MLP that "
+               "tensor parallelism splits.");
+  table.number(member<model, &M::dense_layers>(), "dense_layers", "Dense layers first", "", "layers", 0, kMaxLayers,
+               "Layers at the start of the model that have a dense MLP of the FFN size instead of experts, as 3 in DeepSeek-V3.");
   table.number(member<model, &M::vocab>(), "vocab", "Vocabulary", "V", "entries", 1, kMaxVocab,
                "Entries of the tokenizer, before padding. Embedding and head hold V x D each unless tied; the logits of "
                "the last stage can set its memory peak.");
@@ -194,6 +215,17 @@ void add_parallelism(TableWriter& table) {
   table.number(member<parallel, &P::dp>(), "dp", "Data parallel", "dp", "replicas", 1, kMaxWorld,
                "Replicas of the model, each with its share of the batch. All gradients are reduced over them; what "
                "they shard of parameters and optimizer states is up to the gradient sync.");
+  table.number(member<parallel, &P::ep>(), "ep", "Expert parallel", "ep", "ranks", 1, kMaxWorld,
+               "Ranks that share the experts of a layer, each holding experts/ep of them. They are taken out of dp x cp (and tp, "
+               "where experts have a tensor parallelism of their own), so ep costs no ranks: it divides expert parameters and "
+               "turns dispatch and combine into all-to-alls. Expert gradients are reduced over what remains, edp.");
+  table.number(member<parallel, &P::etp>(), "etp", "Expert tensor parallel", "etp", "ranks", 0, kMaxWorld,
+               "Tensor parallelism of experts: 0 splits them over tp like everything else. Any other degree lays ep and etp out over "
+               "the same ranks anew (parallel folding); 1 keeps experts whole, which suits small ones.");
+  table.choice(named<parallel, &P::dispatcher, kDispatchers>(), "dispatcher", "Token dispatch", choices_of(kDispatchers),
+               "How tokens reach their experts. alltoall sends each token to the ranks of its experts; alltoall_seq (Megatron-core up "
+               "to 0.8) first trades the sequence split over tp for a split by hidden; allgather gathers all tokens of the expert "
+               "group on every rank and reduce-scatters the sums, which pays for few ranks and many experts per token.");
   table.choice(named<parallel, &P::sync, kSyncStrategies>(), "sync", "Gradient sync", choices_of(kSyncStrategies),
                "What replicas do with gradients and states. ddp-flat keeps everything whole and all-reduces one flat buffer "
                "a step; ddp-buckets (PyTorch) does so in buckets of 25 MB while the last backward runs. distributed-optimizer (Megatron) reduce-scatters it, keeps 1/dp of the optimizer states and gathers "
@@ -249,6 +281,13 @@ void add_workload(TableWriter& table) {
   table.flag(member<workload, &W::gathered_logits>(), "gathered_logits", "Gather logits",
              "Gathers the logits of the whole vocabulary on every tensor-parallel rank and computes the loss there, as code without "
              "a vocabulary-parallel loss does. Keeps b S V values in float32 instead of 1/tp of them.");
+  table.decimal(member<workload, &W::capacity_factor>(), "capacity_factor", "Capacity factor", 0, 1000000,
+                "Slots of an expert as a multiple of its even share of the tokens; tokens beyond are dropped. 0 drops none.");
+  table.flag(member<workload, &W::pad_to_capacity>(), "pad_to_capacity", "Pad to capacity",
+             "Every expert computes all slots of its capacity, filled or not: sizes never change, at the price of the empty ones.");
+  table.decimal(member<workload, &W::load_imbalance>(), "load_imbalance", "Load imbalance", 1000, 1000000,
+                "Tokens of the fullest expert over the even share. What is shown is then for a rank whose experts all get that many, "
+                "and dispatch and combine carry as much.");
   table.flag(member<workload, &W::dropout>(), "dropout", "Dropout",
              "Drops activations at random where the architecture says so (embedding, residual branches, attention scores). "
              "Keeps a mask of one byte per element for the backward.");

@@ -42,6 +42,17 @@ std::string read_integer(const Knob& knob, std::string_view text, int64_t& value
   return "";
 }
 
+std::string read_decimal(const Knob& knob, std::string_view text, int64_t& value) {
+  const std::string quoted = "\"" + std::string(text) + "\"";
+  const std::optional<int64_t> thousandths = parse_thousandths(text);
+  if (text.empty()) return "a value is missing";
+  if (!thousandths) return quoted + " is not a number with at most three decimals";
+  if (*thousandths < knob.min) return quoted + " is too small";
+  if (*thousandths > knob.max) return quoted + " is too large";
+  value = *thousandths;
+  return "";
+}
+
 std::string read_list(const Knob& knob, std::string_view text, std::vector<int64_t>& values) {
   values.clear();
   if (trimmed(text).empty()) return "";
@@ -58,6 +69,7 @@ std::string read_list(const Knob& knob, std::string_view text, std::vector<int64
 std::string read_value(const Knob& knob, std::string_view text, KnobValue& value) {
   switch (knob.type) {
     case KnobType::Integer: return read_integer(knob, text, value.emplace<int64_t>());
+    case KnobType::Decimal: return read_decimal(knob, text, value.emplace<int64_t>());
     case KnobType::IntegerList: return read_list(knob, text, value.emplace<std::vector<int64_t>>());
     case KnobType::Boolean: {
       const std::string word = lower(text);
@@ -124,7 +136,8 @@ const std::string* canonical_choice(const Knob& knob, std::string_view text) {
 
 std::string knob_text(const Design& design, const Knob& knob) {
   const KnobValue value = knob_access(knob).get(design);
-  if (const auto* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
+  if (const auto* number = std::get_if<int64_t>(&value))
+    return knob.type == KnobType::Decimal ? thousandths_text(*number) : std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   return list_text(std::get<std::vector<int64_t>>(value));
@@ -144,6 +157,7 @@ std::string accepted_values(const Knob& knob) {
   switch (knob.type) {
     case KnobType::Integer:
       return "a whole number" + range + (counts_tokens(knob) ? ", where k stands for 1,024 (8k is 8,192)" : "");
+    case KnobType::Decimal: return "a number from " + thousandths_text(knob.min) + " to " + thousandths_text(knob.max) + " with at most three decimals";
     case KnobType::IntegerList:
       return "whole numbers" + range + " separated by commas, one per stage, or nothing for an even split";
     case KnobType::Boolean: return "true or false (also on and off, yes and no, 1 and 0)";

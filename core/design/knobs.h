@@ -12,7 +12,7 @@
 namespace shardscape {
 
 enum class KnobGroup { Model, Parallelism, Workload, Cluster };
-enum class KnobType { Integer, Boolean, Choice, IntegerList };
+enum class KnobType { Integer, Decimal, Boolean, Choice, IntegerList };  // decimals: in thousandths
 
 struct KnobChoice {
   std::string value, label;
@@ -25,7 +25,7 @@ struct Knob {
   std::string label;   // "KV heads"
   std::string symbol;  // "G", may be empty
   std::string unit;    // "tokens", may be empty
-  int64_t min = 0, max = 0;             // Integer and IntegerList elements
+  int64_t min = 0, max = 0;             // Integer, IntegerList elements, Decimal in thousandths
   std::vector<KnobChoice> choices;      // Choice only
   std::string help;    // one or two sentences; what it does and what it costs
   std::string flag() const;  // "--kv-heads"

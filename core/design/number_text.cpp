@@ -1,5 +1,6 @@
 #include "design/number_text.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/units.h"
@@ -53,6 +54,28 @@ NumberText parse_number(std::string_view text, bool kibi) {
   large |= __builtin_mul_overflow(value, scale, &value);
   if (large) return {NumberFault::TooLarge};
   return {NumberFault::None, negative ? -value : value};
+}
+
+std::optional<int64_t> parse_thousandths(std::string_view text) {
+  text = trimmed(text);
+  const size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point), part = point < text.size() ? text.substr(point + 1) : std::string_view{};
+  if (part.size() > 3 || (whole.empty() && part.empty()) || !std::all_of(part.begin(), part.end(), is_digit)) return std::nullopt;
+  int64_t value = 0;
+  if (!whole.empty()) {
+    const NumberText read = parse_number(whole, false);
+    if (read.fault != NumberFault::None || read.value < 0) return std::nullopt;
+    value = read.value;
+  }
+  for (size_t i = 0; i < 3; ++i)
+    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, i < part.size() ? part[i] - '0' : 0, &value)) return std::nullopt;
+  return value;
+}
+
+std::string thousandths_text(int64_t value) {
+  std::string part = std::to_string(1000 + value % 1000).substr(1);
+  while (!part.empty() && part.back() == '0') part.pop_back();
+  return std::to_string(value / 1000) + (part.empty() ? "" : "." + part);
 }
 
 std::string_view trimmed(std::string_view text) {

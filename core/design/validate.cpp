@@ -7,6 +7,7 @@
 #include "design/knob_access.h"
 #include "design/knobs.h"
 #include "design/limits.h"
+#include "design/number_text.h"
 
 namespace shardscape {
 
@@ -16,6 +17,7 @@ std::vector<Problem> validate(const Design& design) {
   check_model(checks);
   check_tensor(checks);
   check_context(checks);
+  check_experts(checks);
   check_pipeline(checks);
   check_interleaving(checks);
   check_batch(checks);
@@ -48,10 +50,14 @@ void check_values(Checks& checks) {
       checks.broken.push_back(knob.id);
       checks.error(knob.id, what, accepted_values(knob), std::move(fixes));
     };
-    if (knob.type == KnobType::Integer) {
+    if (knob.type == KnobType::Integer || knob.type == KnobType::Decimal) {
+      const auto words = [&](int64_t value) { return knob.type == KnobType::Decimal ? thousandths_text(value) : grouped(value); };
+      const auto set = [&](int64_t value) {
+        return knob.type == KnobType::Decimal ? set_to(knob.id, thousandths_text(value)) : set_to(knob.id, value);
+      };
       const int64_t value = knob_integer(design, knob);
-      if (value < knob.min) wrong(grouped(value) + " is too small", {set_to(knob.id, knob.min)});
-      if (value > knob.max) wrong(grouped(value) + " is too large", {set_to(knob.id, knob.max)});
+      if (value < knob.min) wrong(words(value) + " is too small", {set(knob.min)});
+      if (value > knob.max) wrong(words(value) + " is too large", {set(knob.max)});
     } else if (knob.type == KnobType::Choice) {
       const std::string text = knob_text(design, knob);
       if (canonical_choice(knob, text)) continue;

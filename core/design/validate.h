@@ -18,6 +18,8 @@ std::vector<int64_t> layers_per_virtual_stage(const Design& design);
 
 // Base symbols of a valid design, and the derived ones with their rules (Vp = align(V, 128·tp), m = B/(b·dp)).
 Binding bind_symbols(const Design& design);
+// Whether the slots of an expert are a derived symbol (Cx): there is a capacity or an uneven load.
+bool slots_are_derived(const Design& design);
 std::vector<DerivedSymbol> derived_symbols(const Design& design);
 
 }  // namespace shardscape

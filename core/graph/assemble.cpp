@@ -163,13 +163,17 @@ class Assembler {
         fail(line, "the kernel profile " + b_.profile().id + " keeps operand " + std::to_string(operand) + " of " + line.callee,
              "operands 0 to " + std::to_string(operands.size() - 1));
     const OpTraits& traits = op_traits(*kind);
-    const auto axes = letter_axes(line, spec, operands);
+    auto axes = letter_axes(line, spec, operands);
+    const std::string fresh = new_letters(spec);
+    for (size_t i = 0; i < fresh.size(); ++i) axes[fresh[i]] = traits.makes[i];
     std::vector<Axis> out_axes;
     for (char letter : spec.out) out_axes.push_back(axes.at(letter));
 
     MeshAxes partial;
     LetterShards shards;
-    if (*kind == OpKind::Add && sum_partial_operands(spec, operands)) {
+    if (is_routing(*kind)) {
+      shards = b_.route(*kind, spec, operands, partial, label);
+    } else if (*kind == OpKind::Add && sum_partial_operands(spec, operands)) {
       partial = b_.tensor(operands[0]).placement.partial;
       for (size_t d = 0; d < spec.in[0].size(); ++d) shards[spec.in[0][d]] = b_.tensor(operands[0]).placement.shards[d];
     } else {
@@ -189,11 +193,11 @@ class Assembler {
     made.window = spec.window && b_.structure().window;
     made.soft_cap = spec.soft_cap;
     made.alibi = spec.alibi;
-    const TensorId out = b_.add_tensor(name, out_axes, placement, traits.float_result ? DType::FP32 : b_.structure().dtype,
+    const TensorId out = b_.add_tensor(name, out_axes, placement, traits.float_result || rule->float_result ? DType::FP32 : b_.structure().dtype,
                                        TensorRole::Activation);
     made.outputs = {out};
     if (rule->in_place) b_.tensor(out).storage = b_.tensor(operands[0]).storage;
-    for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made.outputs);
+    for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made);
     b_.add_op(std::move(made));
     // Heads that Ulysses spread over cp go back to where the stream has its sequence.
     if (*kind == OpKind::Attention && b_.structure().ulysses) {
@@ -212,7 +216,10 @@ class Assembler {
     if (!count_ok || spec->in.size() != operands.size())
       fail(line, line.callee + " has " + std::to_string(operands.size()) + " arguments and letters for " + std::to_string(spec->in.size()),
            (wanted < 0 ? std::string("two or more") : std::to_string(wanted)) + " arguments with letters for each");
-    if (!op_traits(kind).reduces && kind != OpKind::Attention) {
+    if (new_letters(*spec).size() != op_traits(kind).makes.size())
+      fail(line, "letters of the result of " + line.callee + " that no operand has: \"" + new_letters(*spec) + "\"",
+           op_traits(kind).makes.empty() ? "none" : std::to_string(op_traits(kind).makes.size()) + " of them");
+    if (!op_traits(kind).reduces && kind != OpKind::Attention && !is_routing(kind)) {
       const bool rows = kind == OpKind::PositionAdd;
       for (const std::string& in : spec->in)
         for (char letter : in)
@@ -236,7 +243,7 @@ class Assembler {
   }
 
   void add_statistics(const OpLine& line, const KernelStat& stat, const OpSpec& spec, const std::map<char, Axis>& axes,
-                      const LetterShards& shards, const std::string& name, std::vector<TensorId>& outputs) {
+                      const LetterShards& shards, const std::string& name, Op& op) {
     if (!b_.keeps(stat)) return;
     if (stat.when.rfind("sharded:", 0) == 0) {
       const auto it = shards.find(stat.when.back());
@@ -258,9 +265,10 @@ class Assembler {
       const auto at = shards.find(letter);
       placement.shards.push_back(at == shards.end() ? MeshAxes{} : at->second);
     }
-    const DType type = stat.dtype == DType::BF16 ? b_.structure().dtype : stat.dtype;
+    DType type = stat.dtype == DType::BF16 ? b_.structure().dtype : stat.dtype;
+    if (stat.dtype_of >= 0) type = b_.tensor(op.inputs.at(static_cast<size_t>(stat.dtype_of))).dtype;
     for (int copy = 0; copy < stat.copies; ++copy)
-      outputs.push_back(b_.add_tensor(name + "." + stat.name, stat_axes, placement, type, TensorRole::Statistic));
+      op.outputs.push_back(b_.add_tensor(name + "." + stat.name, stat_axes, placement, type, TensorRole::Statistic));
   }
 
   SegmentBuilder& b_;

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "design/validate.h"
 #include "graph/segment_builder.h"
 
 namespace shardscape {
@@ -18,6 +19,16 @@ Structure structure_of(const Design& design) {
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads < design.parallel.tp;
   s.grouped = design.model.kv_heads < design.model.heads;
+  if (design.model.experts > 0) {
+    const ParallelSpec& p = design.parallel;
+    s.folded = p.folds_experts();
+    s.ep = p.ep > 1;
+    s.edp = p.edp() > 1;
+    s.etp = s.folded && p.etp > 1;
+    s.local_experts = design.model.experts > p.ep;
+    s.derived_slots = slots_are_derived(design);
+    s.dispatcher = p.dispatcher;
+  }
   s.pp = design.parallel.pp > 1;
   s.interleaved = design.parallel.virtual_stages > 1;
   s.scatter_gather = s.pp && s.tp && !s.sequence_parallel && design.parallel.scatter_gather_pipeline;
@@ -68,6 +79,7 @@ std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure&
   auto graph = std::make_shared<Graph>();
   graph->structure = structure;
   graph->layer_pattern = architecture->pattern;
+  graph->lead_kind = architecture->lead;
   try {
     graph->segments.push_back(build_segment(structure, *profile, library, architecture->embedding, SegmentKind::Embedding));
     for (const SectionTemplate& kind : architecture->kinds)

@@ -44,9 +44,21 @@ class Differentiator {
     contributions_[static_cast<size_t>(of)].push_back(gradient);
   }
 
-  // Partial over a part of a declared group only (replicas of KV heads) rides through the backward, which is linear in
-  // the gradient: the operand's own gradient is summed over the whole group anyway.
-  bool may_stay_partial(TensorId of) const { return s_.tensor(of).producer >= 0; }
+  // Along which axes a gradient rides through the backward of its tensor's producer as summands, which is linear in it:
+  // over a part of a declared group only (replicas of KV heads), as the operand's own gradient is summed over the whole
+  // group anyway; through routing, since what comes out of that is smaller.
+  MeshAxes riding(TensorId of, const Placement& target, const MeshAxes& open) const {
+    if (s_.tensor(of).producer < 0) return {};
+    MeshAxes out;
+    if (is_routing(s_.op(s_.tensor(of).producer).kind)) {
+      for (MeshAxis axis : open)
+        if (!target.uses(axis)) out.push_back(axis);
+    } else if (std::find(open.begin(), open.end(), MeshAxis::TpRep) != open.end() &&
+               std::find(open.begin(), open.end(), MeshAxis::TpKv) == open.end()) {
+      out.push_back(MeshAxis::TpRep);
+    }
+    return out;
+  }
 
   // Sum of all contributions, still in the placement that they have in common; -1 when there are none.
   TensorId summed(TensorId of, const Placement& target) {
@@ -100,10 +112,7 @@ class Differentiator {
     target.reduce = Reduce::Sum;
     const TensorId sum = summed(of, target);
     if (sum < 0 || s_.tensor(of).role == TensorRole::Parameter) return sum;
-    const MeshAxes& open = s_.tensor(sum).placement.partial;
-    if (may_stay_partial(of) && std::find(open.begin(), open.end(), MeshAxis::TpRep) != open.end() &&
-        std::find(open.begin(), open.end(), MeshAxis::TpKv) == open.end())
-      target.partial = {MeshAxis::TpRep};
+    target.partial = riding(of, target, s_.tensor(sum).placement.partial);
     const std::string consumer = s_.tensor(of).producer >= 0 ? "the backward of " + s_.op(s_.tensor(of).producer).label
                                                               : std::string("the section before");
     return b_.redistribute(sum, target, Phase::Backward, consumer);
@@ -112,7 +121,10 @@ class Differentiator {
   // What the backward reads of a forward operand: kept before an all-gather (smaller) and gathered again, else after.
   TensorId kept(TensorId id) const {
     const OpId producer = s_.tensor(id).producer;
-    if (producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::AllGather) return s_.op(producer).inputs[0];
+    // Tokens that were gathered for experts stay gathered: only layers of tensor parallelism gather their input again.
+    const std::vector<Axis>& axes = s_.tensor(id).axes;
+    const bool routed = std::any_of(axes.begin(), axes.end(), [](Axis axis) { return axis == Axis::Slots || axis == Axis::Tokens; });
+    if (!routed && producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::AllGather) return s_.op(producer).inputs[0];
     return id;
   }
 
@@ -161,8 +173,14 @@ class Differentiator {
     if (is_collective(forward.kind) || forward.kind == OpKind::Slice) {
       Placement target = s_.tensor(out).placement;
       target.partial.clear();
-      const TensorId sum = summed(out, target);
+      TensorId sum = summed(out, target);
       if (sum < 0) return;
+      if (forward.kind == OpKind::AllToAll) {  // nothing can be added before it is exchanged back
+        Placement home = s_.tensor(forward.inputs[0]).placement;
+        home.partial.clear();
+        home.partial = riding(forward.inputs[0], home, s_.tensor(sum).placement.partial);
+        sum = b_.redistribute(sum, home, Phase::Backward, "the backward of " + forward.label);
+      }
       contribute(forward.inputs[0], sum);
       // In the reverse order of the forward's redistributions, where nothing else is to be added first.
       if (consumers(forward.inputs[0]) == 1) gradient(forward.inputs[0]);
@@ -185,8 +203,55 @@ class Differentiator {
         return emit(forward, id, forward.kind, {{spec.out, spec.in[0]}, spec.in[1], false}, {g, kept(forward.inputs[0])},
                     {{1, spec.in[1]}}, seed, GradRole::Weight, "_w", statistics(forward));
       }
-      default: return pointwise(forward, id, spec, g);
+      default: return is_routing(forward.kind) ? routing(forward, id, spec, g) : pointwise(forward, id, spec, g);
     }
+  }
+
+  // Every gradient of a routing op is placed as its operand is; Partial where summands came in, or where its ranks saw a
+  // part only of what it is summed over.
+  void routing(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
+    const KernelRule* rule = b_.profile().rule(std::string(template_name(forward.kind)));
+    Op op;
+    op.name = forward.name + ".grad";
+    op.label = forward.label + ", gradient";
+    op.kind = forward.kind;
+    op.phase = Phase::Backward;
+    op.grad = GradRole::Input;
+    op.block = forward.block;
+    op.forward = id;
+    op.inputs = {g};
+    OpSpec shape{{spec.out}, "", false};
+    for (int operand : rule->saves_inputs) {
+      op.inputs.push_back(forward.inputs[static_cast<size_t>(operand)]);
+      shape.in.push_back(spec.in[static_cast<size_t>(operand)]);
+    }
+    for (size_t i = forward.kind == OpKind::Dispatch ? 1 : 0; i < forward.inputs.size(); ++i) {
+      Placement p = s_.tensor(forward.inputs[i]).placement;
+      MeshAxes partial = s_.tensor(g).placement.partial;
+      p.partial.clear();
+      const auto summed_over = [&](const Placement& other, const std::string& letters) {
+        partial.insert(partial.end(), other.partial.begin(), other.partial.end());
+        if (is_relabelling(forward.kind)) return;
+        for (size_t d = 0; d < letters.size(); ++d)
+          if (spec.in[i].find(letters[d]) == std::string::npos) partial.insert(partial.end(), other.shards[d].begin(), other.shards[d].end());
+      };
+      summed_over(s_.tensor(g).placement, spec.out);
+      for (size_t j = 0; j < forward.inputs.size(); ++j)
+        if (j != i) summed_over(s_.tensor(forward.inputs[j]).placement, spec.in[j]);
+      for (MeshAxis axis : partial)
+        if (!p.uses(axis)) p.partial.push_back(axis);
+      std::sort(p.partial.begin(), p.partial.end());
+      const TensorId out = gradient_tensor(forward.inputs[i], p, "");
+      if (rule->in_place) b_.tensor(out).storage = s_.tensor(g).storage;
+      op.outputs.push_back(out);
+      if (shape.out.empty()) shape.out = spec.in[i];
+    }
+    op.spec = shape.text();
+    const std::vector<TensorId> extra = statistics(forward);
+    op.inputs.insert(op.inputs.end(), extra.begin(), extra.end());
+    const std::vector<TensorId> made = op.outputs;
+    b_.add_op(std::move(op));
+    for (size_t i = 0; i < made.size(); ++i) contribute(s_.tensor(made[i]).gradient_of, made[i]);
   }
 
   LetterShards parameter_seed(TensorId param, const std::string& letters) const {
@@ -208,12 +273,24 @@ class Differentiator {
       if (!differentiable(mine)) continue;
       const std::string &letters = spec.in[static_cast<size_t>(i)], &others = spec.in[static_cast<size_t>(1 - i)];
       const bool weight = s_.tensor(mine).role == TensorRole::Parameter;
-      emit(forward, id, OpKind::Einsum, {{spec.out, others}, letters, false}, {g, kept(other)}, {{i, letters}},
+      emit(forward, id, OpKind::Einsum, {{spec.out, others}, letters, false}, {g, kept(stand_in(forward, 1 - i, other))}, {{i, letters}},
            parameter_seed(mine, letters), weight ? GradRole::Weight : GradRole::Input, weight ? "_w" : "_x", {});
     }
     if (!b_.profile().reduce_per_consumer) return;
     for (TensorId in : forward.inputs)
       if (differentiable(in) && s_.tensor(in).role != TensorRole::Parameter) reduce_alone(in);
+  }
+
+  // A router's copy of an operand in its own precision.
+  TensorId stand_in(const Op& forward, int operand, TensorId id) const {
+    if (forward.outputs.size() < 2) return id;
+    size_t at = 1;
+    for (const KernelStat& stat : b_.profile().rule(std::string(kRouterRule))->stats) {
+      if (!b_.keeps(stat)) continue;
+      if (stat.replaces == operand) return forward.outputs[at];
+      at += static_cast<size_t>(stat.copies);
+    }
+    return id;
   }
 
   // Where the profile does not sum first: what this consumer sends back is reduced on its own.

@@ -95,8 +95,9 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
       if (!rule) return;
       const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
       // A table lookup touches the rows of its tokens, not the table.
-      const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd ? local_elements(s.tensor(forward.outputs[0]))
-                                                                                    : index_space(s, forward);
+      const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd || op.kind == OpKind::Dispatch
+                             ? local_elements(s.tensor(forward.outputs[0]))
+                             : is_routing(op.kind) ? local_elements(s.tensor(forward.inputs[0])) : index_space(s, forward);
       op.flops = Expr(backward ? rule->backward_flops : rule->flops) * space;
     }
   }
@@ -105,6 +106,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
 
 
 void count_bytes(const Segment& s, Op& op) {
+  if (is_relabelling(op.kind)) return;  // a view
   const bool lookup = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd;
   std::set<TensorId> read, written(op.outputs.begin(), op.outputs.end());
   for (TensorId id : op.inputs) {

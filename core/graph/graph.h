@@ -127,6 +127,12 @@ struct Structure {
   Recompute recompute = Recompute::None;
   bool split_checkpoints = false;
   bool gathered_logits = false;
+  // Of models with experts: which axes of their mesh are larger than one.
+  bool ep = false, edp = false, etp = false;
+  bool folded = false;           // experts' tensor parallelism has a degree of its own
+  bool local_experts = false;    // several experts on a rank
+  bool derived_slots = false;    // slots of an expert follow from a capacity or an imbalance, not from an even split
+  Dispatcher dispatcher = Dispatcher::AllToAll;
   SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
   bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
@@ -136,7 +142,14 @@ struct Structure {
 struct Graph {
   Structure structure;
   std::vector<Segment> segments;  // embedding, layer kinds in order, head
-  std::vector<int> layer_pattern; // layer i is segments[1 + pattern[i % size]]
+  std::vector<int> layer_pattern; // layer i is segments[1 + pattern[i % size]] ...
+  int lead_kind = -1;             // ... but for the dense layers that come first, which are of this kind
+  // Kind of a layer: its segment is one more.
+  int layer_kind(int64_t layer, const ModelSpec& model) const {
+    if (lead_kind >= 0 && layer < model.dense_layers) return lead_kind;
+    return layer_pattern[static_cast<size_t>(layer) % layer_pattern.size()];
+  }
+  bool one_kind() const { return segments.size() == 3; }
   int head() const { return static_cast<int>(segments.size()) - 1; }
 };
 

@@ -28,6 +28,12 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"sum_exp", "sum_exp"},
     {"pick", "pick"},
     {"nll", "nll"},
+    {"flatten", "flatten"},
+    {"unflatten", "unflatten"},
+    {"softmax_top_k", "softmax_top_k"},
+    {"sigmoid_top_k", "sigmoid_top_k"},
+    {"dispatch", "dispatch"},
+    {"combine", "combine"},
     {"all_reduce", ""},
     {"all_gather", ""},
     {"reduce_scatter", ""},
@@ -45,12 +51,15 @@ std::string_view op_kind_name(OpKind kind) { return kKinds[static_cast<size_t>(k
 std::string_view template_name(OpKind kind) { return kKinds[static_cast<size_t>(kind)].template_name; }
 
 std::optional<OpKind> op_kind_from_name(std::string_view name) {
+  if (name == kRouterRule) return OpKind::Einsum;
   for (size_t i = 0; i < kKinds.size(); ++i)
     if (!name.empty() && kKinds[i].template_name == name) return static_cast<OpKind>(i);
   return std::nullopt;
 }
 
 bool is_collective(OpKind kind) { return kind >= OpKind::AllReduce && kind <= OpKind::AllToAll; }
+bool is_routing(OpKind kind) { return kind >= OpKind::Flatten && kind <= OpKind::Combine; }
+bool is_relabelling(OpKind kind) { return kind == OpKind::Flatten || kind == OpKind::Unflatten; }
 bool is_redistribution(OpKind kind) { return is_collective(kind) || kind == OpKind::Slice; }
 std::string_view phase_name(Phase phase) { return kPhases[static_cast<size_t>(phase)]; }
 

@@ -11,15 +11,20 @@ enum class OpKind : uint8_t {
   Einsum, Embed, PositionAdd, RmsNorm, LayerNorm, Rope, Attention, SwiGlu, GeGlu, Gelu, SoftCap, Scale, Dropout, Add,
   BiasAdd,
   ReduceMax, SumExp, Pick, Nll,                              // vocabulary-parallel loss, in pieces
+  Flatten, Unflatten, SoftmaxTopK, SigmoidTopK, Dispatch, Combine,  // mixture of experts: tokens to slots and back
   AllReduce, AllGather, ReduceScatter, AllToAll, Slice,      // redistributions
   Optimizer
 };
-inline constexpr int kOpKindCount = 25;
+inline constexpr int kOpKindCount = 31;
 std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gather": what reports print
 std::string_view template_name(OpKind kind);  // "einsum": what block templates and kernel profiles write
+// An einsum that profiles have a rule of its own for: logits of a router that works in another precision.
+inline constexpr std::string_view kRouterRule = "router";
 std::optional<OpKind> op_kind_from_name(std::string_view name);  // what block templates write: "einsum", "rms_norm"
 bool is_collective(OpKind kind);             // AllReduce .. AllToAll
 bool is_redistribution(OpKind kind);         // collectives and local slices
+bool is_routing(OpKind kind);                // Flatten .. Combine
+bool is_relabelling(OpKind kind);            // Flatten and Unflatten: another name for the same elements
 
 enum class Phase : uint8_t { Forward, Backward, Recompute, Pipeline, GradReduce, ParamGather, Step };
 inline constexpr int kPhaseCount = 7;

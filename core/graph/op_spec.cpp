@@ -1,5 +1,6 @@
 #include "graph/op_spec.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -56,9 +57,7 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
   }
   for (char c : letters.substr(arrow + 2)) {
     if (std::isspace(static_cast<unsigned char>(c))) continue;
-    bool known = false;
-    for (const std::string& operand : spec.in) known = known || operand.find(c) != std::string::npos;
-    if (!known || spec.out.find(c) != std::string::npos) return std::nullopt;
+    if (!std::isalpha(static_cast<unsigned char>(c)) || spec.out.find(c) != std::string::npos) return std::nullopt;
     spec.out += c;
   }
   return spec;
@@ -87,9 +86,21 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::SumExp, {2, true, false, true});
     set(OpKind::Pick, {2, true, false, true});
     set(OpKind::Nll, {3, false, false, true});
+    set(OpKind::Flatten, {1, false, false, false, 0, {Axis::Tokens}});
+    set(OpKind::Unflatten, {1, false, false, false, 0, {Axis::Batch, Axis::Seq}});
+    for (OpKind kind : {OpKind::SoftmaxTopK, OpKind::SigmoidTopK}) set(kind, {1, false, false, false, 0, {Axis::Choices}});
+    set(OpKind::Dispatch, {2, false, false, false, 0, {Axis::Experts, Axis::Slots}});
+    set(OpKind::Combine, {2, false});
     return t;
   }();
   return traits[static_cast<size_t>(kind)];
+}
+
+std::string new_letters(const OpSpec& spec) {
+  std::string out;
+  for (char letter : spec.out)
+    if (std::none_of(spec.in.begin(), spec.in.end(), [&](const std::string& in) { return in.find(letter) != std::string::npos; })) out += letter;
+  return out;
 }
 
 std::string whole_letters(OpKind kind, const OpSpec& spec) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/op_kind.h"
+#include "model/axis.h"
 
 namespace shardscape {
 
@@ -19,7 +20,7 @@ struct OpSpec {
   bool plain() const { return !causal && !window && !soft_cap && !alibi; }
 };
 
-// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal, window", any of the attention's words).
+// Nothing when the text is not of the form "ab,bc->ac" (which letters of the result may be new is up to the kind; optionally "; causal, window", any of the attention's words).
 std::optional<OpSpec> parse_op_spec(const std::string& text);
 
 // What the passes must know of a kind of op, whatever its letters.
@@ -29,8 +30,12 @@ struct OpTraits {
   bool accumulates_max = false;
   bool float_result = false;   // the result is fp32 whatever the precision of activations
   int optional = 0;            // further operands that may be left out: the bias of a layer norm
+  std::vector<Axis> makes{};   // meaning of the letters that only the result has, in their order
 };
 const OpTraits& op_traits(OpKind kind);
+
+// Letters of the result that no operand has.
+std::string new_letters(const OpSpec& spec);
 
 // Letters that no rank may hold a part of: normalised dimensions, rotated pairs, keys of an attention.
 std::string whole_letters(OpKind kind, const OpSpec& spec);

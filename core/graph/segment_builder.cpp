@@ -30,11 +30,31 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   inner_rules_.set(Axis::Seq, cp);
   stream_rules_.set(Axis::Batch, dp);
   stream_rules_.set(Axis::Seq, stream);
+
+  const auto append = [](MeshAxes& to, const MeshAxes& more) { to.insert(to.end(), more.begin(), more.end()); };
+  const MeshAxes ep = structure.ep ? MeshAxes{MeshAxis::Ep} : MeshAxes{};
+  const MeshAxes etp = !structure.folded ? tp : structure.etp ? MeshAxes{MeshAxis::Etp} : MeshAxes{};
+  parameter_rules_.set(Axis::Experts, ep);
+  parameter_rules_.set(Axis::ExpertFfn, etp);
+  parameter_rules_.set(Axis::SharedFfn, tp);
+  if (structure.ep || structure.folded) {
+    if (structure.edp) expert_rows_ = {structure.folded ? MeshAxis::EdpFolded : MeshAxis::Edp};
+  } else {
+    append(expert_rows_, dp);
+    append(expert_rows_, cp);
+  }
+  const bool by_hidden = structure.dispatcher == Dispatcher::AllToAllSeq;
+  if (by_hidden) routed_hidden_ = tp;
+  append(token_axes_, expert_rows_);
+  if (!by_hidden && (structure.sequence_parallel || structure.folded)) append(token_axes_, etp);
+  append(token_axes_, ep);
 }
 
 Expr SegmentBuilder::axis_extent(Axis axis) const {
-  static const Expr microbatch{Symbol::intern("b")};
-  return axis == Axis::Batch && !structure_.dp ? microbatch : axis_size(axis);
+  static const Expr replicas{Symbol::intern("dp")}, capacity{Symbol::intern("Cx")};
+  if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);
+  const bool counts_replicas = axis == Axis::Batch || axis == Axis::Tokens || axis == Axis::Slots;
+  return counts_replicas && !structure_.dp ? axis_size(axis) / replicas : axis_size(axis);
 }
 
 Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const {
@@ -92,9 +112,15 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
 }
 
 bool SegmentBuilder::keeps(const KernelStat& stat) const {
-  if (stat.when == "dropout") return structure_.dropout;
-  if (stat.when == "b>1") return structure_.many_microbatch;
-  if (stat.when == "grouped") return structure_.grouped;
+  const bool gathers = structure_.dispatcher == Dispatcher::AllGather;
+  const std::pair<const char*, bool> known[] = {{"dropout", structure_.dropout},   {"b>1", structure_.many_microbatch},
+                                                {"grouped", structure_.grouped},   {"allgather", gathers},
+                                                {"alltoall", !gathers},            {"local_experts>1", structure_.local_experts}};
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = stat.when.find('&', begin);
+    for (const auto& [name, holds] : known)
+      if (!holds && stat.when.compare(begin, end - begin, name) == 0) return false;
+  }
   return true;
 }
 
@@ -199,21 +225,28 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
   }
   // Then shards that the target does not have: all-to-all where another dimension takes them, else all-gather.
   for (size_t d = 0; d < target.shards.size(); ++d) {
-    const MeshAxes have = tensor(at).placement.shards[d];
-    size_t common = 0;
-    while (common < have.size() && common < target.shards[d].size() && have[common] == target.shards[d][common]) ++common;
-    if (common == have.size()) continue;
-    const MeshAxes leave(have.begin() + static_cast<std::ptrdiff_t>(common), have.end());
-    Placement next = tensor(at).placement;
-    next.shards[d].resize(common);
-    int to = -1;
-    for (size_t e = 0; e < target.shards.size() && to < 0; ++e) {
-      MeshAxes with = next.shards[e];
-      with.insert(with.end(), leave.begin(), leave.end());
-      if (e != d && with == target.shards[e]) to = static_cast<int>(e);
+    while (true) {
+      const MeshAxes have = tensor(at).placement.shards[d];
+      size_t common = 0;
+      while (common < have.size() && common < target.shards[d].size() && have[common] == target.shards[d][common]) ++common;
+      if (common == have.size()) break;
+      // The innermost axes that another dimension takes, else all at once.
+      size_t kept = common;
+      int to = -1;
+      for (size_t first = common; first < have.size() && to < 0; ++first)
+        for (size_t e = 0; e < target.shards.size() && to < 0; ++e) {
+          MeshAxes with = tensor(at).placement.shards[e];
+          with.insert(with.end(), have.begin() + static_cast<std::ptrdiff_t>(first), have.end());
+          if (e == d || with != target.shards[e]) continue;
+          to = static_cast<int>(e);
+          kept = first;
+        }
+      Placement next = tensor(at).placement;
+      next.shards[d].resize(kept);
+      if (to >= 0) next.shards[static_cast<size_t>(to)] = target.shards[static_cast<size_t>(to)];
+      const MeshAxes leave(have.begin() + static_cast<std::ptrdiff_t>(kept), have.end());
+      at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, leave, static_cast<int>(d), to, next, phase, consumer, target);
     }
-    if (to >= 0) next.shards[static_cast<size_t>(to)] = target.shards[static_cast<size_t>(to)];
-    at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, leave, static_cast<int>(d), to, next, phase, consumer, target);
   }
   // Last, local slices.
   for (size_t d = 0; d < target.shards.size(); ++d) {

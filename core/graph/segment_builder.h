@@ -38,6 +38,10 @@ class SegmentBuilder {
   LetterShards align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands, const LetterShards& seed,
                      Phase phase, const std::string& consumer);
 
+  // The same for a routing op, whose operands and result follow from the dispatcher (routing.cpp). partial: axes along
+  // which the result is Partial because an operand is.
+  LetterShards route(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands, MeshAxes& partial, const std::string& consumer);
+
   // Placement of a tensor over these letters when an op runs over the index space `shards`: axes that shard a letter
   // which the tensor does not have make it Partial.
   static Placement result_placement(const std::string& letters, const LetterShards& shards, const MeshAxes& also_partial);
@@ -58,10 +62,14 @@ class SegmentBuilder {
   TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to, Phase phase,
                 const std::string& consumer, const Placement& wanted);
 
+  Placement routed(OpKind kind, size_t operand, const Tensor& tensor) const;
+
   Segment segment_;
   const Structure& structure_;
   const KernelProfile& profile_;
   ShardRules parameter_rules_, inner_rules_, stream_rules_;
+  // Mesh axes of a routed token: rows of the expert mesh; all of a rank's own tokens; its hidden dimension.
+  MeshAxes expert_rows_, token_axes_, routed_hidden_;
   std::vector<std::pair<std::pair<TensorId, Placement>, TensorId>> moved_;
   std::set<std::string> tensor_names_, op_names_;
 };

@@ -17,7 +17,14 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
                                                   {"head_dim", "E"},
                                                   {"ffn", "F"},
                                                   {"vocab", "Vp"},
-                                                  {"positions", "Smax"}}};
+                                                  {"positions", "Smax"},
+                                                  {"experts", "X"},
+                                                  {"routes", "X"},
+                                                  {"tokens", "b·dp·S"},
+                                                  {"choices", "K"},
+                                                  {"slots", "b·dp·S·K/X"},
+                                                  {"expert_ffn", "Fx"},
+                                                  {"shared_ffn", "Fs"}}};
 
 struct DTypeInfo {
   std::string_view name;

@@ -8,8 +8,13 @@
 
 namespace shardscape {
 
-enum class Axis : uint8_t { Batch, Seq, Hidden, Heads, KvHeads, HeadDim, Ffn, Vocab, Positions };
-inline constexpr int kAxisCount = 9;
+enum class Axis : uint8_t {
+  Batch, Seq, Hidden, Heads, KvHeads, HeadDim, Ffn, Vocab, Positions,
+  // Mixture of experts: experts, which ep splits; experts as what a router scores, which nothing does; tokens in one row;
+  // experts per token; tokens that an expert gets; inner widths.
+  Experts, Routes, Tokens, Choices, Slots, ExpertFfn, SharedFfn
+};
+inline constexpr int kAxisCount = 16;
 
 std::string_view axis_name(Axis axis);                    // "kv_heads"
 std::optional<Axis> axis_from_name(std::string_view name);

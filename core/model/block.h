@@ -55,12 +55,13 @@ struct SectionTemplate {
   std::vector<OpLine> lines;
 };
 
-// Layer i of the model is kinds[pattern[i % pattern.size()]].
+// Layer i of the model is kinds[pattern[i % pattern.size()]]; the first dense_layers ones are of the kind lead instead.
 struct Architecture {
   std::string id;
   SectionTemplate embedding, head;
   std::vector<SectionTemplate> kinds;
   std::vector<int> pattern;
+  int lead = -1;  // none
   SourcePlace place;
 };
 

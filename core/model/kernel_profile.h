@@ -17,8 +17,11 @@ struct KernelStat {
                    // "result" for all of the result, "parameter" for those of the last operand
   DType dtype = DType::FP32;
   int copies = 1;
-  std::string when;     // "", "dropout", "b>1" (microbatch larger than one), "grouped" (query heads share KV heads) or
-                        // "sharded:v" (letter v is sharded)
+  // All of these, joined by "&": "dropout", "b>1" (microbatch larger than one), "grouped" (query heads share KV heads),
+  // "alltoall" and "allgather" (how tokens get to experts), "local_experts>1" (on one rank). Or "sharded:v" alone (letter
+  // v is sharded).
+  std::string when;
+  int dtype_of = -1;    // operand whose type it has, whatever dtype says
   int replaces = -1;    // operand that the backward does not read where it has this copy of it
 };
 
@@ -26,6 +29,7 @@ struct KernelRule {
   std::vector<int> saves_inputs;  // operand numbers kept for backward
   bool saves_output = false;
   bool in_place = false;       // the result is written over operand 0: one storage
+  bool float_result = false;   // the result is fp32 whatever the precision of activations
   std::vector<KernelStat> stats;
   // Where data operands must be: as they come; summed whole (no reduce-scatter into the stream); or in the stream.
   enum class Operands { AsTheyCome, Whole, Stream } operands = Operands::AsTheyCome;

@@ -117,7 +117,7 @@ class LibraryReader {
 
   static Architecture architecture(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"architecture", "embedding", "layers", "pattern", "head"});
+    file.only(root, {"architecture", "embedding", "layers", "lead", "pattern", "head"});
     Architecture out;
     out.id = file.text(root, "architecture");
     out.place = {file.name(), 1};
@@ -125,12 +125,14 @@ class LibraryReader {
     out.head = section(file, "head", file.array(root, "head"));
     const json& kinds = file.object(root, "layers");
     for (const auto& [name, value] : kinds.items()) out.kinds.push_back(section(file, name, value));
-    for (const json& entry : file.array(root, "pattern")) {
+    const auto kind_of = [&](const char* key, const json& entry) {
       const auto it = std::find_if(out.kinds.begin(), out.kinds.end(),
                                    [&](const SectionTemplate& kind) { return entry.is_string() && kind.name == entry; });
-      if (it == out.kinds.end()) file.fail("pattern", entry.dump() + " is no kind of layer", "a key of \"layers\"");
-      out.pattern.push_back(static_cast<int>(it - out.kinds.begin()));
-    }
+      if (it == out.kinds.end()) file.fail(key, entry.dump() + " is no kind of layer", "a key of \"layers\"");
+      return static_cast<int>(it - out.kinds.begin());
+    };
+    for (const json& entry : file.array(root, "pattern")) out.pattern.push_back(kind_of("pattern", entry));
+    if (root.contains("lead")) out.lead = kind_of("lead", root["lead"]);
     if (out.pattern.empty()) file.fail("pattern", "the pattern is empty", "a list of keys of \"layers\"");
     return out;
   }
@@ -139,7 +141,8 @@ class LibraryReader {
     const json& root = file.root();
     file.only(root, {"preset", "name", "family", "source", "architecture", "published_parameters", "published_exact",
                      "default_seq", "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions",
-                     "window", "tied_embeddings"});
+                     "window", "tied_embeddings", "experts", "experts_per_token", "expert_ffn", "shared_experts", "dense_layers",
+                     "published_active_parameters"});
     Preset out;
     out.id = file.text(root, "preset");
     out.name = file.text(root, "name");
@@ -160,6 +163,11 @@ class LibraryReader {
     m.vocab = file.integer(root, "vocab");
     m.positions = file.integer_or(root, "positions", 0);
     m.window = file.integer_or(root, "window", 0);
+    m.experts = file.integer_or(root, "experts", 0);
+    m.experts_per_token = file.integer_or(root, "experts_per_token", 0);
+    m.expert_ffn = file.integer_or(root, "expert_ffn", 0);
+    m.shared_experts = file.integer_or(root, "shared_experts", 0);
+    m.dense_layers = file.integer_or(root, "dense_layers", 0);
     m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
     return out;
   }

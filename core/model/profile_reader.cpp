@@ -15,23 +15,34 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   KernelStat out;
   out.name = file.text(entry, "name");
   out.over = file.text(entry, "over");
-  const auto type = dtype_from_name(file.text(entry, "dtype"));
-  if (!type) file.fail(out.name, "the dtype of \"" + out.name + "\" is not known", "bfloat16, float16, float32, int64 or bool");
+  const std::string type_name = file.text(entry, "dtype");
+  if (type_name.size() == 9 && type_name.starts_with("operand ") && type_name[8] >= '0' && type_name[8] <= '9') out.dtype_of = type_name[8] - '0';
+  const auto type = out.dtype_of >= 0 ? DType::BF16 : dtype_from_name(type_name);
+  if (!type) file.fail(out.name, "the dtype of \"" + out.name + "\" is not known", "bfloat16, float16, float32, int64, bool or operand 0, 1, ...");
   out.dtype = *type;
   out.copies = static_cast<int>(file.integer_or(entry, "copies", 1));
   out.when = file.text_or(entry, "when", "");
-  const bool known = std::set<std::string>{"", "dropout", "b>1", "grouped"}.count(out.when) || (out.when.starts_with("sharded:") && out.when.size() == 9);
-  if (!known) file.fail(out.when, "\"when\" is \"" + out.when + "\"", "dropout, b>1, grouped, or sharded: and a letter");
+  static const std::set<std::string> conditions{"", "dropout", "b>1", "grouped", "alltoall", "allgather", "local_experts>1"};
+  bool known = true;
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = out.when.find('&', begin);
+    known = known && conditions.count(out.when.substr(begin, end - begin));
+  }
+  known = known || (out.when.starts_with("sharded:") && out.when.size() == 9);
+  if (!known)
+    file.fail(out.when, "\"when\" is \"" + out.when + "\"",
+              "dropout, b>1, grouped, alltoall, allgather, local_experts>1, several of them joined by &, or sharded: and a letter");
   out.replaces = static_cast<int>(file.integer_or(entry, "replaces", -1));
   return out;
 }
 
 KernelRule rule(const JsonFile& file, const json& value) {
-  file.only(value, {"saves_inputs", "saves_output", "in_place", "stats", "operands", "backward_products", "flops", "backward_flops"});
+  file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands", "backward_products", "flops", "backward_flops"});
   KernelRule out;
   if (value.contains("saves_inputs")) out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
   out.saves_output = file.boolean_or(value, "saves_output", false);
   out.in_place = file.boolean_or(value, "in_place", false);
+  out.float_result = file.boolean_or(value, "float_result", false);
   const std::string operands = file.text_or(value, "operands", "");
   if (operands == "whole")
     out.operands = KernelRule::Operands::Whole;

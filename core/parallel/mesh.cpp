@@ -6,7 +6,7 @@
 namespace shardscape {
 namespace {
 
-constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep"};
+constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "edp", "edp", "etp", "ep"};
 
 constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
 
@@ -24,9 +24,10 @@ std::string_view mesh_axis_name(MeshAxis axis) { return kNames[index(axis)]; }
 
 const Expr& mesh_axis_degree(MeshAxis axis) {
   static const std::array<Expr, kMeshAxisCount> degrees = [] {
-    const Expr tp(Symbol::intern("tp")), kv_heads(Symbol::intern("G"));
-    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), Symbol::intern("dp"), Symbol::intern("cp"), tp,
-                                            kv_heads, tp / kv_heads};
+    const Expr tp(Symbol::intern("tp")), dp(Symbol::intern("dp")), cp(Symbol::intern("cp")), kv_heads(Symbol::intern("G"));
+    const Expr ep(Symbol::intern("ep")), etp(Symbol::intern("etp"));
+    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads,
+                                            dp * cp / ep, dp * cp * tp / (ep * etp), etp, ep};
   }();
   return degrees[index(axis)];
 }
@@ -73,7 +74,7 @@ bool parse_rank_order(std::string_view text, RankOrder& out) {
   return true;
 }
 
-DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : degrees_(degrees) {
+DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : degrees_(degrees), order_(order) {
   if (!is_permutation(order)) throw std::invalid_argument("rank order names a mesh axis twice: " + to_string(order));
   degree_[index(MeshAxis::Pp)] = degrees.pp;
   degree_[index(MeshAxis::Dp)] = degrees.dp;
@@ -93,16 +94,50 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   degree_[index(MeshAxis::TpKv)] = degrees.tp / copies;
   stride_[index(MeshAxis::TpRep)] = stride_[index(MeshAxis::Tp)];
   stride_[index(MeshAxis::TpKv)] = stride_[index(MeshAxis::Tp)] * copies;
+  // Experts: etp fastest, then ep, then edp, within what is left of a stage's ranks in their order.
+  folded_ = degrees.etp > 0 && degrees.etp != degrees.tp;
+  const int64_t covered = degrees.dp * degrees.cp * (folded_ ? degrees.tp : 1), etp = folded_ ? degrees.etp : 1;
+  const int64_t ep = std::max<int64_t>(1, degrees.ep), edp = std::max<int64_t>(1, covered / (ep * etp));
+  degree_[index(MeshAxis::Etp)] = etp;
+  stride_[index(MeshAxis::Etp)] = 1;
+  degree_[index(MeshAxis::Ep)] = ep;
+  stride_[index(MeshAxis::Ep)] = etp;
+  for (MeshAxis axis : {MeshAxis::Edp, MeshAxis::EdpFolded}) {
+    degree_[index(axis)] = edp;
+    stride_[index(axis)] = etp * ep;
+  }
+}
+
+bool DeviceMesh::of_experts(MeshAxis axis) const { return axis >= MeshAxis::Edp; }
+
+int64_t DeviceMesh::expert_index(int64_t rank) const {
+  int64_t out = 0, stride = 1;
+  for (MeshAxis axis : order_.fastest_first) {
+    if (axis == MeshAxis::Pp || (axis == MeshAxis::Tp && !folded_)) continue;
+    out += coordinate(rank, axis) * stride;
+    stride *= degree(axis);
+  }
+  return out;
+}
+
+int64_t DeviceMesh::at_expert_index(int64_t rank, int64_t at) const {
+  for (MeshAxis axis : order_.fastest_first) {
+    if (axis == MeshAxis::Pp || (axis == MeshAxis::Tp && !folded_)) continue;
+    rank = with(rank, axis, at % degree(axis));
+    at /= degree(axis);
+  }
+  return rank;
 }
 
 int64_t DeviceMesh::degree(MeshAxis axis) const { return degree_[index(axis)]; }
 
 int64_t DeviceMesh::coordinate(int64_t rank, MeshAxis axis) const {
-  return rank / stride_[index(axis)] % degree_[index(axis)];
+  return (of_experts(axis) ? expert_index(rank) : rank) / stride_[index(axis)] % degree_[index(axis)];
 }
 
 int64_t DeviceMesh::with(int64_t rank, MeshAxis axis, int64_t wanted) const {
-  return rank + (wanted - coordinate(rank, axis)) * stride_[index(axis)];
+  const int64_t shift = (wanted - coordinate(rank, axis)) * stride_[index(axis)];
+  return of_experts(axis) ? at_expert_index(rank, expert_index(rank) + shift) : rank + shift;
 }
 
 std::vector<int64_t> DeviceMesh::group(int64_t rank, const MeshAxes& axes) const {
@@ -112,7 +147,8 @@ std::vector<int64_t> DeviceMesh::group(int64_t rank, const MeshAxes& axes) const
   for (MeshAxis axis : axes) {
     next.clear();
     for (int64_t first : ranks) {
-      for (int64_t i = 0; i < degree(axis); ++i) next.push_back(first + i * stride_[index(axis)]);
+      for (int64_t i = 0; i < degree(axis); ++i)
+        next.push_back(of_experts(axis) ? with(first, axis, i) : first + i * stride_[index(axis)]);
     }
     ranks.swap(next);
   }
@@ -132,7 +168,9 @@ int merge_class(MeshAxis axis) {
   switch (axis) {
     case MeshAxis::Tp:
     case MeshAxis::TpKv:
-    case MeshAxis::TpRep: return 1;
+    case MeshAxis::TpRep:
+    case MeshAxis::Etp:
+    case MeshAxis::Ep: return 1;  // tp_ep: all that hold parts of the same experts' tokens
     case MeshAxis::Dp:
     case MeshAxis::Cp: return 2;  // gradients are reduced over both at once
     default: return 10 + static_cast<int>(axis);

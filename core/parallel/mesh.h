@@ -11,9 +11,11 @@
 
 namespace shardscape {
 
-// TpKv x TpRep refine Tp where KV heads are fewer than tp: each KV head then lives on tp/G ranks.
-enum class MeshAxis : uint8_t { Pp, Dp, Cp, Tp, TpKv, TpRep };
-inline constexpr int kMeshAxisCount = 6;
+// TpKv x TpRep refine Tp where KV heads are fewer than tp: each KV head then lives on tp/G ranks. Experts have a mesh of
+// their own over the ranks of a stage: Edp x Ep covers dp x cp where experts are split over tp as everything else is;
+// EdpFolded x Ep x Etp covers dp x cp x tp where their tensor parallelism has a degree of its own.
+enum class MeshAxis : uint8_t { Pp, Dp, Cp, Tp, TpKv, TpRep, Edp, EdpFolded, Etp, Ep };
+inline constexpr int kMeshAxisCount = 10;
 std::string_view mesh_axis_name(MeshAxis axis);  // "tp", "tp_kv"
 const Expr& mesh_axis_degree(MeshAxis axis);     // tp; G for tp_kv; tp/G for tp_rep
 
@@ -34,6 +36,8 @@ bool parse_rank_order(std::string_view text, RankOrder& out);
 struct MeshDegrees {
   int64_t tp = 1, cp = 1, dp = 1, pp = 1;
   int64_t kv_heads = 1;  // splits tp where it is smaller
+  int64_t ep = 1;
+  int64_t etp = 0;       // 0: as tp
 };
 
 class DeviceMesh {
@@ -49,8 +53,15 @@ class DeviceMesh {
   int64_t group_size(const MeshAxes& axes) const;
 
  private:
+  bool of_experts(MeshAxis axis) const;
+  // Rank counted among those that differ from it along the axes of the expert mesh only, and back.
+  int64_t expert_index(int64_t rank) const;
+  int64_t at_expert_index(int64_t rank, int64_t index) const;
+
   MeshDegrees degrees_;
-  std::array<int64_t, kMeshAxisCount> degree_{}, stride_{};
+  RankOrder order_;
+  bool folded_ = false;                                       // the expert mesh covers tp too
+  std::array<int64_t, kMeshAxisCount> degree_{}, stride_{};   // of Edp .. Ep: strides of the expert index
   int64_t ranks_ = 1;
 };
 

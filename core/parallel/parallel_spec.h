@@ -11,6 +11,11 @@ namespace shardscape {
 // How attention sees the whole sequence where cp spreads it over ranks.
 enum class ContextMode : uint8_t { AllGather, Ulysses };
 
+// How tokens get to their experts and back: exchanged by all-to-all, each rank its own tokens (Megatron "alltoall"), or
+// split over tp by hidden instead (Megatron-core up to 0.8, "alltoall_seq" later); or gathered whole by every rank of the
+// expert groups, which sum what their experts make of them.
+enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather };
+
 enum class ScheduleKind : uint8_t { GPipe, OneFOneB };
 
 // What data parallelism does to gradients, parameters and optimizer states (schedule/sync_plan.h plans each).
@@ -25,6 +30,9 @@ enum class SyncStrategy : uint8_t {
 
 struct ParallelSpec {
   int64_t tp = 1, pp = 1, dp = 1, cp = 1;
+  int64_t ep = 1;                        // ranks that share the experts of a layer, out of dp x cp (x tp / etp)
+  int64_t etp = 0;                       // tensor parallelism of experts; 0: as tp
+  Dispatcher dispatcher = Dispatcher::AllToAll;
   bool sequence_parallel = false;
   ContextMode context = ContextMode::AllGather;
   ScheduleKind schedule = ScheduleKind::OneFOneB;
@@ -36,6 +44,11 @@ struct ParallelSpec {
   bool scatter_gather_pipeline = false;  // each tp rank sends its share of a message, the receivers gather it
   SyncStrategy sync = SyncStrategy::DdpFlat;
   bool overlap_grad_reduce = false;      // Megatron's policies: in buckets, while the last backward runs
+  // Experts on a mesh of their own that covers tp too.
+  bool folds_experts() const { return etp > 0 && etp != tp; }
+  int64_t expert_tp() const { return etp > 0 ? etp : tp; }
+  // Ranks over which one rank's share of experts is repeated.
+  int64_t edp() const { return dp * cp * tp / (ep * expert_tp()); }
   friend bool operator==(const ParallelSpec&, const ParallelSpec&) = default;
 };
 

@@ -77,9 +77,7 @@ class ReportMaker {
     for (size_t k = 0; k < kinds.size(); ++k) kinds[k] = static_cast<int>(k);
     return kinds;
   }
-  static int kind_of(const Graph& graph, int64_t layer) {
-    return graph.layer_pattern[static_cast<size_t>(layer) % graph.layer_pattern.size()];
-  }
+  int kind_of(const Graph& graph, int64_t layer) const { return graph.layer_kind(layer, r_.design.model); }
 
   bool value(const Expr& expr, const Binding& binding, Wide& out) {
     auto result = evaluate(expr, binding);

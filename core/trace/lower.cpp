@@ -13,11 +13,6 @@
 namespace shardscape {
 namespace {
 
-MeshDegrees degrees_of(const Design& design) {
-  const ParallelSpec& p = design.parallel;
-  return {.tp = p.tp, .cp = p.cp, .dp = p.dp, .pp = p.pp, .kv_heads = design.model.kv_heads};
-}
-
 // Walks the actions of one stage.
 class StageLowering {
  public:
@@ -108,8 +103,7 @@ class StageLowering {
       };
       if (first_ && c == 0) add(0, -1, 0);
       for (int64_t layer = of.first_layer; layer < of.first_layer + of.layers; ++layer) {
-        const int kind = graph_.layer_pattern[static_cast<size_t>(layer) % graph_.layer_pattern.size()];
-        add(1 + kind, static_cast<int32_t>(layer), 1 + layer);
+        add(1 + graph_.layer_kind(layer, report_.design.model), static_cast<int32_t>(layer), 1 + layer);
       }
       if (last_ && c + 1 == stage_.chunks.size()) add(graph_.head(), -1, 1 + layers);
       chunk.end = instances_.size();
@@ -243,7 +237,7 @@ class StageLowering {
 }  // namespace
 
 Lowering::Lowering(const Report& report)
-    : report_(report), mesh_(degrees_of(report.design), report.design.parallel.order),
+    : report_(report), mesh_(device_mesh(report.design)),
       schedule_(make_schedule(report.design.parallel.schedule, static_cast<int>(report.stages.size()),
                               static_cast<int>(report.microbatches),
                               static_cast<int>(report.design.parallel.virtual_stages))) {

@@ -156,7 +156,7 @@ void SyncLowering::plan_buckets() {
   std::vector<int> layers;
   for (const Instance& instance : instances_)
     if (instance.layer >= 0)
-      layers.push_back(graph_.layer_pattern[static_cast<size_t>(instance.layer) % graph_.layer_pattern.size()]);
+      layers.push_back(graph_.layer_kind(instance.layer, lowering_.report().design.model));
   auto plan = plan_sync(sync_input(graph_, stage_.binding, first_, last_, layers, &holders_), sync_policy(graph_.structure, 1));
   if (const auto* problem = std::get_if<Problem>(&plan)) throw LoweringError(to_string(*problem));
   plan_ = std::get<SyncPlan>(std::move(plan));

@@ -86,6 +86,9 @@ void DocumentTest::random_designs() {
       std::string text;
       switch (knob.type) {
         case KnobType::Integer: text = std::to_string(random.bounded(static_cast<qint64>(knob.min), static_cast<qint64>(knob.max + 1))); break;
+        case KnobType::Decimal:
+          text = QString::number(static_cast<double>(random.bounded(static_cast<qint64>(knob.min), static_cast<qint64>(knob.max + 1))) / 1000, 'f', 3).toStdString();
+          break;
         case KnobType::Boolean: text = random.bounded(2) ? "true" : "false"; break;
         case KnobType::Choice: text = knob.choices[random.bounded(static_cast<quint32>(knob.choices.size()))].value; break;
         case KnobType::IntegerList:

@@ -37,7 +37,8 @@ void KnobsTest::table_is_complete() {
   const std::set<std::string> wanted{
       "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "window", "tied_embeddings", "tp", "pp", "dp", "sync", "overlap_grad_reduce",
       "sequence_parallel", "schedule", "virtual_stages", "scatter_gather_pipeline", "stage_layers", "rank_order", "seq", "batch", "microbatch", "dtype", "grad_dtype",
-      "vocab_multiple", "gathered_logits", "dropout", "recompute", "distribute_saved_activations", "profile", "accelerator", "gpus_per_node", "cp", "context"};
+      "vocab_multiple", "gathered_logits", "dropout", "recompute", "distribute_saved_activations", "profile", "accelerator", "gpus_per_node", "cp", "context",
+      "experts", "experts_per_token", "expert_ffn", "shared_experts", "dense_layers", "ep", "etp", "dispatcher", "capacity_factor", "pad_to_capacity", "load_imbalance"};
   std::set<std::string> ids, symbols;
   KnobGroup group = KnobGroup::Model;
   for (const Knob& k : knobs()) {
@@ -69,6 +70,7 @@ void KnobsTest::every_knob() {
   std::vector<std::string> values;
   switch (k.type) {
     case KnobType::Integer: values = {std::to_string(k.min), std::to_string(k.max), std::to_string(k.min + 1)}; break;
+    case KnobType::Decimal: values = {"1", "1.25", "2.5", "1.001"}; break;
     case KnobType::IntegerList: values = {"", "8", "9,8,8,7", "0,1,0"}; break;
     case KnobType::Boolean: values = {"true", "false"}; break;
     case KnobType::Choice:

@@ -55,7 +55,7 @@ Rows planned(const Report& report, const StageReport& stage) {
   std::vector<int> layers;
   for (const StageChunk& chunk : stage.chunks)
     for (int64_t i = 0; i < chunk.layers; ++i)
-      layers.push_back(graph.layer_pattern[static_cast<size_t>(chunk.first_layer + i) % graph.layer_pattern.size()]);
+      layers.push_back(graph.layer_kind(chunk.first_layer + i, report.design.model));
   const SyncInput input = sync_input(graph, stage.binding, stage.stage == 0, stage.stage + 1 == static_cast<int>(report.stages.size()), layers);
   const auto plan = plan_sync(input, sync_policy(graph.structure, report.microbatches));
   Rows out;

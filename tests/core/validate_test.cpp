@@ -99,6 +99,7 @@ void ValidateTest::good_data() {
     d.parallel.dp = 8192;
     d.workload.batch = 8192 * 4;
   });
+  row("experts", [](Design& d) { apply_preset(d, "mixtral-8x7b"); d.parallel.ep = 2; d.parallel.etp = 1; });
   row("virtual stages", [](Design& d) { d.parallel.virtual_stages = 4; });
   row("uneven virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 15, 1}; });
   row("scattered messages", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.scatter_gather_pipeline = true; });
@@ -125,6 +126,32 @@ void ValidateTest::rules_data() {
   const bool error = false, note = true;
   row("window without sliding layers", [](Design& d) { d.model.window = 128; }, note,
       "window", "no layer of the llama architecture slides over a window", "0", 1);
+  const auto mixtral = [](Design& d) {
+    apply_preset(d, "mixtral-8x7b");
+    d.parallel = {};
+    d.parallel.tp = 2;
+    d.parallel.dp = 4;
+    d.workload.seq = 4096;
+  };
+  row("experts in a dense model", [](Design& d) { d.model.experts = 8; }, error, "experts", "the llama architecture has no layer with experts", "0", 1);
+  row("expert parallel dense model", [](Design& d) { d.parallel.ep = 2; }, error, "ep", "no experts to spread over ep = 2 ranks", "1", 1);
+  row("no experts to route to", [=](Design& d) { mixtral(d); d.model.experts = 0; }, error, "experts", "routes tokens to experts, but there are none", "at least 1", 1);
+  row("more experts per token than there are", [=](Design& d) { mixtral(d); d.model.experts_per_token = 9; }, error,
+      "experts_per_token", "9 of 8 experts cannot be picked for a token", "1 to 8", 1);
+  row("experts over ep", [=](Design& d) { mixtral(d); d.parallel.dp = 3; d.parallel.ep = 3; d.workload.batch = 33; }, error,
+      "ep", "8 experts do not split over ep = 3", "a divisor of 8: 1, 2, 4 or 8", 1);
+  row("ep out of dp", [=](Design& d) { mixtral(d); d.parallel.ep = 8; }, error, "ep", "ep = 8 ranks cannot be taken evenly out of dp x cp = 4",
+      "a divisor of 4: 1, 2 or 4", 1);
+  row("folded experts without sequence parallelism", [=](Design& d) { mixtral(d); d.parallel.etp = 1; }, error, "etp",
+      "needs tokens that are split over tp", "sequence parallelism, or 0", 2);
+  row("tokens by hidden and folded experts", [=](Design& d) { mixtral(d); d.parallel.etp = 1; d.parallel.sequence_parallel = true; d.parallel.dispatcher = Dispatcher::AllToAllSeq; },
+      error, "dispatcher", "splits tokens over tp by hidden", "etp 0, or another dispatcher", 2);
+  row("padding without a capacity", [=](Design& d) { mixtral(d); d.workload.pad_to_capacity = true; }, error, "pad_to_capacity",
+      "there is no capacity to pad to", "a capacity factor above 0, or off", 2);
+  row("expert FFN over tp", [=](Design& d) { mixtral(d); d.model.expert_ffn = 14337; d.parallel.sequence_parallel = true; }, error, "tp",
+      "an expert FFN size of 14,337 does not split over 2", "a divisor of 14,337", 1);
+  row("all layers dense", [](Design& d) { apply_preset(d, "deepseek-moe-16b"); d.model.dense_layers = 28; d.workload.seq = 4096; }, note, "dense_layers",
+      "all 28 layers are dense ones", "less than 28", 1);
   row("heads over tp", [](Design& d) { d.model.heads = 36; d.model.kv_heads = 4; d.parallel.tp = 8; }, error,
       "tp", "36 heads do not split over tp = 8", "a divisor of 36: 1, 2, 3, 4, 6, 9, 12, 18 or 36", 1);
   row("KV heads over tp", [](Design& d) { d.model.heads = 24; d.model.kv_heads = 12; d.model.ffn = 14336; d.parallel.tp = 8; }, error,

@@ -35,7 +35,7 @@ std::vector<std::vector<Instance>> instances_by_virtual_stage(const Design& d, c
   for (size_t p = 0; p < out.size(); ++p) {
     if (p == 0) out[p].push_back({0, "embedding"});
     for (int64_t i = 0; i < layers[p]; ++i, ++layer)
-      out[p].push_back({1 + graph.layer_pattern[static_cast<size_t>(layer) % graph.layer_pattern.size()], "layer" + std::to_string(layer)});
+      out[p].push_back({1 + graph.layer_kind(layer, d.model), "layer" + std::to_string(layer)});
     if (p + 1 == out.size()) out[p].push_back({graph.head(), "head"});
   }
   return out;
@@ -52,7 +52,7 @@ class Machine {
   Machine(const Design& design, const Parameters& parameters, unsigned seed, const ModelLibrary& library)
       : d_(design),
         binding_(bind_symbols(design)),
-        mesh_({design.parallel.tp, design.parallel.cp, design.parallel.dp, design.parallel.pp, design.model.kv_heads}, design.parallel.order),
+        mesh_(device_mesh(design)),
         parameters_(parameters) {
     const auto problems = validate(design);
     if (has_errors(problems)) fail(to_string(problems.front()));
@@ -290,7 +290,8 @@ class Machine {
       value(op.outputs[0]) = cut(value(op.inputs[0]), starts, sizes);
       return;
     }
-    KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / d_.model.kv_heads, d_.model.window};
+    KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / d_.model.kv_heads, d_.model.window, d_.model.experts, d_.model.experts_per_token, {}};
+    if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = tokens_of(s, op, rank);
     for (TensorId id : op.inputs) {
       call.inputs.push_back(&value(id));
       call.input_starts.push_back(part(s.tensor(id), rank).first);
@@ -304,6 +305,25 @@ class Machine {
     }
     auto outputs = run_kernel(call);
     for (size_t i = 0; i < outputs.size(); ++i) value(op.outputs[i]) = std::move(outputs[i]);
+  }
+
+  // Which tokens a rank routes, in the order of its rows: its own as they were flattened, or those of the ranks along the
+  // axes that the rows were gathered over, one rank after the other.
+  std::vector<int64_t> tokens_of(const Segment& s, const Op& op, int64_t rank) const {
+    const auto flatten = std::find_if(s.ops.begin(), s.ops.end(), [](const Op& o) { return o.kind == OpKind::Flatten; });
+    const Tensor& sequence = s.tensor(flatten->inputs[0]);
+    const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+    const MeshAxes rows = s.tensor(forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]).placement.shards[0];
+    MeshAxes gathered;
+    for (MeshAxis axis : s.tensor(flatten->outputs[0]).placement.shards[0])
+      if (std::find(rows.begin(), rows.end(), axis) == rows.end()) gathered.push_back(axis);
+    std::vector<int64_t> out;
+    for (int64_t member : mesh_.group(rank, gathered)) {
+      const auto [starts, sizes] = part(sequence, member);
+      for (int64_t b = starts[0]; b < starts[0] + sizes[0]; ++b)
+        for (int64_t i = starts[1]; i < starts[1] + sizes[1]; ++i) out.push_back(b * d_.workload.seq + i);
+    }
+    return out;
   }
 
   // Every collective through the definition: reduce or lay out over the group, then cut each member's part.

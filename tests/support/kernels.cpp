@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "support/routing_kernels.h"
+
 namespace shardscape::test {
 namespace {
 
@@ -26,7 +28,10 @@ class Kernel {
   std::vector<RealTensor> run() {
     const bool backward = c_.op.phase == Phase::Backward;
     switch (c_.op.kind) {
-      case OpKind::Einsum: out_[0] = einsum(c_.op.spec, c_.inputs, c_.output_shapes[0]); break;
+      case OpKind::Einsum:
+        out_[0] = einsum(c_.op.spec, c_.inputs, c_.output_shapes[0]);
+        for (size_t i = 1; i < out_.size(); ++i) out_[i].data = in(i - 1).data;  // a router's copies of its operands
+        break;
       case OpKind::Add: add(); break;
       case OpKind::BiasAdd: backward ? void(out_[0] = einsum(c_.op.spec, c_.inputs, c_.output_shapes[0])) : bias(); break;
       case OpKind::Embed: backward ? embed_backward() : embed(); break;
@@ -45,7 +50,9 @@ class Kernel {
       case OpKind::SumExp: backward ? sum_exp_backward() : sum_exp(); break;
       case OpKind::Pick: backward ? pick_backward() : pick(); break;
       case OpKind::Nll: backward ? nll_backward() : nll(); break;
-      default: throw std::logic_error("no kernel for " + std::string(op_kind_name(c_.op.kind)));
+      default:
+        if (is_routing(c_.op.kind)) return run_routing(c_);
+        throw std::logic_error("no kernel for " + std::string(op_kind_name(c_.op.kind)));
     }
     return std::move(out_);
   }

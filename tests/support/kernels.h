@@ -19,6 +19,8 @@ struct KernelCall {
   std::vector<std::string> input_names, output_names;
   int64_t heads_per_kv = 1;
   int64_t window = 0;  // of attention that slides
+  int64_t experts = 0, experts_per_token = 0;
+  std::vector<int64_t> tokens{};  // of routing: which token of the microbatch each of this rank's rows is
 };
 
 std::vector<RealTensor> run_kernel(const KernelCall& call);

@@ -68,6 +68,12 @@ std::vector<NamedDesign> trace_designs() {
       {"distributed optimizer, context parallel", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"ddp buckets, context parallel", trace_design("gpt3-175b", 2, 2, 2, true, 2, 2)},
       {"fsdp, context parallel by ulysses", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
+      {"experts", trace_design("mixtral-8x7b", 1, 2, 4, false, 2, 2)},
+      {"experts tp 2 sp", trace_design("mixtral-8x7b", 2, 2, 2, true, 2, 2)},
+      {"experts by hidden", trace_design("mixtral-8x7b", 2, 1, 4, true, 2, 2)},
+      {"experts gathered", trace_design("mixtral-8x7b", 2, 1, 2, true, 2, 2)},
+      {"experts folded", trace_design("qwen3-30b-a3b", 2, 2, 2, true, 2, 2)},
+      {"experts behind dense layers", trace_design("deepseek-moe-16b", 1, 2, 2, false, 2, 4)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
   };
   for (NamedDesign& d : all) {
@@ -81,6 +87,11 @@ std::vector<NamedDesign> trace_designs() {
     if (name.starts_with("fsdp")) d.design.parallel.sync = SyncStrategy::Fsdp1;
     if (name.find("context parallel") != std::string::npos) d.design.parallel.cp = 2;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
+    if (name.starts_with("experts")) d.design.parallel.ep = 2;
+    if (name == "experts by hidden") d.design.parallel.dispatcher = Dispatcher::AllToAllSeq;
+    if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;
+    if (name == "experts folded") d.design.parallel.etp = 1;
+    if (name == "experts behind dense layers") d.design.model.dense_layers = 2;
     if (name == "fsdp full recompute") d.design.workload.recompute = Recompute::Full;
     if (name == "fsdp gpipe tied embeddings") {
       d.design.parallel.schedule = ScheduleKind::GPipe;

@@ -24,6 +24,7 @@ KnobField* makeKnobField(const Knob& knob, QWidget* parent) {
     case KnobType::Boolean: return new BooleanField(parent);
     case KnobType::Choice: return new ChoiceField(knob, parent);
     case KnobType::Integer:
+    case KnobType::Decimal:
     case KnobType::IntegerList: break;
   }
   return new LineField(knob, parent);

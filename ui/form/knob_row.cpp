@@ -34,7 +34,8 @@ int field_width(KnobType type) {
     case KnobType::Boolean: return 22;
     case KnobType::Choice: return kChoiceWidth;
     case KnobType::IntegerList: return 118;
-    case KnobType::Integer: break;
+    case KnobType::Integer:
+    case KnobType::Decimal: break;
   }
   return 92;
 }

@@ -71,8 +71,7 @@ int Outline::stage_of(int unit) const {
 int Outline::segment_of(int unit) const {
   if (unit == 0) return 0;
   if (!is_layer(unit)) return graph().head();
-  const auto& pattern = graph().layer_pattern;
-  return 1 + pattern[static_cast<size_t>(unit - 1) % pattern.size()];
+  return 1 + graph().layer_kind(unit - 1, report().design.model);
 }
 
 NodeId Outline::op_node(int unit, OpId op) const {

@@ -48,7 +48,7 @@ SearchResult search_ops(const Outline& outline, const SheetOptions& options, con
   for (int unit = 0; unit < outline.units(); ++unit) {
     const NodeId node = outline.unit_node(unit);
     const bool folded = outline.is_layer(unit) && !expanded.count(node);
-    const bool repeats = folded && in_run && run_stage == node.stage && outline.graph().layer_pattern.size() == 1;
+    const bool repeats = folded && in_run && run_stage == node.stage && outline.graph().one_kind();
     in_run = folded;
     run_stage = node.stage;
     if (repeats) continue;

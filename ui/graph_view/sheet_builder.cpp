@@ -80,7 +80,7 @@ Piece SheetBuilder::unit_piece(int unit, int count) {
     make_frame(piece, title, {}, unit_sheet(unit));
     return piece;
   }
-  const bool one_kind = outline_.graph().layer_pattern.size() == 1;
+  const bool one_kind = outline_.graph().one_kind();
   const auto ops = outline_.ops_of(piece.id, options_.passes).size();
   QString detail;
   if (count > 1) {

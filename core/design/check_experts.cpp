@@ -1,0 +1,129 @@
+// What a mixture of experts needs of the model, and what its mesh splits.
+#include <algorithm>
+
+#include "base/units.h"
+#include "design/checks.h"
+#include "design/number_text.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+bool has_experts(const BlockTemplate& block) {
+  return std::any_of(block.params.begin(), block.params.end(), [](const BlockParam& param) {
+    return std::find(param.axes.begin(), param.axes.end(), Axis::Experts) != param.axes.end();
+  });
+}
+
+// Whether some kind of layer calls a block with experts.
+bool architecture_has_experts(const Architecture& architecture) {
+  const ModelLibrary& library = ModelLibrary::instance();
+  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(), [&](const SectionTemplate& kind) {
+    return std::any_of(kind.lines.begin(), kind.lines.end(), [&](const OpLine& line) {
+      const BlockTemplate* block = library.block(line.callee);
+      return block && has_experts(*block);
+    });
+  });
+}
+
+void check_dense_model(Checks& checks, const std::string& architecture) {
+  const Design& d = checks.design;
+  if (d.model.experts > 0)
+    checks.error("experts", "the " + architecture + " architecture has no layer with experts", "0, or a mixture-of-experts architecture",
+                 {set_to("experts", 0)});
+  if (d.parallel.ep > 1)
+    checks.error("ep", "the model has no experts to spread over ep = " + grouped(d.parallel.ep) + " ranks", "1", {set_to("ep", 1)});
+}
+
+void check_routing(Checks& checks, const std::string& architecture) {
+  const ModelSpec& m = checks.design.model;
+  if (!checks.sound({"experts", "experts_per_token", "expert_ffn"})) return;
+  if (m.experts == 0) {
+    checks.error("experts", "the " + architecture + " architecture routes tokens to experts, but there are none", "at least 1", {set_to("experts", 8)});
+    return;
+  }
+  if (m.experts_per_token < 1 || m.experts_per_token > m.experts)
+    checks.error("experts_per_token", grouped(m.experts_per_token) + " of " + grouped(m.experts) + " experts cannot be picked for a token",
+                 "1 to " + grouped(m.experts), {set_to("experts_per_token", std::clamp<int64_t>(m.experts_per_token, 1, m.experts))});
+  if (m.expert_ffn < 1)
+    checks.error("expert_ffn", "experts have no inner width", "at least 1", {set_to("expert_ffn", std::max<int64_t>(1, m.ffn))});
+  if (m.dense_layers > 0 && m.dense_layers >= m.layers && checks.sound({"layers", "dense_layers"}))
+    checks.note("dense_layers", "all " + grouped(m.layers) + " layers are dense ones: no layer has experts", "less than " + grouped(m.layers),
+                {set_to("dense_layers", 0)});
+}
+
+void check_mesh(Checks& checks) {
+  const Design& d = checks.design;
+  const ParallelSpec& p = d.parallel;
+  if (!checks.sound({"ep", "etp", "tp", "dp", "cp", "experts", "expert_ffn"}) || d.model.experts == 0) return;
+  if (d.model.experts % p.ep != 0) {
+    std::vector<Fix> fixes;
+    for (int64_t ep : divisors(d.model.experts))
+      if (ep < p.ep && (p.dp * p.cp * p.tp) % (ep * p.expert_tp()) == 0) fixes = {set_to("ep", ep)};
+    checks.error("ep", grouped(d.model.experts) + " experts do not split over ep = " + grouped(p.ep),
+                 "a divisor of " + grouped(d.model.experts) + ": " + or_list(divisors(d.model.experts)), std::move(fixes));
+  }
+  const int64_t covered = p.dp * p.cp * (p.folds_experts() ? p.tp : 1), wanted = p.ep * (p.folds_experts() ? p.etp : 1);
+  const std::string over = p.folds_experts() ? "dp x cp x tp" : "dp x cp";
+  if (covered % wanted != 0) {
+    std::vector<Fix> fixes;
+    for (int64_t ep : divisors(covered))
+      if (ep < p.ep && d.model.experts % ep == 0 && covered % (ep * (p.folds_experts() ? p.etp : 1)) == 0) fixes = {set_to("ep", ep)};
+    if (fixes.empty()) fixes.push_back(both(set_to("ep", 1), set_to("etp", 0)));
+    checks.error("ep", std::string(p.folds_experts() ? "ep x etp = " : "ep = ") + grouped(wanted) + " ranks cannot be taken evenly out of " + over + " = " + grouped(covered),
+                 "a divisor of " + grouped(covered) + ": " + or_list(divisors(covered)), std::move(fixes));
+  }
+  if (d.model.expert_ffn % p.expert_tp() != 0)
+    checks.error(p.etp > 0 ? "etp" : "tp", "an expert FFN size of " + grouped(d.model.expert_ffn) + " does not split over " +
+                 grouped(p.expert_tp()), "a divisor of " + grouped(d.model.expert_ffn), {set_to("etp", 1)});
+  const int64_t shared = d.model.shared_experts * d.model.expert_ffn;
+  if (shared % p.tp != 0)
+    checks.error("tp", "shared experts " + grouped(shared) + " wide do not split over tp = " + grouped(p.tp), "a divisor of " + grouped(shared),
+                 {set_to("tp", 1)});
+}
+
+void check_dispatcher(Checks& checks) {
+  const Design& d = checks.design;
+  const ParallelSpec& p = d.parallel;
+  if (!checks.sound({"dispatcher", "tp", "etp", "hidden"}) || d.model.experts == 0) return;
+  const Fix by_tokens = set_to("dispatcher", std::string("alltoall"));
+  if (p.folds_experts() && p.tp > 1 && !p.sequence_parallel)
+    checks.error("etp", "a tensor parallelism of experts unlike tp needs tokens that are split over tp", "sequence parallelism, or 0",
+                 {set_to("sequence_parallel", std::string("true")), set_to("etp", 0)});
+  if (p.dispatcher != Dispatcher::AllToAllSeq) return;
+  if (p.folds_experts())
+    checks.error("dispatcher", "alltoall_seq splits tokens over tp by hidden, so experts are split over tp too", "etp 0, or another dispatcher",
+                 {by_tokens, set_to("etp", 0)});
+  else if (d.model.hidden % p.tp != 0)
+    checks.error("dispatcher", "alltoall_seq cannot split a hidden size of " + grouped(d.model.hidden) + " over tp = " + grouped(p.tp),
+                 "a tp that divides it, or another dispatcher", {by_tokens});
+}
+
+void check_capacity(Checks& checks) {
+  const WorkloadSpec& w = checks.design.workload;
+  if (!checks.sound({"capacity_factor"}) || !w.pad_to_capacity || w.capacity_factor > 0) return;
+  checks.error("pad_to_capacity", "there is no capacity to pad to", "a capacity factor above 0, or off",
+               {set_to("capacity_factor", std::string("1")), set_to("pad_to_capacity", std::string("false"))});
+}
+
+void check_kernels(Checks& checks) {
+  const KernelProfile* profile = ModelLibrary::instance().profile(checks.design.workload.profile);
+  if (!profile || profile->rule("dispatch")) return;
+  checks.error("profile", "the kernel profile " + profile->id + " has no kernels for mixture of experts", "a profile with a rule for dispatch, such as flash",
+               {set_to("profile", std::string("flash"))});
+}
+
+}  // namespace
+
+void check_experts(Checks& checks) {
+  const Architecture* architecture = ModelLibrary::instance().architecture(checks.design.model.architecture);
+  if (!architecture) return;
+  if (!architecture_has_experts(*architecture)) return check_dense_model(checks, architecture->id);
+  check_routing(checks, architecture->id);
+  check_mesh(checks);
+  check_dispatcher(checks);
+  check_capacity(checks);
+  check_kernels(checks);
+}
+
+}  // namespace shardscape

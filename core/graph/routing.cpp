@@ -1,0 +1,76 @@
+// Placements of mixture-of-experts routing. A flattened token row belongs to one rank; a relabelling gives the same
+// elements the axes of the expert mesh. From there the table of redistributions does the rest: slots that are sharded by
+// their tokens' ranks meet expert weights that are sharded over ep, and an all-to-all comes out (Lepikhin et al.,
+// arXiv 2006.16668; Megatron-core's token dispatchers).
+#include <algorithm>
+
+#include "graph/segment_builder.h"
+
+namespace shardscape {
+
+// Where an operand of a routing op has to be. Summands stay summands where nothing that the op wants splits them: routing
+// is linear.
+Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) const {
+  const bool gathers = structure_.dispatcher == Dispatcher::AllGather;
+  const MeshAxes& rows = gathers ? expert_rows_ : token_axes_;
+  const auto inner = [&](Axis axis) { return axis == Axis::Hidden ? routed_hidden_ : MeshAxes{}; };
+  Placement p;
+  p.shards.resize(t.axes.size());
+  switch (kind) {
+    case OpKind::Flatten: {
+      // Tokens split by hidden need the whole sequence of their cp rank.
+      const bool stream = structure_.sequence_parallel && structure_.dispatcher != Dispatcher::AllToAllSeq;
+      p.shards[0] = (stream ? stream_rules_ : inner_rules_).of(Axis::Batch);
+      p.shards[1] = (stream ? stream_rules_ : inner_rules_).of(Axis::Seq);
+      p.shards.back() = inner(t.axes.back());
+      break;
+    }
+    case OpKind::Unflatten:
+    case OpKind::SoftmaxTopK:
+    case OpKind::SigmoidTopK:
+      p.shards[0] = token_axes_;
+      p.shards.back() = inner(t.axes.back());
+      break;
+    default:
+      if (kind == OpKind::Combine && operand == 0) {
+        if (gathers) p.shards[0] = parameter_rules_.of(Axis::Experts);
+        p.shards[1] = rows;
+      } else {
+        p.shards[0] = rows;
+      }
+      p.shards.back() = inner(t.axes.back());
+  }
+  p.reduce = t.placement.reduce;
+  for (MeshAxis axis : t.placement.partial)
+    if (!p.uses(axis)) p.partial.push_back(axis);
+  return p;
+}
+
+LetterShards SegmentBuilder::route(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands, MeshAxes& partial,
+                                   const std::string& consumer) {
+  LetterShards shards;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    operands[i] = redistribute(operands[i], routed(kind, i, tensor(operands[i])), Phase::Forward, consumer);
+    const Placement& p = tensor(operands[i]).placement;
+    for (size_t d = 0; d < p.shards.size(); ++d) shards[spec.in[i][d]] = p.shards[d];
+    partial.insert(partial.end(), p.partial.begin(), p.partial.end());
+  }
+  std::sort(partial.begin(), partial.end());
+  if (kind == OpKind::Flatten) {
+    shards[spec.out[0]] = token_axes_;
+    shards.erase(spec.in[0][0]);
+    shards.erase(spec.in[0][1]);
+  } else if (kind == OpKind::Unflatten) {
+    const bool stream = structure_.sequence_parallel && structure_.dispatcher != Dispatcher::AllToAllSeq;
+    shards[spec.out[0]] = (stream ? stream_rules_ : inner_rules_).of(Axis::Batch);
+    shards[spec.out[1]] = (stream ? stream_rules_ : inner_rules_).of(Axis::Seq);
+    shards.erase(spec.in[0][0]);
+  } else if (kind == OpKind::Dispatch) {
+    const bool gathers = structure_.dispatcher == Dispatcher::AllGather;
+    shards[spec.out[0]] = gathers ? parameter_rules_.of(Axis::Experts) : MeshAxes{};
+    shards[spec.out[1]] = gathers ? expert_rows_ : token_axes_;
+  }
+  return shards;
+}
+
+}  // namespace shardscape

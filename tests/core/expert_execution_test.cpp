@@ -1,0 +1,147 @@
+// Mixture of experts, proved by execution: every dispatcher and every expert mesh computes what one rank computes.
+#include <QtTest>
+
+#include "support/designs.h"
+#include "support/equivalence.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+Design experts_design(const char* architecture) {
+  Design d = tiny_design(architecture);
+  d.model.layers = 3;
+  d.model.experts = 4;
+  d.model.experts_per_token = 2;
+  d.model.expert_ffn = 8;
+  if (d.model.architecture == "deepseek-moe") {
+    d.model.shared_experts = 2;
+    d.model.dense_layers = 1;
+  }
+  d.workload.seq = 16;
+  d.workload.batch = 8;
+  return d;
+}
+
+struct Run {
+  const char* name;
+  int tp;
+  bool sp;
+  int cp, dp, pp, ep, etp;
+  const char* dispatcher;
+  int recompute;
+};
+constexpr Run kRuns[] = {
+    {"one rank of experts", 1, false, 1, 2, 1, 1, 0, "alltoall", 0},
+    {"ep 2", 1, false, 1, 2, 1, 2, 0, "alltoall", 0},
+    {"ep 2 of dp 4", 1, false, 1, 4, 1, 2, 0, "alltoall", 0},
+    {"ep 4 of dp 4", 1, false, 1, 4, 2, 4, 0, "alltoall", 0},
+    {"ep 4 over dp and cp", 1, false, 2, 2, 1, 4, 0, "alltoall", 0},
+    {"ep 2 inside cp", 1, false, 2, 2, 1, 2, 0, "alltoall", 0},
+    {"tp 2", 2, false, 1, 1, 1, 1, 0, "alltoall", 0},
+    {"tp 2 sp", 2, true, 1, 1, 2, 1, 0, "alltoall", 0},
+    {"tp 2 ep 2", 2, false, 1, 2, 1, 2, 0, "alltoall", 0},
+    {"tp 2 sp ep 2", 2, true, 1, 2, 1, 2, 0, "alltoall", 0},
+    {"tp 4 sp ep 2 kv heads fewer", 4, true, 1, 2, 1, 2, 0, "alltoall", 0},
+    {"tp 2 sp ep 2 cp 2", 2, true, 2, 1, 1, 2, 0, "alltoall", 0},
+    {"tp 2 by hidden", 2, false, 1, 1, 1, 1, 0, "alltoall_seq", 0},
+    {"tp 2 sp by hidden", 2, true, 1, 1, 2, 1, 0, "alltoall_seq", 0},
+    {"tp 2 sp ep 2 by hidden", 2, true, 1, 2, 1, 2, 0, "alltoall_seq", 0},
+    {"tp 4 sp ep 2 by hidden, kv heads fewer", 4, true, 1, 4, 1, 2, 0, "alltoall_seq", 0},
+    {"tp 2 sp ep 4 cp 2 by hidden", 2, true, 2, 2, 1, 4, 0, "alltoall_seq", 0},
+    {"gathered ep 2", 1, false, 1, 2, 1, 2, 0, "allgather", 0},
+    {"gathered ep 2 of dp 4", 1, false, 1, 4, 2, 2, 0, "allgather", 0},
+    {"gathered tp 2", 2, false, 1, 1, 1, 1, 0, "allgather", 0},
+    {"gathered tp 2 sp", 2, true, 1, 1, 1, 1, 0, "allgather", 0},
+    {"gathered tp 2 ep 2", 2, false, 1, 2, 1, 2, 0, "allgather", 0},
+    {"gathered tp 2 sp ep 2", 2, true, 1, 2, 1, 2, 0, "allgather", 0},
+    {"gathered tp 2 sp ep 2 cp 2", 2, true, 2, 2, 1, 2, 0, "allgather", 0},
+    {"folded: ep 4, experts whole", 2, true, 1, 2, 1, 4, 1, "alltoall", 0},
+    {"folded: ep 2, experts whole", 2, true, 1, 2, 2, 2, 1, "alltoall", 0},
+    {"folded: ep 2, experts over 2 of 4", 4, true, 1, 1, 1, 2, 2, "alltoall", 0},
+    {"folded: experts over 4 of tp 2", 2, true, 1, 4, 1, 2, 4, "alltoall", 0},
+    {"folded: gathered, ep 4", 2, true, 1, 2, 1, 4, 1, "allgather", 0},
+    {"folded: ep 2 cp 2, experts whole", 2, true, 2, 1, 1, 4, 1, "alltoall", 0},
+    {"folded without tp", 1, false, 1, 4, 1, 2, 2, "alltoall", 0},
+    {"selective", 2, true, 1, 2, 1, 2, 0, "alltoall", 1},
+    {"full recompute", 2, true, 1, 2, 2, 2, 0, "alltoall", 2},
+    {"full recompute by hidden", 2, true, 1, 2, 1, 2, 0, "alltoall_seq", 2},
+    {"full recompute, gathered", 2, true, 1, 2, 1, 2, 0, "allgather", 2},
+};
+
+}  // namespace
+
+class ExpertExecutionTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void equalsUnsharded_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<int>("run");
+    QTest::addColumn<QString>("profile");
+    for (const char* architecture : {"mixtral", "qwen3-moe", "deepseek-moe"})
+      for (int i = 0; i < static_cast<int>(std::size(kRuns)); ++i) {
+        if (architecture[0] == 'q' && i % 3 != 0) continue;
+        QTest::newRow(qPrintable(QString("%1: %2").arg(architecture, kRuns[i].name))) << QString(architecture) << i << "flash";
+        if (i % 4 == 1) QTest::newRow(qPrintable(QString("%1: %2 litgpt").arg(architecture, kRuns[i].name))) << QString(architecture) << i << "litgpt";
+      }
+  }
+  void equalsUnsharded() {
+    QFETCH(QString, architecture);
+    QFETCH(int, run);
+    QFETCH(QString, profile);
+    const Run& r = kRuns[run];
+    Design d = experts_design(qPrintable(architecture));
+    d.parallel.tp = r.tp;
+    d.parallel.sequence_parallel = r.sp;
+    d.parallel.cp = r.cp;
+    d.parallel.dp = r.dp;
+    d.parallel.pp = r.pp;
+    d.parallel.ep = r.ep;
+    d.parallel.etp = r.etp;
+    d.parallel.dispatcher = QString(r.dispatcher) == "alltoall" ? Dispatcher::AllToAll : QString(r.dispatcher) == "allgather" ? Dispatcher::AllGather : Dispatcher::AllToAllSeq;
+    d.workload.recompute = static_cast<Recompute>(r.recompute);
+    d.workload.profile = profile.toStdString();
+    QCOMPARE(difference_from_unsharded(d), std::string());
+  }
+
+  void paddedEqualsUnsharded_data() {
+    QTest::addColumn<int>("factor");
+    QTest::addColumn<int>("ep");
+    QTest::newRow("capacity 1.5") << 1500 << 2;
+    QTest::newRow("capacity 2") << 2000 << 4;
+  }
+  void paddedEqualsUnsharded() {
+    QFETCH(int, factor);
+    QFETCH(int, ep);
+    Design d = experts_design("mixtral");
+    d.parallel.dp = 4;
+    d.parallel.tp = 2;
+    d.parallel.sequence_parallel = true;
+    d.parallel.ep = ep;
+    d.workload.capacity_factor = factor;
+    d.workload.pad_to_capacity = true;
+    QCOMPARE(difference_from_unsharded(d), std::string());
+  }
+
+  void equalsFiniteDifferences_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QString>("profile");
+    for (const char* architecture : {"mixtral", "deepseek-moe"})
+      for (const char* profile : {"flash", "litgpt"})
+        QTest::newRow(qPrintable(QString("%1 %2").arg(architecture, profile))) << QString(architecture) << QString(profile);
+  }
+  void equalsFiniteDifferences() {
+    QFETCH(QString, architecture);
+    QFETCH(QString, profile);
+    Design d = experts_design(qPrintable(architecture));
+    d.model.layers = 2;
+    d.workload.batch = 1;
+    d.workload.profile = profile.toStdString();
+    QCOMPARE(difference_from_slopes(d), std::string());
+  }
+};
+
+QTEST_APPLESS_MAIN(ExpertExecutionTest)
+#include "expert_execution_test.moc"
