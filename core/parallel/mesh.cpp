@@ -6,7 +6,7 @@
 namespace shardscape {
 namespace {
 
-constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep"};
+constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "dp_replicate", "dp_shard"};
 
 constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
 
@@ -24,12 +24,14 @@ std::string_view mesh_axis_name(MeshAxis axis) { return kNames[index(axis)]; }
 
 const Expr& mesh_axis_degree(MeshAxis axis) {
   static const std::array<Expr, kMeshAxisCount> degrees = [] {
-    const Expr tp(Symbol::intern("tp")), kv_heads(Symbol::intern("G"));
+    const Expr tp(Symbol::intern("tp")), kv_heads(Symbol::intern("G")), dp(Symbol::intern("dp")), shard(Symbol::intern("ds"));
     return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), Symbol::intern("dp"), Symbol::intern("cp"), tp,
-                                            kv_heads, tp / kv_heads};
+                                            kv_heads, tp / kv_heads, dp / shard, shard};
   }();
   return degrees[index(axis)];
 }
+
+bool is_replica_axis(MeshAxis axis) { return axis == MeshAxis::Dp || axis == MeshAxis::Cp; }
 
 std::string group_name(const MeshAxes& axes) {
   const bool whole_tp = contains(axes, MeshAxis::TpKv) && contains(axes, MeshAxis::TpRep);
@@ -93,6 +95,11 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   degree_[index(MeshAxis::TpKv)] = degrees.tp / copies;
   stride_[index(MeshAxis::TpRep)] = stride_[index(MeshAxis::Tp)];
   stride_[index(MeshAxis::TpKv)] = stride_[index(MeshAxis::Tp)] * copies;
+  const bool hybrid = degrees.dp_shard >= 1 && degrees.dp % degrees.dp_shard == 0;
+  degree_[index(MeshAxis::DpShard)] = hybrid ? degrees.dp_shard : degrees.dp;
+  degree_[index(MeshAxis::DpRep)] = degrees.dp / degree_[index(MeshAxis::DpShard)];
+  stride_[index(MeshAxis::DpShard)] = stride_[index(MeshAxis::Dp)];
+  stride_[index(MeshAxis::DpRep)] = stride_[index(MeshAxis::Dp)] * degree_[index(MeshAxis::DpShard)];
 }
 
 int64_t DeviceMesh::degree(MeshAxis axis) const { return degree_[index(axis)]; }
@@ -134,6 +141,8 @@ int merge_class(MeshAxis axis) {
     case MeshAxis::TpKv:
     case MeshAxis::TpRep: return 1;
     case MeshAxis::Dp:
+    case MeshAxis::DpRep:
+    case MeshAxis::DpShard:
     case MeshAxis::Cp: return 2;  // gradients are reduced over both at once
     default: return 10 + static_cast<int>(axis);
   }
