@@ -12,17 +12,6 @@ std::string place(const std::string& phase, const std::string& type, const std::
   return phase + " " + type + " " + group + " " + std::to_string(elements);
 }
 
-// What of the plan happens in this microbatch of the step.
-bool happens(SyncTurn turn, int64_t microbatch, int64_t microbatches) {
-  switch (turn) {
-    case SyncTurn::Every: return true;
-    case SyncTurn::First: return microbatch == 0;
-    case SyncTurn::Rest: return microbatch > 0;
-    case SyncTurn::Last: return microbatch + 1 == microbatches;
-  }
-  return false;
-}
-
 }  // namespace
 
 void compare_sync(const SyncCase& sync, Audit& audit) {
@@ -43,7 +32,7 @@ void compare_sync(const SyncCase& sync, Audit& audit) {
   std::vector<std::string> got_order, expected_order;
   for (int64_t mb = 0; mb < sync.policy.microbatches; ++mb)
     for (const SyncAction& a : std::get<SyncPlan>(plan).actions) {
-      if (!happens(a.turn, mb, sync.policy.microbatches)) continue;
+      if (!sync_happens(a.turn, mb, sync.policy.microbatches)) continue;
       const std::string phase(phase_name(a.phase)), type(sync_op_name(a.op)), group = groups.name(a.group);
       Volume& v = got[volume_key(phase, type, group, dtype_name(a.dtype))];
       v.count += 1;

@@ -1,6 +1,7 @@
 #include "cost/grad_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "cost/sync_model.h"
@@ -39,15 +40,14 @@ Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers
 }
 
 std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params, bool ends) {
-  std::map<std::pair<int, MeshAxes>, Expr> elements;  // order: dp, then groups inside tp
+  std::map<std::pair<int, MeshAxes>, Expr> elements;
   Expr tied;
   for (const StageParam& p : params) {
     const Tensor& grad = p.segment->tensor(p.param->gradient);
     const Expr size = p.count * local_elements(grad);
-    MeshAxes inner, outer;
-    for (MeshAxis axis : grad.placement.partial)
-      (axis == MeshAxis::Dp || axis == MeshAxis::Cp || axis == MeshAxis::Edp || axis == MeshAxis::EdpFolded ? outer : inner).push_back(axis);
-    if (!outer.empty()) elements[{0, outer}] += size;
+    MeshAxes inner;
+    std::copy_if(grad.placement.partial.begin(), grad.placement.partial.end(), std::back_inserter(inner),
+                 [](MeshAxis axis) { return !is_replica_axis(axis); });
     if (!inner.empty()) elements[{inner == MeshAxes{MeshAxis::TpRep} ? 2 : 1, inner}] += size;
     if (!p.param->tied.empty() && ends) tied += size;
   }
@@ -55,38 +55,24 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
   const Expr bytes(dtype_bytes(type));
   std::vector<GradReduction> out;
   for (const auto& [key, size] : elements) {
-    const char* why = key.first == 0   ? "Replicas saw different samples: every gradient is Partial on dp, in one flat buffer."
-                      : key.first == 1 ? "Parameters that are Replicate on tp beside sequence shards have gradients that are Partial on tp."
-                                       : "Ranks that share a KV head each hold a summand of its projection's gradient.";
-    out.push_back({key.second, false, size, size * bytes, type, why, false});
+    const char* why = key.first == 1 ? "Parameters that are Replicate on tp beside sequence shards have gradients that are Partial on tp."
+                                     : "Ranks that share a KV head each hold a summand of its projection's gradient.";
+    out.push_back({key.second, false, size, size * bytes, type, why});
   }
   if (!tied.is_zero())
-    out.push_back({{}, true, tied, tied * bytes, type, "The embedding and the head share one table, which lives on the first and the last stage.", false});
+    out.push_back({{}, true, tied, tied * bytes, type, "The embedding and the head share one table, which lives on the first and the last stage."});
   return out;
 }
 
 std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool last, bool has_layers) {
-  const SyncStrategy sync = graph.structure.sync;
-  if (sync == SyncStrategy::Fsdp1) return {};
-  std::vector<GradReduction> out = reductions_of(graph, stage_params(graph, first, last, has_layers), first != last);
-  const StageSync stage = stage_sync(graph, first, last, has_layers);
-  const auto over_replicas = [&](const GradReduction& r) { return !r.embedding_group && r.axes == replica_axes(graph.structure); };
-  if (stage.buckets) std::erase_if(out, over_replicas);
-  if (sync != SyncStrategy::DistributedOptimizer) return out;
-  for (GradReduction& r : out) {
-    if (!over_replicas(r)) continue;
-    r.scatter = true;
-    r.elements = stage.owned * stage.replicas;
-    r.bytes = r.elements * Expr(dtype_bytes(r.dtype));
-    r.why = "Every replica keeps the sum of the part whose optimizer states it owns.";
-  }
-  return out;
+  if (is_fsdp(graph.structure.sync)) return {};
+  return reductions_of(graph, stage_params(graph, first, last, has_layers), first != last);
 }
 
 OptimizerCost optimizer_cost(const Graph& graph, bool first, bool last, bool has_layers) {
   const Expr parameters = stage_sync(graph, first, last, has_layers).owned;
   // FSDP keeps its shards in float32 and casts what it gathers.
-  const bool master = dtype_bytes(graph.structure.dtype) < 4 && graph.structure.sync != SyncStrategy::Fsdp1;
+  const bool master = dtype_bytes(graph.structure.dtype) < 4 && !is_fsdp(graph.structure.sync);
   const int64_t weight = master ? dtype_bytes(graph.structure.dtype) : 4, grad = dtype_bytes(graph.structure.grad_dtype);
   const int64_t states = master ? 12 : 8;  // moments, and master weights beside 16-bit parameters
   return {parameters * Expr(12), parameters * Expr(grad + states + (master ? 0 : 4)), parameters * Expr(states + weight)};

@@ -8,14 +8,13 @@
 
 namespace shardscape {
 
-// One reduction (sum) of a flat gradient buffer. Elements and bytes are per rank, of the full buffer.
+// One all-reduce (sum) of a flat gradient buffer. Elements and bytes are per rank, of the full buffer.
 struct GradReduction {
   MeshAxes axes;                 // the group; empty for the embedding group
   bool embedding_group = false;  // ranks of the first and the last stage that share a tied parameter
   Expr elements, bytes;
   DType dtype = DType::FP32;
   std::string why;
-  bool scatter = false;          // reduce-scatter: each rank keeps its part of the sum
 };
 
 // A parameter on one rank of a stage; one that is tied to itself on the same rank appears once.
@@ -26,10 +25,9 @@ struct StageParam {
 };
 std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, bool has_layers);
 
-// In order of issue: data parallel, then tp (norms and biases under sequence parallelism), then KV replicas, then the
-// embedding group. Follows from the placements of the parameters' gradients; Megatron-LM merges and orders alike. The
-// distributed optimizer scatters the first one. Policies with buckets reduce over dp by those, FSDP by unit and for all
-// groups (sync_model.h): these are not here.
+// What follows the reductions over replicas (sync_model.h), in order of issue: tp (norms and biases under sequence
+// parallelism), then KV replicas, then the embedding group. Follows from the placements of the parameters' gradients;
+// Megatron-LM merges and orders alike. FSDP does these by unit, before it scatters: none is here.
 std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool last, bool has_layers);
 // Of these parameters: ends says that tied ones live on the other end of the pipeline too.
 std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params, bool ends);

@@ -84,14 +84,15 @@ class ShapeBuilder {
     shape_.parameters = stage_parameters(graph_, shape_.first, shape_.last, shape_.has_layers);
     const StageSync sync = stage_sync(graph_, shape_.first, shape_.last, shape_.has_layers);
     shape_.derived = sync.derived;
-    if (sync.strategy == SyncStrategy::Fsdp1) {
+    if (is_fsdp(sync.strategy)) {
       unit_states(sync);
     } else {
-      const Expr& p = shape_.parameters;
-      const bool sharded = sync.strategy == SyncStrategy::DistributedOptimizer;
-      const Expr gradients = sharded ? sync.owned * sync.replicas : p;
-      part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)), p * Expr(dtype_bytes(s.dtype)));
-      part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)), gradients * Expr(dtype_bytes(s.grad_dtype)));
+      if (is_deepspeed(sync.strategy)) {
+        zero_states(sync);
+      } else {
+        part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)), shape_.parameters * Expr(dtype_bytes(s.dtype)));
+        part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)), sync.buffers * Expr(dtype_bytes(s.grad_dtype)));
+      }
       if (dtype_bytes(s.dtype) < 4) part(MemoryCategory::Optimizer, "master weights, float32", sync.owned * Expr(4));
     }
     part(MemoryCategory::Optimizer, "first moment, float32", sync.owned * Expr(4));
@@ -111,19 +112,22 @@ class ShapeBuilder {
          (whole ? shape_.parameters : sync.unreduced) * Expr(dtype_bytes(type)));
   }
 
-  void unit_sync() {
-    const StageSync sync = stage_sync(graph_, shape_.first, shape_.last, shape_.has_layers);
-    const Structure& s = graph_.structure;
-    const auto over_replicas = [&](Phase phase, const char* op, DType type, const Expr& count, const SyncUnit& unit) {
-      if (!count.is_zero())
-        collective(phase, op, group_name(replica_axes(s)), sync.replicas, type, count, count * unit.full);
-    };
-    for (const SyncUnit& unit : sync.units) {
-      const bool root = unit.segment < 0;
-      over_replicas(Phase::Forward, "all_gather", s.dtype, root ? sync.root_forward : microbatches() * unit.count, unit);
-      over_replicas(Phase::Backward, "all_gather", s.dtype, root ? sync.root_backward : microbatches() * unit.count, unit);
-      over_replicas(Phase::Backward, "reduce_scatter", s.grad_dtype, unit.count, unit);
-      for (const GradReduction& r : unit.inner) reduction(r, unit.count);
+  // DeepSpeed keeps gradients in the type of the parameters (Rajbhandari et al., arXiv 1910.02054, section 5), and from
+  // stage 2 on a buffer of the size of a reduce bucket (contiguous_gradients).
+  void zero_states(const StageSync& sync) {
+    const std::string name(dtype_name(graph_.structure.dtype));
+    const Expr bytes(dtype_bytes(graph_.structure.dtype));
+    if (shards_parameters(sync.strategy)) {
+      part(MemoryCategory::Parameters, "sharded parameters, " + name, sync.owned * bytes);
+      part(MemoryCategory::Parameters, "gathered parameters at most, " + name, sync.gathered * bytes);
+    } else {
+      part(MemoryCategory::Parameters, "parameters, " + name, shape_.parameters * bytes);
+    }
+    if (shards_gradients(sync.strategy)) {
+      part(MemoryCategory::Gradients, "sharded gradients, " + name, sync.owned * bytes);
+      part(MemoryCategory::Gradients, "reduce bucket, " + name, Expr(Symbol::intern("Zb")) * bytes);
+    } else {
+      part(MemoryCategory::Gradients, "gradients, " + name, sync.buffers * bytes);
     }
   }
 
@@ -179,25 +183,20 @@ class ShapeBuilder {
 
   void reductions() {
     const StageSync sync = stage_sync(graph_, shape_.first, shape_.last, shape_.has_layers);
-    if (sync.strategy == SyncStrategy::Fsdp1) return unit_sync();
-    if (sync.buckets) {
-      const bool sharded = sync.strategy == SyncStrategy::DistributedOptimizer;
-      const Structure& s = graph_.structure;
-      const std::string group = group_name(replica_axes(s));
-      const Expr elements = sharded ? sync.owned * sync.replicas : shape_.parameters;
-      collective(Phase::Backward, sharded ? "reduce_scatter" : "all_reduce", group, sync.replicas, s.grad_dtype,
-                 sync.bucket_count, elements);
-      if (sharded) collective(Phase::ParamGather, "all_gather", group, sync.replicas, s.dtype, sync.bucket_count, elements);
-    }
-    for (const GradReduction& r : plan_grad_reduce(graph_, shape_.first, shape_.last, shape_.has_layers)) {
-      reduction(r, Expr(1));
-      if (r.scatter)  // every rank updates its part; all get all parts
-        collective(Phase::ParamGather, "all_gather", group_name(r.axes), group_size(r.axes), graph_.structure.dtype, Expr(1), r.elements);
-    }
+    for (const SyncRow& row : sync.rows)
+      collective(row.phase, std::string(sync_op_name(row.op)), group_name(row.axes), group_size(row.axes), row.dtype, row.count, row.elements);
+    for (const SyncUnit& unit : sync.units)
+      for (const GradReduction& r : unit.inner) reduction(r, unit.reductions);
+    for (const GradReduction& r : plan_grad_reduce(graph_, shape_.first, shape_.last, shape_.has_layers)) reduction(r, Expr(1));
+    // One number each: the norm of the gradients, and the loss of every microbatch.
+    if (const MeshAxes norm = norm_group(graph_); !norm.empty())
+      collective(Phase::Step, "all_reduce", group_name(norm), group_size(norm), DType::FP32, Expr(1), Expr(1));
+    if (const MeshAxes loss = loss_group(graph_); shape_.last && !loss.empty())
+      collective(Phase::Forward, "all_reduce", group_name(loss), group_size(loss), DType::FP32, microbatches(), microbatches());
   }
 
   void reduction(const GradReduction& r, const Expr& count) {
-    collective(Phase::GradReduce, r.scatter ? "reduce_scatter" : "all_reduce", r.embedding_group ? "embedding" : group_name(r.axes),
+    collective(Phase::GradReduce, "all_reduce", r.embedding_group ? "embedding" : group_name(r.axes),
                r.embedding_group ? Expr(2) : group_size(r.axes), r.dtype, count, count * r.elements);
   }
 

@@ -2,188 +2,366 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <stdexcept>
+
+#include "schedule/schedule.h"
 
 namespace shardscape {
 namespace {
 
-Expr elements_of(const std::vector<StageParam>& params) {
-  Expr out;
-  for (const StageParam& p : params) out += local_elements(p.segment->tensor(p.param->tensor));
+Symbol symbol(const std::string& name) { return Symbol::intern(name); }
+const Expr& microbatches() {
+  static const Expr m(symbol("m"));
+  return m;
+}
+
+// Symbols of the first group have no suffix, those of the next ones x, xx, ...
+std::string suffix(size_t group) { return std::string(group, 'x'); }
+
+// Where the planner's numbers of a kind of collective go: of how many, and of how many elements.
+struct KindSymbols {
+  std::string count, elements;
+};
+KindSymbols kind_symbols(const SyncKind& kind, size_t group) {
+  const std::string what = !kind.gathers() ? "b" : kind.phase == Phase::Forward ? "gf" : kind.phase == Phase::Backward ? "gb" : "gu";
+  return {"n" + what + suffix(group), "P" + what + suffix(group)};
+}
+
+// Whether numbers of the plan are not expressions of the design's: buckets, DeepSpeed's walks, buffers per virtual stage.
+bool needs_plan(const Structure& s) {
+  if (!s.dp && !s.cp) return false;
+  return !is_fsdp(s.sync) && (s.overlap || s.interleaved || s.sync == SyncStrategy::DdpBuckets || is_deepspeed(s.sync));
+}
+// FSDP units that stay gathered while a chunk's microbatches come and go.
+bool needs_schedule(const Structure& s) { return is_fsdp(s.sync) && s.interleaved; }
+
+class StageSyncBuilder {
+ public:
+  StageSyncBuilder(const Graph& graph, bool first, bool last, bool has_layers)
+      : graph_(graph), s_(graph.structure), groups_(replica_groups(graph)), policy_(sync_policy(graph.structure)), ends_(first != last),
+        params_(stage_params(graph, first, last, has_layers)), segments_(stage_segments(graph, first, last, has_layers)) {
+    sync_.strategy = s_.sync;
+  }
+
+  StageSync build() {
+    if (is_fsdp(s_.sync)) {
+      make_units();
+    } else {
+      for (size_t g = 0; g < groups_.size(); ++g) reduce_group(g);
+      if (s_.sync == SyncStrategy::Zero3) sync_.gathered = Expr(symbol("Pg"));
+    }
+    return std::move(sync_);
+  }
+
+ private:
+  std::vector<StageParam> in_group(const std::vector<StageParam>& params, size_t group) const {
+    std::vector<StageParam> out;
+    for (const StageParam& p : params)
+      if (replica_group(s_, p.segment->tensor(p.param->gradient)) == groups_[group]) out.push_back(p);
+    return out;
+  }
+
+  static Expr elements_of(const std::vector<StageParam>& params) {
+    Expr out;
+    for (const StageParam& p : params) out += p.count * local_elements(p.segment->tensor(p.param->tensor));
+    return out;
+  }
+
+  Expr shard_symbol(const std::string& name, const Expr& elements, const Expr& replicas) {
+    sync_.derived.push_back({symbol(name), DerivedRule::CeilDiv, elements, replicas});
+    return Expr(symbol(name));
+  }
+
+  DType dtype(const SyncKind& kind) const { return kind.gathers() ? policy_.param_dtype : policy_.grad_dtype; }
+
+  // Flat buffers, buckets and DeepSpeed's stages.
+  void reduce_group(size_t g) {
+    const ReplicaGroup& group = groups_[g];
+    const Expr elements = elements_of(in_group(params_, g));
+    if (elements.is_zero()) return;
+    if (group.axes.empty()) {
+      sync_.owned += elements;
+      sync_.buffers += elements;
+      return;
+    }
+    const bool planned = needs_plan(s_), flat = !planned && s_.sync == SyncStrategy::DistributedOptimizer;
+    const bool sharded = shards_states(s_.sync) || sync_kinds(policy_).back().gathers();
+    const Expr owned = flat ? shard_symbol("Pd" + suffix(g), elements, group.size()) : sharded ? Expr(symbol("Po" + suffix(g))) : elements;
+    sync_.owned += owned;
+    sync_.buffers += s_.sync == SyncStrategy::DistributedOptimizer ? owned * group.size() : elements;
+    for (const SyncKind& kind : sync_kinds(policy_)) {
+      SyncRow row{kind.phase, kind.op, group.shard, dtype(kind), Expr(1), flat ? owned * group.size() : elements};
+      if (planned) {
+        const KindSymbols symbols = kind_symbols(kind, g);
+        row.count = Expr(symbol(symbols.count));
+        const bool padded = kind.gathers() || kind.op == SyncOp::ReduceScatter;
+        row.elements = padded ? Expr(symbol(symbols.elements)) : kind.turn == SyncTurn::Every ? microbatches() * elements : elements;
+      }
+      sync_.rows.push_back(std::move(row));
+    }
+  }
+
+  // Rows in a shard of per-parameter sharding: one symbol for each number of rows in the graph.
+  Expr row_symbol(const Expr& rows, const ReplicaGroup& group) {
+    if (row_kinds_.empty())
+      for (const Segment& segment : graph_.segments)
+        for (const FlatParam& p : flat_params(segment)) {
+          std::pair kind{p.rows, replica_group(s_, segment.tensor(p.param->gradient))};
+          if (std::find(row_kinds_.begin(), row_kinds_.end(), kind) == row_kinds_.end()) row_kinds_.push_back(std::move(kind));
+        }
+    const auto at = std::find(row_kinds_.begin(), row_kinds_.end(), std::pair{rows, group}) - row_kinds_.begin();
+    const Symbol name = symbol("Rs" + std::to_string(at));
+    if (std::none_of(sync_.derived.begin(), sync_.derived.end(), [&](const DerivedSymbol& d) { return d.symbol == name; }))
+      sync_.derived.push_back({name, DerivedRule::CeilDiv, rows, group.size()});
+    return Expr(name);
+  }
+
+  Expr shard_of(const std::vector<StageParam>& params, const std::string& name, const SyncUnit& unit) {
+    if (unit.group.axes.empty()) return unit.elements;
+    if (s_.sync == SyncStrategy::Fsdp1) return shard_symbol(name, unit.elements, unit.group.size());
+    Expr out;
+    for (const StageParam& p : params)
+      for (const FlatParam& flat : flat_params(*p.segment))
+        if (flat.param == p.param) out += row_symbol(flat.rows, unit.group) * flat.columns;
+    return out;
+  }
+
+  // Of the parameters of one layer, or of the root, those of one group.
+  void make_unit(std::vector<StageParam> params, int segment, size_t g, const Expr& count) {
+    for (StageParam& p : params) p.count = Expr(1);
+    params = in_group(params, g);
+    if (params.empty()) return;
+    SyncUnit unit;
+    unit.segment = segment;
+    unit.group = groups_[g];
+    unit.count = count;
+    unit.elements = elements_of(params);
+    const bool kept = segment < 0 || !s_.reshards;
+    unit.freed = !kept ? UnitFreed::AfterForward
+                 : s_.sync == SyncStrategy::Fsdp1 && !s_.reshards && !s_.every_microbatch ? UnitFreed::AfterReduction
+                                                                                         : UnitFreed::AfterBackward;
+    // The root shards into Pr, layers into Pl (one kind) or Pl0, Pl1, ... (several).
+    const bool one_kind = graph_.segments.size() == 3;
+    const std::string name = (segment < 0 ? "r" : one_kind ? "l" : "l" + std::to_string(segment - 1)) + suffix(g);
+    unit.shard = shard_of(params, "P" + name, unit);
+    unit.full = unit.shard * unit.group.size();
+    unit.inner = reductions_of(graph_, params, segment < 0 && ends_);
+    unit.reductions = s_.every_microbatch ? microbatches() * count : count;
+    // How often a kept unit is gathered: for every forward that finds it freed, that is not in the wake of another
+    // microbatch's, and for the backwards after the first one in flight.
+    static const Expr in_flight{symbol("nf")};
+    if (unit.freed == UnitFreed::AfterForward) unit.forward = unit.backward = microbatches() * count;
+    if (unit.freed == UnitFreed::AfterReduction) unit.forward = count;
+    if (unit.freed == UnitFreed::AfterBackward && s_.interleaved) {
+      unit.forward = Expr(symbol("ngf_" + name));
+      unit.backward = Expr(symbol("ngb_" + name));
+    } else if (unit.freed == UnitFreed::AfterBackward) {
+      unit.forward = (microbatches() - in_flight + Expr(1)) * count;
+      unit.backward = (in_flight - Expr(1)) * count;
+    }
+    sync_.owned += count * unit.shard;
+    rows_of(unit);
+    sync_.units.push_back(std::move(unit));
+  }
+
+  void rows_of(const SyncUnit& unit) {
+    if (unit.group.axes.empty()) return;
+    const auto row = [&](Phase phase, SyncOp op, const MeshAxes& axes, const Expr& count, const Expr& each) {
+      if (!count.is_zero()) sync_.rows.push_back({phase, op, axes, op == SyncOp::AllGather ? s_.dtype : s_.grad_dtype, count, count * each});
+    };
+    row(Phase::Forward, SyncOp::AllGather, unit.group.shard, unit.forward, unit.full);
+    row(Phase::Backward, SyncOp::AllGather, unit.group.shard, unit.backward, unit.full);
+    row(Phase::Backward, SyncOp::ReduceScatter, unit.group.shard, unit.reductions, unit.full);
+    if (!unit.group.across.empty()) row(Phase::Backward, SyncOp::AllReduce, unit.group.across, unit.reductions, unit.shard);
+  }
+
+  void make_units() {
+    std::vector<StageParam> root;
+    for (const StageParam& p : params_)
+      if (p.segment->kind != SegmentKind::Layer) root.push_back(p);
+    for (size_t g = 0; g < groups_.size(); ++g) make_unit(root, -1, g, Expr(1));
+    for (const SyncUnit& unit : sync_.units) {
+      if (!unit.group.axes.empty()) sync_.gathered += unit.full;
+      sync_.unreduced += unit.full;
+    }
+    const bool several = std::count_if(segments_.begin(), segments_.end(), [&](const StageSegment& s) { return is_layer(s); }) > 1;
+    Expr largest;
+    size_t kind = 0;
+    for (const StageSegment& part : segments_) {
+      if (!is_layer(part)) continue;
+      std::vector<StageParam> params;
+      for (const StageParam& p : params_)
+        if (p.segment == &graph_.segments[static_cast<size_t>(part.segment)]) params.push_back(p);
+      const size_t before = sync_.units.size();
+      for (size_t g = 0; g < groups_.size(); ++g) make_unit(params, part.segment, g, part.count);
+      Expr full, sharded;
+      for (size_t u = before; u < sync_.units.size(); ++u) {
+        full += sync_.units[u].full;
+        if (!sync_.units[u].group.axes.empty()) sharded += sync_.units[u].full;
+      }
+      const std::string index = several ? std::to_string(kind) : "";
+      Expr held = part.count;
+      if (s_.reshards) {
+        sync_.derived.push_back({symbol("Lg" + index), DerivedRule::Min, Expr(2), part.count});
+        held = Expr(symbol("Lg" + index));
+      }
+      sync_.gathered += held * sharded;
+      if (kind > 0) {
+        sync_.derived.push_back({symbol("Pm" + index), DerivedRule::Max, largest, full});
+        full = Expr(symbol("Pm" + index));
+      }
+      largest = full;
+      ++kind;
+    }
+    sync_.unreduced += largest;
+  }
+
+  bool is_layer(const StageSegment& part) const { return graph_.segments[static_cast<size_t>(part.segment)].kind == SegmentKind::Layer; }
+
+  const Graph& graph_;
+  const Structure& s_;
+  std::vector<ReplicaGroup> groups_;
+  SyncPolicy policy_;
+  bool ends_;  // tied parameters live on the other end of the pipeline too
+  std::vector<StageParam> params_;
+  std::vector<StageSegment> segments_;
+  std::vector<std::pair<Expr, ReplicaGroup>> row_kinds_;
+  StageSync sync_;
+};
+
+int64_t number(const Binding& binding, const char* name) {
+  const auto value = binding.get(symbol(name));
+  if (!value) throw std::invalid_argument(std::string(name) + " has no value yet");
+  return *value;
+}
+
+// What each rank owns of a group's parameters once gradients are reduced: what it will give to the gather of the updated
+// ones, or the part that scattering leaves it with.
+int64_t owned_of(const SyncPlan& plan, const SyncInput& input, int group) {
+  const SyncGroup& of = input.groups[static_cast<size_t>(group)];
+  int64_t gathered = 0, scattered = 0, whole = 0;
+  for (const SyncAction& a : plan.actions) {
+    if (a.group != of.name) continue;
+    if (a.when == SyncWhen::AfterOptimizer) gathered += a.elements;
+    if (a.op == SyncOp::ReduceScatter) scattered += a.elements;
+  }
+  for (const SyncParam& p : input.params)
+    if (p.group == group) whole += p.elements();
+  return gathered > 0 ? gathered / of.size : scattered > 0 ? scattered / of.size : whole;
+}
+
+void bind_plan(Binding& binding, const Graph& graph, const SyncInput& input, const SyncPolicy& policy) {
+  const auto planned = plan_sync(input, policy);
+  if (const auto* problem = std::get_if<Problem>(&planned)) throw std::invalid_argument(to_string(*problem));
+  const SyncPlan& plan = std::get<SyncPlan>(planned);
+  const auto totals = sync_totals(plan, policy.microbatches);
+  for (size_t g = 0; g < input.groups.size(); ++g) {
+    for (const SyncKind& kind : sync_kinds(policy)) {
+      const auto it = totals.find({kind.phase, kind.op, input.groups[g].name, kind.gathers() ? policy.param_dtype : policy.grad_dtype});
+      const SyncTotal total = it == totals.end() ? SyncTotal{} : it->second;
+      const KindSymbols symbols = kind_symbols(kind, g);
+      binding.set(symbol(symbols.count), total.count);
+      binding.set(symbol(symbols.elements), total.elements);
+    }
+    binding.set(symbol("Po" + suffix(g)), owned_of(plan, input, static_cast<int>(g)));
+  }
+  if (is_deepspeed(graph.structure.sync)) {
+    binding.set(symbol("Pg"), plan.gathered);
+    binding.set(symbol("Zb"), policy.zero.reduce_bucket_size);
+  }
+}
+
+// Of a unit that is freed after each backward of its chunk: gathers in forward and in backward, per chunk.
+using ChunkGathers = std::vector<std::pair<int64_t, int64_t>>;
+ChunkGathers chunk_gathers(int stage, int stages, int microbatches, int chunks) {
+  ChunkGathers out(static_cast<size_t>(chunks));
+  std::vector<char> whole(static_cast<size_t>(chunks));
+  for (const Action& a : make_stage_schedule(ScheduleKind::OneFOneB, stage, stages, microbatches, chunks)) {
+    const bool backward = a.kind == ActionKind::Backward;
+    if (!backward && a.kind != ActionKind::Forward) continue;
+    const auto c = static_cast<size_t>(a.chunk);
+    if (!whole[c]) ++(backward ? out[c].second : out[c].first);
+    whole[c] = !backward;
+  }
   return out;
 }
 
-Expr shard_symbol(StageSync& sync, const std::string& name, const Expr& elements) {
-  const Symbol symbol = Symbol::intern(name);
-  sync.derived.push_back({symbol, DerivedRule::CeilDiv, elements, sync.replicas});
-  return Expr(symbol);
-}
-
-SyncUnit make_unit(StageSync& sync, const Graph& graph, const std::vector<StageParam>& params, int segment,
-                   const Expr& count, bool ends) {
-  SyncUnit unit;
-  unit.segment = segment;
-  unit.count = count;
-  unit.elements = elements_of(params);
-  // The root shards into Pr, layers into Pl (one kind) or Pl0, Pl1, ... (several).
-  const bool one_kind = graph.segments.size() == 3;
-  unit.shard = shard_symbol(sync, segment < 0 ? "Pr" : one_kind ? "Pl" : "Pl" + std::to_string(segment - 1), unit.elements);
-  unit.full = unit.shard * sync.replicas;
-  for (GradReduction& r : reductions_of(graph, params, ends))
-    if (r.embedding_group || r.axes != replica_axes(graph.structure)) unit.inner.push_back(std::move(r));
-  return unit;
-}
-
-// What parameters that the kernel profile packs into one have in common: the buffer of their products, or of the biased
-// products.
-std::optional<std::pair<StorageId, OpKind>> packed_output(const Segment& segment, TensorId param) {
-  for (const Op& op : segment.ops) {
-    if (op.phase != Phase::Forward || (op.kind != OpKind::Einsum && op.kind != OpKind::BiasAdd)) continue;
-    if (std::find(op.inputs.begin(), op.inputs.end(), param) == op.inputs.end()) continue;
-    return std::pair{segment.tensor(op.outputs.front()).storage, op.kind};
+void bind_chunk_gathers(Binding& binding, const Graph& graph, bool first, bool last, const std::vector<std::vector<int>>& chunks) {
+  const auto stages = static_cast<int>(number(binding, "pp")), stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size());
+  const int64_t m = number(binding, "m");
+  // The schedule repeats itself every pp microbatches between warm-up and cool-down.
+  const int64_t seen = std::min<int64_t>(m, 4 * stages);
+  ChunkGathers gathers = chunk_gathers(stage, stages, static_cast<int>(seen), v);
+  if (m > seen) {
+    const ChunkGathers before = chunk_gathers(stage, stages, static_cast<int>(seen) - stages, v);
+    for (size_t c = 0; c < gathers.size(); ++c) {
+      gathers[c].first += (m - seen) / stages * (gathers[c].first - before[c].first);
+      gathers[c].second += (m - seen) / stages * (gathers[c].second - before[c].second);
+    }
   }
-  return std::nullopt;
-}
-
-void make_units(StageSync& sync, const Graph& graph, bool first, bool last, bool has_layers) {
-  std::vector<StageParam> root;
-  const std::vector<StageParam> all = stage_params(graph, first, last, has_layers);
-  const auto in = [&](int segment, std::vector<StageParam>& out) {
-    for (StageParam p : all) {
-      if (p.segment != &graph.segments[static_cast<size_t>(segment)]) continue;
-      p.count = Expr(1);
-      out.push_back(p);
+  const size_t kinds = graph.segments.size() - 2;
+  const auto set = [&](const std::string& name, int64_t forward, int64_t backward) {
+    for (size_t g = 0; g < replica_groups(graph).size(); ++g) {
+      binding.set(symbol("ngf_" + name + suffix(g)), forward);
+      binding.set(symbol("ngb_" + name + suffix(g)), backward);
     }
   };
-  std::vector<SyncUnit> layers;
-  for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
-    if (graph.segments[static_cast<size_t>(part.segment)].kind != SegmentKind::Layer) {
-      in(part.segment, root);
-      continue;
+  if (first || last) {
+    const auto& root = first ? gathers.front() : gathers.back();
+    set("r", root.first, root.second);
+  }
+  for (size_t kind = 0; kind < kinds; ++kind) {
+    int64_t forward = 0, backward = 0;
+    for (size_t c = 0; c < chunks.size(); ++c) {
+      const int64_t layers = std::count(chunks[c].begin(), chunks[c].end(), static_cast<int>(kind));
+      forward += layers * gathers[c].first;
+      backward += layers * gathers[c].second;
     }
-    std::vector<StageParam> params;
-    in(part.segment, params);
-    layers.push_back(make_unit(sync, graph, params, part.segment, part.count, false));
+    set(kinds == 1 ? "l" : "l" + std::to_string(kind), forward, backward);
   }
-  Expr largest;
-  for (size_t k = 0; k < layers.size(); ++k) {
-    const std::string index = layers.size() == 1 ? "" : std::to_string(k);
-    const Symbol held = Symbol::intern("Lg" + index);
-    sync.derived.push_back({held, DerivedRule::Min, Expr(2), layers[k].count});
-    sync.gathered += Expr(held) * layers[k].full;
-    if (k > 0) sync.derived.push_back({Symbol::intern("Pm" + index), DerivedRule::Max, largest, layers[k].shard});
-    largest = k > 0 ? Expr(Symbol::intern("Pm" + index)) : layers[k].shard;
-  }
-  sync.unreduced = largest * sync.replicas;
-  if (!root.empty()) {
-    sync.units.push_back(make_unit(sync, graph, root, -1, Expr(1), first != last));
-    sync.gathered += sync.units.front().full;
-    sync.unreduced += sync.units.front().full;
-  }
-  sync.units.insert(sync.units.end(), layers.begin(), layers.end());
 }
 
 }  // namespace
 
-MeshAxes replica_axes(const Structure& structure) {
-  MeshAxes axes;
-  if (structure.dp) axes.push_back(MeshAxis::Dp);
-  if (structure.cp) axes.push_back(MeshAxis::Cp);
-  return axes;
-}
-
 StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers) {
-  StageSync sync;
-  sync.strategy = graph.structure.sync;
-  sync.replicas = group_size(replica_axes(graph.structure));
-  sync.owned = stage_parameters(graph, first, last, has_layers);
-  sync.buckets = graph.structure.overlap || sync.strategy == SyncStrategy::DdpBuckets;
-  if (sync.buckets) sync.bucket_count = Expr(Symbol::intern("nb"));
-  if (sync.strategy == SyncStrategy::DistributedOptimizer)
-    sync.owned = sync.buckets ? Expr(Symbol::intern("Pb")) : shard_symbol(sync, "Pd", sync.owned);
-  if (sync.strategy == SyncStrategy::Fsdp1) {
-    make_units(sync, graph, first, last, has_layers);
-    sync.owned = Expr();
-    for (const SyncUnit& unit : sync.units) sync.owned += unit.count * unit.shard;
-    const Expr m{Symbol::intern("m")}, in_flight{Symbol::intern("nf")};
-    sync.root_forward = m - in_flight + Expr(1);
-    sync.root_backward = in_flight - Expr(1);
-  }
-  return sync;
+  return StageSyncBuilder(graph, first, last, has_layers).build();
 }
 
-SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, bool last, const std::vector<int>& layers,
-                     std::vector<size_t>* segments) {
-  SyncInput input;
-  size_t place = 0;
-  const auto number = [&](const Expr& expr) {
-    const auto value = evaluate(expr, binding);
-    if (const auto* error = std::get_if<EvalError>(&value)) throw std::invalid_argument(error->message);
-    return static_cast<int64_t>(std::get<Wide>(value));
-  };
-  std::vector<std::string> tied;
-  const auto add = [&](const Segment& segment, const std::string& unit) {
-    std::map<std::pair<StorageId, OpKind>, size_t> packs;
-    for (const Param& p : segment.params) {
-      if (!p.tied.empty()) {
-        if (std::find(tied.begin(), tied.end(), p.tied) != tied.end()) continue;
-        tied.push_back(p.tied);
-      }
-      const Tensor& t = segment.tensor(p.tensor);
-      SyncParam out;
-      out.name = (unit.empty() ? segment.name : unit) + "." + t.name;
-      out.module = out.name.substr(0, out.name.rfind('.'));
-      out.unit = unit;
-      for (int d = 0; d < static_cast<int>(t.axes.size()); ++d) out.shape.push_back(number(local_size(t, d)));
-      if (const auto pack = packed_output(segment, p.tensor)) {
-        const auto [at, fresh] = packs.try_emplace(*pack, input.params.size());
-        if (!fresh) {  // one tensor of the code base: linear_qkv, gate and up
-          SyncParam& whole = input.params[at->second];
-          whole.shape = {whole.elements() + out.elements(), 1};
-          continue;
-        }
-      }
-      input.params.push_back(std::move(out));
-      if (segments) segments->push_back(place);
-    }
-    ++place;
-  };
-  if (first) add(graph.segments.front(), "");
-  for (size_t i = 0; i < layers.size(); ++i)
-    add(graph.segments[static_cast<size_t>(1 + layers[i])], "layers." + std::to_string(i));
-  if (last) add(graph.segments[static_cast<size_t>(graph.head())], "");
-  const MeshAxes axes = replica_axes(graph.structure);
-  if (!axes.empty()) input.groups = {{group_name(axes), number(group_size(axes))}};
-  return input;
-}
-
-SyncPolicy sync_policy(const Structure& structure, int64_t microbatches) {
+SyncPolicy sync_policy(const Structure& structure) {
   SyncPolicy policy;
   policy.strategy = structure.sync;
   policy.param_dtype = structure.dtype;
   policy.grad_dtype = structure.grad_dtype;
-  policy.microbatches = microbatches;
   policy.overlap = structure.overlap;
+  policy.every_microbatch = structure.every_microbatch;
+  policy.sharding = structure.reshards ? FsdpSharding::FullShard : FsdpSharding::ShardGradOp;
+  policy.recompute = structure.recompute == Recompute::Full;
   // The one buffer is padded to the group's size as in Megatron-LM; Megatron-core, which has the buckets, aligns more, but
   // that changes nothing for sizes that are multiples of 128.
   if (!structure.overlap) policy.param_alignment = policy.bucket_alignment = 1;
   return policy;
 }
 
-void bind_sync(Binding& binding, const Graph& graph, bool first, bool last, const std::vector<int>& layers) {
-  if (!stage_sync(graph, first, last, !layers.empty()).buckets) return;
-  const SyncInput input = sync_input(graph, binding, first, last, layers);
-  const auto plan = plan_sync(input, sync_policy(graph.structure, 1));
-  if (const auto* problem = std::get_if<Problem>(&plan)) throw std::invalid_argument(to_string(*problem));
-  int64_t buckets = 0, elements = 0;
-  for (const SyncAction& a : std::get<SyncPlan>(plan).actions) {
-    if (a.op == SyncOp::AllGather) continue;
-    ++buckets;
-    elements += a.elements;
-  }
-  binding.set(Symbol::intern("nb"), buckets);
-  binding.set(Symbol::intern("Pb"), elements / input.groups.front().size);
+SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel, int64_t microbatches) {
+  constexpr int64_t kMegabyte = int64_t{1} << 20;
+  SyncPolicy policy = sync_policy(structure);
+  policy.microbatches = microbatches;
+  policy.bucket_elements = parallel.ddp_bucket_size;
+  policy.bucket_bytes = parallel.bucket_cap_mb * kMegabyte;
+  policy.first_bucket_bytes = parallel.first_bucket_mb * kMegabyte;
+  policy.zero = parallel.zero;
+  return policy;
 }
+
+void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
+               const std::vector<std::vector<int>>& chunks) {
+  if (needs_plan(graph.structure))
+    bind_plan(binding, graph, sync_input(graph, binding, first, last, chunks), sync_policy(graph.structure, parallel, number(binding, "m")));
+  if (needs_schedule(graph.structure)) bind_chunk_gathers(binding, graph, first, last, chunks);
+}
+
+MeshAxes norm_group(const Graph& graph) { return graph.structure.clip_grad_norm ? norm_axes(graph) : MeshAxes{}; }
+
+MeshAxes loss_group(const Graph& graph) { return graph.structure.average_loss ? replica_groups(graph).front().axes : MeshAxes{}; }
 
 }  // namespace shardscape

@@ -1,53 +1,68 @@
 // What a policy of the sync planner makes of a stage, as expressions: shards and units in padded sizes, which are derived
-// symbols. Tests hold it against the planner's own numbers.
+// symbols, and what only the planner can count as symbols that bind_sync sets. Tests hold it against the planner's numbers.
 #pragma once
 
 #include <vector>
 
 #include "cost/grad_plan.h"
-#include "schedule/sync_plan.h"
-#include "symbolic/binding.h"
+#include "cost/sync_groups.h"
+#include "cost/sync_params.h"
 
 namespace shardscape {
 
+// When a gathered FSDP unit is freed: after each forward and each backward, after each backward, or after the one that
+// reduces (FSDP1 keeps what it did not reshard under no_sync).
+enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterReduction };
+
 // FSDP: what is gathered and reduced as one. A layer is a unit; embedding, head and what else is outside layers is the
-// root unit.
+// root unit. Parameters of another replica group are a unit of their own within it.
 struct SyncUnit {
   int segment = -1;            // of a layer; -1: the root
+  ReplicaGroup group;
+  UnitFreed freed = UnitFreed::AfterForward;
   Expr count;                  // of them on the stage
   Expr elements;               // on one rank before data parallelism, not padded
   Expr shard;                  // what each replica holds, padding included
   std::vector<GradReduction> inner;  // over groups inside a replica, of the whole unit, before it is scattered
   Expr full;                   // the gathered unit, padding included
+  Expr forward, backward;      // gathers in a step, of all units together
+  Expr reductions;             // likewise
 };
 
-// The ranks over which gradients are summed and states sharded: dp, and cp with it. Empty: there is nothing to sync.
-MeshAxes replica_axes(const Structure& structure);
+// Collectives over replicas, of a step.
+struct SyncRow {
+  Phase phase;
+  SyncOp op;
+  MeshAxes axes;
+  DType dtype;
+  Expr count, elements;        // of the full buffers, all of them together
+};
 
 struct StageSync {
   SyncStrategy strategy = SyncStrategy::DdpFlat;
-  Expr replicas;               // how many
   std::vector<DerivedSymbol> derived;  // to be defined on the stage's binding, in order
-  bool buckets = false;        // gradients are reduced in buckets that the planner makes of the numbers
-  Expr bucket_count;           // nb: bound by bind_sync
+  std::vector<SyncRow> rows;
   Expr owned;                  // parameters whose optimizer states a rank keeps, padding included
-  std::vector<SyncUnit> units; // FSDP; the root first where there is one
-  // Gathers of the root in a step. It stays gathered until the first backward that ends; with several microbatches in
-  // flight those after it gather it again for their backward.
-  Expr root_forward, root_backward;
-  Expr gathered;               // elements gathered at once: the root and two layers (the one that runs, the next one)
+  Expr buffers;                // elements of whole gradients, padding included
+  std::vector<SyncUnit> units; // FSDP; the root's first
+  Expr gathered;               // elements gathered at once: FSDP the root and two layers (the one that runs, the next one)
   Expr unreduced;              // elements of gradients that wait for their unit's reduction: the root's and one layer's
 };
 StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers);
 
-// The ordered parameters of one rank of a stage, for the planner. layers: kind of each layer on the stage. segments: set
-// to the place of each parameter's segment among those of the stage.
-SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, bool last, const std::vector<int>& layers,
-                     std::vector<size_t>* segments = nullptr);
-// The planner's policy for a design's structure.
-SyncPolicy sync_policy(const Structure& structure, int64_t microbatches);
-// Sets the symbols that only the planner can tell: nb buckets, and of the distributed optimizer Pb, what each rank owns
-// of them, padding included. Nothing without buckets.
-void bind_sync(Binding& binding, const Graph& graph, bool first, bool last, const std::vector<int>& layers);
+// The planner's policy: for a structure alone, and with the numbers of a design.
+SyncPolicy sync_policy(const Structure& structure);
+SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel, int64_t microbatches);
+
+// Sets the symbols that only the planner or the schedule can tell; the binding has the stage's others already. Of group
+// "" (dense) and "x" (the next one): Pb elements in nb reductions, Pgf in ngf gathers of the forward, Pgb in ngb of the
+// backward, Pgu in ngu of updated parameters; Po owned; of ZeRO-3 Pg elements whole at a time; Zb the reduce bucket.
+void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
+               const std::vector<std::vector<int>>& chunks);
+
+// The all-reduces of one number: of the gradients' norm (once), of the loss of every microbatch (on the last stage).
+// Empty where the design does without, or has nobody to do it with.
+MeshAxes norm_group(const Graph& graph);
+MeshAxes loss_group(const Graph& graph);
 
 }  // namespace shardscape

@@ -84,6 +84,7 @@ Binding bind_symbols(const Design& design) {
                                       {"Fs", m.shared_experts * m.expert_ffn}, {"ep", design.parallel.ep}, {"etp", design.parallel.expert_tp()}})
       binding.set(Symbol::intern(name), value);
   }
+  if (design.parallel.dp_shard > 0) binding.set(Symbol::intern("ds"), design.parallel.dp_shard);
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
   }

@@ -1,24 +1,100 @@
 // What the policy of gradient sync asks of the rest of the design.
+#include <algorithm>
+
+#include "base/units.h"
 #include "design/checks.h"
+#include "design/number_text.h"
 
 namespace shardscape {
+namespace {
+
+bool megatron(SyncStrategy s) { return s == SyncStrategy::DdpFlat || s == SyncStrategy::DistributedOptimizer; }
+bool fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
+bool deepspeed(SyncStrategy s) { return s >= SyncStrategy::Zero0 && s <= SyncStrategy::Zero3; }
+
+Fix sync_to(const char* policy) { return set_to("sync", std::string(policy)); }
+
+// Flags that only some policies read.
+void check_flags(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  const int64_t replicas = p.dp * p.cp;
+  const auto idle = [&](const char* flag, const char* off, bool used, const char* what, const char* accepted) {
+    if (replicas == 1)
+      checks.note(flag, "there are no replicas (dp = 1): it has no effect", accepted, {set_to(flag, std::string(off))});
+    else if (!used)
+      checks.note(flag, what, accepted, {set_to(flag, std::string(off))});
+  };
+  if (p.overlap_grad_reduce)
+    idle("overlap_grad_reduce", "false", megatron(p.sync), "it is Megatron's: this gradient sync has an order of its own",
+         "off, or the gradient sync ddp-flat or distributed-optimizer over dp of at least 2");
+  if (p.reduce_every_microbatch)
+    idle("reduce_every_microbatch", "false", fsdp(p.sync) || p.sync == SyncStrategy::DdpBuckets || p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3,
+         "this gradient sync reduces once a step", "off, or the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2");
+  if (!p.reshard_after_forward)
+    idle("reshard_after_forward", "true", fsdp(p.sync), "this gradient sync does not reshard", "on, or the gradient sync fsdp1 or fsdp2 over dp of at least 2");
+  if (p.average_loss) idle("average_loss", "false", true, "", "off, or dp of at least 2");
+}
+
+// DeepSpeed's pipeline engine takes stages 0 and 1 only: gradients are not reduced between its microbatches
+// (deepspeed/runtime/pipe/engine.py, PipelineEngine.__init__).
+void check_deepspeed(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  if (!deepspeed(p.sync)) return;
+  if (p.pp > 1 && (p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3)) {
+    const std::string policy = p.sync == SyncStrategy::Zero2 ? "zero-2" : "zero-3";
+    checks.error("sync", policy + " does not go with pipeline stages: it reduces gradients after every microbatch", "zero-1, fsdp1 or fsdp2, or pp = 1",
+                 {sync_to(p.virtual_stages > 1 ? "distributed-optimizer" : "zero-1"), sync_to("fsdp2")});
+  } else if (p.virtual_stages > 1) {
+    checks.error("sync", "DeepSpeed's pipelines have no virtual stages", "1 virtual stage, or another gradient sync",
+                 {set_to("virtual_stages", 1), sync_to("distributed-optimizer")});
+  }
+}
+
+void check_hybrid(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  if (p.dp_shard == 0) return;
+  const Fix all = set_to("dp_shard", 0);
+  const bool fits = p.dp % p.dp_shard == 0 && p.dp_shard * p.cp > 1;
+  if (!fsdp(p.sync)) {
+    std::vector<Fix> fixes{all};
+    if (fits) fixes.insert(fixes.end(), {sync_to("fsdp1"), sync_to("fsdp2")});
+    checks.error("dp_shard", "only FSDP shards inside a group of replicas and replicates across groups", "0, or the gradient sync fsdp1 or fsdp2",
+                 std::move(fixes));
+    return;
+  }
+  if (fits) return;
+  std::vector<int64_t> sizes = divisors(p.dp);
+  std::erase_if(sizes, [&](int64_t n) { return n * p.cp < 2; });
+  std::vector<Fix> fixes{all};
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), p.dp_shard);
+  if (above != sizes.begin()) offer(fixes, "dp_shard", *(above - 1));
+  if (above != sizes.end()) offer(fixes, "dp_shard", *above);
+  const std::string accepted = sizes.empty() ? "0" : "0, or a divisor of dp: " + or_list(sizes);
+  if (p.dp % p.dp_shard != 0)
+    checks.error("dp_shard", grouped(p.dp) + " replicas do not split into groups of " + grouped(p.dp_shard), accepted, std::move(fixes));
+  else
+    checks.error("dp_shard", "groups of one replica shard nothing", accepted, std::move(fixes));
+}
+
+}  // namespace
 
 void check_sync(Checks& checks) {
+  if (!checks.sound({"sync", "dp", "cp", "pp", "virtual_stages", "dp_shard"})) return;
   const ParallelSpec& p = checks.design.parallel;
-  if (p.overlap_grad_reduce && checks.sound({"sync", "dp", "cp"}) && (p.dp * p.cp == 1 || p.sync == SyncStrategy::Fsdp1 || p.sync == SyncStrategy::DdpBuckets)) {
-    checks.note("overlap_grad_reduce", p.dp * p.cp == 1 ? "there are no replicas (dp = 1): it has no effect"
-                                                 : "this gradient sync always overlaps: it has no effect",
-                "off, or the gradient sync ddp-flat or distributed-optimizer over dp of at least 2",
-                {set_to("overlap_grad_reduce", std::string("false"))});
-  }
-  if (!checks.sound({"sync", "dp", "cp", "virtual_stages"}) || p.sync == SyncStrategy::DdpFlat) return;
-  const Fix plain = set_to("sync", std::string("ddp-flat"));
+  check_flags(checks);
   if (p.dp * p.cp == 1) {
-    checks.note("sync", "there are no replicas to shard over (dp = 1): it has no effect", "dp of at least 2, or ddp-flat", {plain});
-  } else if (p.sync == SyncStrategy::Fsdp1 && p.virtual_stages > 1) {
-    checks.error("sync", "FSDP units with virtual stages are not supported", "1 virtual stage, or another gradient sync",
-                 {set_to("virtual_stages", 1), set_to("sync", std::string("distributed-optimizer")), plain});
+    if (p.dp_shard > 1)
+      checks.error("dp_shard", "there are no replicas to shard over (dp = 1)", "0", {set_to("dp_shard", 0)});
+    if (p.sync != SyncStrategy::DdpFlat)
+      checks.note("sync", "there are no replicas to shard over (dp = 1): it has no effect", "dp of at least 2, or ddp-flat", {sync_to("ddp-flat")});
+    return;
   }
+  // The ends of the pipeline would wait for each other in every microbatch.
+  if (p.reduce_every_microbatch && fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
+    checks.error("reduce_every_microbatch", "with pipeline stages the two ends reduce tied embeddings after the last microbatch only",
+                 "off, or embeddings that are not tied", {set_to("reduce_every_microbatch", std::string("false")), set_to("tied_embeddings", std::string("false"))});
+  check_hybrid(checks);
+  check_deepspeed(checks);
 }
 
 }  // namespace shardscape

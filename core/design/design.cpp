@@ -8,7 +8,7 @@ namespace shardscape {
 
 DeviceMesh device_mesh(const Design& design) {
   const ParallelSpec& p = design.parallel;
-  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.ep, p.etp}, p.order);
+  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp}, p.order);
 }
 
 Design default_design() {

@@ -44,12 +44,23 @@ inline constexpr Named<Dispatcher> kDispatchers[] = {{Dispatcher::AllToAll, "all
 inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1f1b", "1F1B"},
                                                      {ScheduleKind::GPipe, "gpipe", "GPipe"}};
 
-// Only policies that reports, memory and traces carry through are offered.
 inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
     {SyncStrategy::DdpFlat, "ddp-flat", "All-reduce (Megatron DDP)"},
-    {SyncStrategy::DdpBuckets, "ddp-buckets", "All-reduce in 25 MB buckets (PyTorch DDP)"},
-    {SyncStrategy::DistributedOptimizer, "distributed-optimizer", "Distributed optimizer (ZeRO-1)"},
-    {SyncStrategy::Fsdp1, "fsdp1", "FSDP, flat units (ZeRO-3)"}};
+    {SyncStrategy::DdpBuckets, "ddp-buckets", "All-reduce in buckets (PyTorch DDP)"},
+    {SyncStrategy::DistributedOptimizer, "distributed-optimizer", "Distributed optimizer (Megatron, ZeRO-1)"},
+    {SyncStrategy::Zero0, "zero-0", "ZeRO stage 0 (DeepSpeed)"},
+    {SyncStrategy::Zero1, "zero-1", "ZeRO stage 1 (DeepSpeed)"},
+    {SyncStrategy::Zero2, "zero-2", "ZeRO stage 2 (DeepSpeed)"},
+    {SyncStrategy::Zero3, "zero-3", "ZeRO stage 3 (DeepSpeed)"},
+    {SyncStrategy::Fsdp1, "fsdp1", "FSDP, flat units (PyTorch)"},
+    {SyncStrategy::Fsdp2, "fsdp2", "FSDP2, per parameter (PyTorch)"}};
+
+// One of DeepSpeed's limits.
+template <auto Field>
+constexpr KnobAccess zero_limit() {
+  return {[](const Design& d) { return KnobValue(std::in_place_type<int64_t>, d.parallel.zero.*Field); },
+          [](Design& d, const KnobValue& value) { d.parallel.zero.*Field = std::get<int64_t>(value); }};
+}
 
 template <auto Spec, auto Field, auto& Names>
 constexpr KnobAccess named() {
@@ -196,6 +207,47 @@ void add_model(TableWriter& table) {
              "hold it and reduce its gradient between them every step.");
 }
 
+void add_sync(TableWriter& table) {
+  using P = ParallelSpec;
+  using Z = ZeroLimits;
+  constexpr auto parallel = &Design::parallel;
+  table.number(member<parallel, &P::dp_shard>(), "dp_shard", "Sharding group", "ds", "replicas", 0, kMaxWorld,
+               "Hybrid sharding of fsdp1 and fsdp2: states are sharded inside groups of this many replicas and replicated across "
+               "them. Gradients are reduce-scattered inside (over fast links) and their shards all-reduced across. 0 shards over "
+               "all replicas.");
+  table.flag(member<parallel, &P::reshard_after_forward>(), "reshard_after_forward", "Reshard after forward",
+             "Of fsdp1 and fsdp2: units are freed after their forward and gathered again for the backward (FULL_SHARD). Off "
+             "keeps them whole until then (SHARD_GRAD_OP): fewer gathers, memory for all parameters of the stage.");
+  table.flag(member<parallel, &P::reduce_every_microbatch>(), "reduce_every_microbatch", "Reduce every microbatch",
+             "Of ddp-buckets, fsdp1 and fsdp2: gradients are reduced after the backward of each microbatch, as PyTorch does "
+             "without no_sync, instead of once a step. zero-2 and zero-3 always do, Megatron's policies, zero-0 and zero-1 never.");
+  table.number(member<parallel, &P::bucket_cap_mb>(), "bucket_cap_mb", "DDP bucket", "", "MB", 1, kMaxBucketMb,
+               "Of ddp-buckets: gradients of so many times 2^20 bytes close a bucket, bucket_cap_mb of PyTorch's DDP.");
+  table.number(member<parallel, &P::first_bucket_mb>(), "first_bucket_mb", "First DDP bucket", "", "MB", 1, kMaxBucketMb,
+               "Of ddp-buckets: size of the first bucket of the backward, small so that reduction starts early.");
+  table.number(member<parallel, &P::ddp_bucket_size>(), "ddp_bucket_size", "Megatron bucket", "", "elements", 0, kMaxBucket,
+               "Of ddp-flat and distributed-optimizer with overlap_grad_reduce: elements that close a bucket (ddp-bucket-size). 0 "
+               "is Megatron's default, 40 million or a million per replica, whichever is more.");
+  table.number(zero_limit<&Z::reduce_bucket_size>(), "zero_reduce_bucket_size", "ZeRO reduce bucket", "", "elements", 1, kMaxBucket,
+               "DeepSpeed's reduce_bucket_size: gradients that are reduced at once. zero-2 and zero-3 hold a buffer of this size.");
+  table.number(zero_limit<&Z::allgather_bucket_size>(), "zero_allgather_bucket_size", "ZeRO all-gather bucket", "", "elements", 1, kMaxBucket,
+               "DeepSpeed's allgather_bucket_size: of zero-0 to zero-2, updated parameters that are gathered at once.");
+  table.number(zero_limit<&Z::prefetch_bucket_size>(), "stage3_prefetch_bucket_size", "ZeRO-3 prefetch", "", "elements", 0, kMaxBucket,
+               "DeepSpeed's stage3_prefetch_bucket_size: parameters of modules ahead that zero-3 gathers beside the current one. 0 "
+               "gathers none ahead.");
+  table.number(zero_limit<&Z::param_persistence_threshold>(), "stage3_param_persistence_threshold", "ZeRO-3 persistence", "", "elements", 0, kMaxBucket,
+               "DeepSpeed's stage3_param_persistence_threshold: smaller parameters stay gathered after their first use in a step.");
+  table.number(zero_limit<&Z::max_live_parameters>(), "stage3_max_live_parameters", "ZeRO-3 live parameters", "", "elements", 0, kMaxBucket,
+               "DeepSpeed's stage3_max_live_parameters: so many gathered parameters stop the prefetch.");
+  table.number(zero_limit<&Z::max_reuse_distance>(), "stage3_max_reuse_distance", "ZeRO-3 reuse distance", "", "elements", 0, kMaxBucket,
+               "DeepSpeed's stage3_max_reuse_distance: parameters used again within so many elements of other ones stay gathered.");
+  table.flag(member<parallel, &P::clip_grad_norm>(), "clip_grad_norm", "Clip gradient norm",
+             "One more all-reduce before the optimizer: the squared norm of gradients, summed over all ranks that hold different "
+             "ones (tensor-parallel ranks, stages, shards). One number.");
+  table.flag(member<parallel, &P::average_loss>(), "average_loss", "Average loss",
+             "The last stage all-reduces the loss of every microbatch over the replicas, for the log. One number each.");
+}
+
 void add_parallelism(TableWriter& table) {
   using P = ParallelSpec;
   constexpr auto parallel = &Design::parallel;
@@ -227,13 +279,14 @@ void add_parallelism(TableWriter& table) {
                "to 0.8) first trades the sequence split over tp for a split by hidden; allgather gathers all tokens of the expert "
                "group on every rank and reduce-scatters the sums, which pays for few ranks and many experts per token.");
   table.choice(named<parallel, &P::sync, kSyncStrategies>(), "sync", "Gradient sync", choices_of(kSyncStrategies),
-               "What replicas do with gradients and states. ddp-flat keeps everything whole and all-reduces one flat buffer "
-               "a step; ddp-buckets (PyTorch) does so in buckets of 25 MB while the last backward runs. distributed-optimizer (Megatron) reduce-scatters it, keeps 1/dp of the optimizer states and gathers "
-               "the updated parameters. fsdp1 (PyTorch, FULL_SHARD, no_sync while accumulating) shards parameters too: each "
-               "layer is gathered for its forward and again for its backward, embedding and head together once.");
+               "What replicas do with gradients, states and parameters. ddp-flat (Megatron) and ddp-buckets (PyTorch) keep all "
+               "whole and all-reduce gradients. distributed-optimizer (Megatron) and zero-1 keep 1/dp of the optimizer states and "
+               "gather the updated parameters; zero-2 also keeps only its part of the gradients. zero-3, fsdp1 and fsdp2 shard "
+               "parameters too, and gather them before each use in forward and backward.");
   table.flag(member<parallel, &P::overlap_grad_reduce>(), "overlap_grad_reduce", "Overlap grad reduce",
              "Of ddp-flat and distributed-optimizer: gradients are reduced in buckets of at least 40 million elements (or a "
              "million per replica) as the last backward fills them, instead of all at its end.");
+  add_sync(table);
   table.flag(member<parallel, &P::sequence_parallel>(), "sequence_parallel", "Sequence parallel",
              "Splits norms and the residual stream over the tensor-parallel ranks by sequence. Saves activation memory; "
              "each all-reduce becomes a reduce-scatter and an all-gather of the same volume, and backward gathers the "

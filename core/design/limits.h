@@ -19,6 +19,8 @@ inline constexpr int64_t kMaxVocabMultiple = int64_t{1} << 20;
 inline constexpr int64_t kMaxSeq = int64_t{1} << 26;
 inline constexpr int64_t kMaxBatch = int64_t{1} << 24;
 inline constexpr int64_t kMaxMicrobatch = int64_t{1} << 20;
+inline constexpr int64_t kMaxBucket = int64_t{1} << 40;  // elements
+inline constexpr int64_t kMaxBucketMb = int64_t{1} << 20;
 inline constexpr int64_t kMaxGpusPerNode = 4096;
 inline constexpr int64_t kMaxStageMicrobatches = int64_t{1} << 20;  // pp·m: longer schedules would not be answered at once
 

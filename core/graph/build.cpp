@@ -8,6 +8,26 @@
 
 namespace shardscape {
 
+namespace {
+
+void set_sync(const Design& design, Structure& s) {
+  const ParallelSpec& p = design.parallel;
+  s.clip_grad_norm = p.clip_grad_norm;
+  if (!s.dp && !s.cp) return;
+  s.sync = p.sync;
+  s.average_loss = p.average_loss;
+  const bool accumulates = design.workload.batch > design.workload.microbatch * p.dp;
+  const bool fsdp = s.sync == SyncStrategy::Fsdp1 || s.sync == SyncStrategy::Fsdp2;
+  const bool megatron = s.sync == SyncStrategy::DdpFlat || s.sync == SyncStrategy::DistributedOptimizer;
+  s.overlap = megatron && p.overlap_grad_reduce;
+  s.every_microbatch = accumulates && p.reduce_every_microbatch && (fsdp || s.sync == SyncStrategy::DdpBuckets);
+  s.accumulates = accumulates && fsdp && !s.every_microbatch;
+  s.reshards = !fsdp || p.reshard_after_forward;
+  s.hybrid = fsdp && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
+}
+
+}  // namespace
+
 Structure structure_of(const Design& design) {
   Structure s;
   s.architecture = design.model.architecture;
@@ -41,10 +61,7 @@ Structure structure_of(const Design& design) {
   s.recompute = design.workload.recompute;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
   s.split_checkpoints = s.recompute == Recompute::Full && design.workload.distribute_saved_activations && s.tp && !s.sequence_parallel;
-  if (s.dp || s.cp) s.sync = design.parallel.sync;
-  const bool megatron = s.sync == SyncStrategy::DdpFlat || s.sync == SyncStrategy::DistributedOptimizer;
-  s.overlap = (s.dp || s.cp) && megatron && design.parallel.overlap_grad_reduce;
-  if (s.sync == SyncStrategy::Fsdp1) s.accumulates = design.workload.batch > design.workload.microbatch * design.parallel.dp;
+  set_sync(design, s);
   return s;
 }
 

@@ -136,6 +136,10 @@ struct Structure {
   SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
   bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
+  bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
+  bool reshards = true;          // FSDP: units are freed between forward and backward
+  bool hybrid = false;           // FSDP: dp is split into dp_replicate x dp_shard
+  bool clip_grad_norm = false, average_loss = false;
   auto operator<=>(const Structure&) const = default;
 };
 

@@ -6,7 +6,8 @@
 namespace shardscape {
 namespace {
 
-constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "edp", "edp", "etp", "ep"};
+constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "dp_replicate", "dp_shard",
+                                                              "edp", "edp", "etp", "ep"};
 
 constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
 
@@ -25,11 +26,15 @@ std::string_view mesh_axis_name(MeshAxis axis) { return kNames[index(axis)]; }
 const Expr& mesh_axis_degree(MeshAxis axis) {
   static const std::array<Expr, kMeshAxisCount> degrees = [] {
     const Expr tp(Symbol::intern("tp")), dp(Symbol::intern("dp")), cp(Symbol::intern("cp")), kv_heads(Symbol::intern("G"));
-    const Expr ep(Symbol::intern("ep")), etp(Symbol::intern("etp"));
-    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads,
+    const Expr ep(Symbol::intern("ep")), etp(Symbol::intern("etp")), shard(Symbol::intern("ds"));
+    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard,
                                             dp * cp / ep, dp * cp * tp / (ep * etp), etp, ep};
   }();
   return degrees[index(axis)];
+}
+
+bool is_replica_axis(MeshAxis axis) {
+  return axis == MeshAxis::Dp || axis == MeshAxis::Cp || axis == MeshAxis::Edp || axis == MeshAxis::EdpFolded;
 }
 
 std::string group_name(const MeshAxes& axes) {
@@ -94,6 +99,11 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   degree_[index(MeshAxis::TpKv)] = degrees.tp / copies;
   stride_[index(MeshAxis::TpRep)] = stride_[index(MeshAxis::Tp)];
   stride_[index(MeshAxis::TpKv)] = stride_[index(MeshAxis::Tp)] * copies;
+  const bool hybrid = degrees.dp_shard >= 1 && degrees.dp % degrees.dp_shard == 0;
+  degree_[index(MeshAxis::DpShard)] = hybrid ? degrees.dp_shard : degrees.dp;
+  degree_[index(MeshAxis::DpRep)] = degrees.dp / degree_[index(MeshAxis::DpShard)];
+  stride_[index(MeshAxis::DpShard)] = stride_[index(MeshAxis::Dp)];
+  stride_[index(MeshAxis::DpRep)] = stride_[index(MeshAxis::Dp)] * degree_[index(MeshAxis::DpShard)];
   // Experts: etp fastest, then ep, then edp, within what is left of a stage's ranks in their order.
   folded_ = degrees.etp > 0 && degrees.etp != degrees.tp;
   const int64_t covered = degrees.dp * degrees.cp * (folded_ ? degrees.tp : 1), etp = folded_ ? degrees.etp : 1;
@@ -172,6 +182,8 @@ int merge_class(MeshAxis axis) {
     case MeshAxis::Etp:
     case MeshAxis::Ep: return 1;  // tp_ep: all that hold parts of the same experts' tokens
     case MeshAxis::Dp:
+    case MeshAxis::DpRep:
+    case MeshAxis::DpShard:
     case MeshAxis::Cp: return 2;  // gradients are reduced over both at once
     default: return 10 + static_cast<int>(axis);
   }

@@ -11,13 +11,16 @@
 
 namespace shardscape {
 
-// TpKv x TpRep refine Tp where KV heads are fewer than tp: each KV head then lives on tp/G ranks. Experts have a mesh of
-// their own over the ranks of a stage: Edp x Ep covers dp x cp where experts are split over tp as everything else is;
-// EdpFolded x Ep x Etp covers dp x cp x tp where their tensor parallelism has a degree of its own.
-enum class MeshAxis : uint8_t { Pp, Dp, Cp, Tp, TpKv, TpRep, Edp, EdpFolded, Etp, Ep };
-inline constexpr int kMeshAxisCount = 10;
+// TpKv x TpRep refine Tp where KV heads are fewer than tp: each KV head then lives on tp/G ranks.
+// DpRep x DpShard refine Dp under hybrid sharding: states are sharded inside a group of neighbours, replicated across groups.
+// Experts have a mesh of their own over the ranks of a stage: Edp x Ep covers dp x cp where experts are split over tp as
+// everything else is; EdpFolded x Ep x Etp covers dp x cp x tp where their tensor parallelism has a degree of its own.
+enum class MeshAxis : uint8_t { Pp, Dp, Cp, Tp, TpKv, TpRep, DpRep, DpShard, Edp, EdpFolded, Etp, Ep };
+inline constexpr int kMeshAxisCount = 12;
 std::string_view mesh_axis_name(MeshAxis axis);  // "tp", "tp_kv"
-const Expr& mesh_axis_degree(MeshAxis axis);     // tp; G for tp_kv; tp/G for tp_rep
+const Expr& mesh_axis_degree(MeshAxis axis);     // tp; G for tp_kv; tp/G for tp_rep; ds for dp_shard; dp/ds for dp_replicate
+// Along it lie replicas of parameters that saw other tokens: gradients that are Partial on it are summed by the gradient sync.
+bool is_replica_axis(MeshAxis axis);
 
 using MeshAxes = std::vector<MeshAxis>;          // major to minor
 std::string group_name(const MeshAxes& axes);    // "tp"; {TpKv, TpRep} is "tp" too
@@ -36,6 +39,7 @@ bool parse_rank_order(std::string_view text, RankOrder& out);
 struct MeshDegrees {
   int64_t tp = 1, cp = 1, dp = 1, pp = 1;
   int64_t kv_heads = 1;  // splits tp where it is smaller
+  int64_t dp_shard = 0;  // splits dp where it divides it; 0: dp as a whole shards
   int64_t ep = 1;
   int64_t etp = 0;       // 0: as tp
 };

@@ -28,6 +28,14 @@ enum class SyncStrategy : uint8_t {
   Fsdp2                  // per parameter
 };
 
+// DeepSpeed's limits, in elements, under its names; those of ZeRO-3 without their prefix stage3_.
+struct ZeroLimits {
+  int64_t reduce_bucket_size = 500'000'000, allgather_bucket_size = 500'000'000;
+  int64_t prefetch_bucket_size = 50'000'000, param_persistence_threshold = 100'000;
+  int64_t max_live_parameters = 1'000'000'000, max_reuse_distance = 1'000'000'000;
+  friend bool operator==(const ZeroLimits&, const ZeroLimits&) = default;
+};
+
 struct ParallelSpec {
   int64_t tp = 1, pp = 1, dp = 1, cp = 1;
   int64_t ep = 1;                        // ranks that share the experts of a layer, out of dp x cp (x tp / etp)
@@ -44,6 +52,13 @@ struct ParallelSpec {
   bool scatter_gather_pipeline = false;  // each tp rank sends its share of a message, the receivers gather it
   SyncStrategy sync = SyncStrategy::DdpFlat;
   bool overlap_grad_reduce = false;      // Megatron's policies: in buckets, while the last backward runs
+  int64_t dp_shard = 0;                  // FSDP: replicas that share one copy of the states; 0: all of them
+  bool reshard_after_forward = true;     // FSDP: off is SHARD_GRAD_OP
+  bool reduce_every_microbatch = false;  // PyTorch: without no_sync while accumulating
+  int64_t ddp_bucket_size = 0;           // Megatron's buckets, elements; 0: 40 million, or a million per replica
+  int64_t bucket_cap_mb = 25, first_bucket_mb = 1;  // PyTorch DDP's buckets, 2^20 bytes
+  ZeroLimits zero;
+  bool clip_grad_norm = false, average_loss = false;  // all-reduces of one number each
   // Experts on a mesh of their own that covers tp too.
   bool folds_experts() const { return etp > 0 && etp != tp; }
   int64_t expert_tp() const { return etp > 0 ? etp : tp; }

@@ -165,10 +165,7 @@ class ReportMaker {
   }
 
   void fill(StageReport& s, const StageShape& shape, const Graph& graph) {
-    std::vector<int> kinds;
-    for (const StageChunk& chunk : s.chunks)
-      for (int64_t i = 0; i < chunk.layers; ++i) kinds.push_back(kind_of(graph, chunk.first_layer + i));
-    bind_sync(s.binding, graph, shape.first, shape.last, kinds);
+    bind_sync(s.binding, graph, r_.design.parallel, shape.first, shape.last, chunk_kinds(graph, s, r_.design.model));
     if (const auto error = define(s.binding, shape.derived)) {
       Problem p;
       p.where = "sync";
@@ -236,6 +233,16 @@ std::shared_ptr<const Report> make_report(const Design& design, std::stop_token 
   if (stop.stop_requested()) return nullptr;
   report->elapsed_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return report;
+}
+
+std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport& stage, const ModelSpec& model) {
+  std::vector<std::vector<int>> kinds;
+  for (const StageChunk& chunk : stage.chunks) {
+    std::vector<int>& of = kinds.emplace_back();
+    for (int64_t i = 0; i < chunk.layers; ++i)
+      of.push_back(graph.layer_kind(chunk.first_layer + i, model));
+  }
+  return kinds;
 }
 
 const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage) {

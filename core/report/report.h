@@ -86,6 +86,9 @@ struct Report {
 // Never throws for a person's input; thread safe. Returns nothing when stopped.
 std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop = {});
 
+// Of every virtual stage here, the kinds of its layers.
+std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport& stage, const ModelSpec& model);
+
 // Derived symbols that only stages of this shape have: shards and units of the gradient sync. Values: stage.binding.
 const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage);
 

@@ -18,7 +18,8 @@ std::vector<Bucket> buckets_of(const SyncScope& scope) {
   const bool sharded = scope.policy.strategy == SyncStrategy::DistributedOptimizer;
   const int64_t start = sharded ? scope.policy.param_alignment : 1;
   const int64_t end = sharded ? std::lcm(scope.group.size, scope.policy.bucket_alignment) : 1;
-  const int64_t full = std::max<int64_t>(40'000'000, 1'000'000 * scope.group.size);
+  const int64_t usual = std::max<int64_t>(40'000'000, 1'000'000 * scope.group.size);
+  const int64_t full = scope.policy.bucket_elements > 0 ? scope.policy.bucket_elements : usual;
   std::vector<Bucket> out(1);
   // The buffer is filled in reverse order of declaration, whatever order gradients come in.
   for (auto p = scope.params.rbegin(); p != scope.params.rend(); ++p) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "schedule/sync_rules.h"
 
@@ -29,6 +30,7 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
   at_least("first_bucket_bytes", policy.first_bucket_bytes, 1);
   at_least("param_alignment", policy.param_alignment, 1);
   at_least("bucket_alignment", policy.bucket_alignment, 1);
+  at_least("bucket_elements", policy.bucket_elements, 0);
   at_least("reduce_bucket_size", policy.zero.reduce_bucket_size, 1);
   at_least("allgather_bucket_size", policy.zero.allgather_bucket_size, 1);
   at_least("prefetch_bucket_size", policy.zero.prefetch_bucket_size, 0);
@@ -38,12 +40,14 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
   for (const SyncGroup& group : input.groups) {
     at_least(group.name.c_str(), group.size, 1);
     at_least(group.across.c_str(), group.across_size, 1);
-    const bool fsdp = policy.strategy == SyncStrategy::Fsdp1 || policy.strategy == SyncStrategy::Fsdp2;
-    if (group.across_size > 1 && !fsdp)
+    if (group.across_size > 1 && !is_fsdp(policy.strategy))
       out.push_back(wrong(group.across, "only FSDP replicates shards across groups", "no replica group, or FSDP"));
     else if (group.across_size > 1 && policy.sharding == FsdpSharding::NoShard)
       out.push_back(wrong(group.across, "without sharding there are no shards to replicate", "one group of all replicas"));
   }
+  for (const SyncReuse& again : input.reused)
+    if (again.param < 0 || again.param >= static_cast<int>(input.params.size()))
+      out.push_back(wrong(again.module, "it names parameter " + std::to_string(again.param), "one of those listed"));
   for (const SyncParam& param : input.params) {
     if (param.group < 0 || param.group >= static_cast<int>(input.groups.size()))
       out.push_back(wrong(param.name, "it names group " + std::to_string(param.group),
@@ -65,6 +69,49 @@ int64_t sync_turns(SyncTurn turn, int64_t microbatches) {
     case SyncTurn::Last: break;
   }
   return 1;
+}
+
+bool sync_happens(SyncTurn turn, int64_t microbatch, int64_t microbatches) {
+  switch (turn) {
+    case SyncTurn::Every: return true;
+    case SyncTurn::First: return microbatch == 0;
+    case SyncTurn::Rest: return microbatch > 0;
+    case SyncTurn::Last: break;
+  }
+  return microbatch + 1 == microbatches;
+}
+
+bool is_fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
+bool is_deepspeed(SyncStrategy s) { return s >= SyncStrategy::Zero0 && s <= SyncStrategy::Zero3; }
+bool shards_parameters(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::Zero3; }
+bool shards_gradients(SyncStrategy s) { return shards_parameters(s) || s == SyncStrategy::Zero2; }
+bool shards_states(SyncStrategy s) {
+  return shards_gradients(s) || s == SyncStrategy::Zero1 || s == SyncStrategy::DistributedOptimizer;
+}
+
+std::vector<SyncKind> sync_kinds(const SyncPolicy& policy) {
+  const SyncTurn reduced = policy.every_microbatch ? SyncTurn::Every : SyncTurn::Last;
+  const Phase phase = policy.overlap ? Phase::Backward : Phase::GradReduce;
+  const SyncKind updated{Phase::Step, SyncOp::AllGather};
+  switch (policy.strategy) {
+    case SyncStrategy::DdpFlat: return {{phase, SyncOp::AllReduce}};
+    case SyncStrategy::DistributedOptimizer: return {{phase, SyncOp::ReduceScatter}, {Phase::ParamGather, SyncOp::AllGather}};
+    case SyncStrategy::DdpBuckets: return {{Phase::Backward, SyncOp::AllReduce, reduced}};
+    case SyncStrategy::Zero0:
+      if (policy.param_dtype != DType::BF16) return {{Phase::Backward, SyncOp::AllReduce}};
+      [[fallthrough]];
+    case SyncStrategy::Zero1: return {{Phase::Backward, SyncOp::AllReduce}, updated};
+    case SyncStrategy::Zero2: return {{Phase::Backward, SyncOp::Reduce, SyncTurn::Every}, updated};
+    case SyncStrategy::Zero3:
+      return {{Phase::Forward, SyncOp::AllGather}, {Phase::Backward, SyncOp::AllGather}, {Phase::Backward, SyncOp::ReduceScatter, SyncTurn::Every}};
+    case SyncStrategy::Fsdp1:
+    case SyncStrategy::Fsdp2: break;
+  }
+  if (policy.sharding == FsdpSharding::NoShard) return {{Phase::Backward, SyncOp::AllReduce, reduced}};
+  std::vector<SyncKind> out{{Phase::Forward, SyncOp::AllGather}, {Phase::Backward, SyncOp::ReduceScatter, reduced},
+                            {Phase::Backward, SyncOp::AllReduce, reduced}};
+  if (policy.sharding == FsdpSharding::FullShard) out.push_back({Phase::Backward, SyncOp::AllGather});
+  return out;
 }
 
 int64_t SyncParam::elements() const {
@@ -98,8 +145,13 @@ std::vector<SyncModule> modules_of(const SyncScope& scope) {
   std::vector<SyncModule> out;
   for (const int p : scope.params) {
     if (out.empty() || scope.param(out.back().params.front()).module != scope.param(p).module)
-      out.push_back({scope.param(p).unit, {}});
+      out.push_back({scope.param(p).unit, {}, p});
     out.back().params.push_back(p);
+  }
+  for (size_t i = 0; i < scope.input.reused.size(); ++i) {
+    const int p = scope.input.reused[i].param;
+    if (std::find(scope.params.begin(), scope.params.end(), p) != scope.params.end())
+      out.push_back({"", {p}, static_cast<int>(scope.input.params.size() + i)});
   }
   return out;
 }
@@ -123,24 +175,28 @@ std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPoli
   if (auto problems = problems_of(input, policy); !problems.empty()) return problems.front();
   SyncPlan plan;
   const std::vector<int> ready = gradient_order(input.params);
-  for (int g = 0; g < static_cast<int>(input.groups.size()); ++g) {
-    const SyncGroup& group = input.groups[static_cast<size_t>(g)];
-    SyncScope scope{input, policy, group, {}, {}, plan};
-    for (int i = 0; i < static_cast<int>(input.params.size()); ++i)
-      if (scope.param(i).group == g) scope.params.push_back(i);
-    for (const int i : ready)
-      if (scope.param(i).group == g) scope.gradients.push_back(i);
-    if (scope.params.empty() || group.size * group.across_size == 1) continue;
-    switch (policy.strategy) {
-      case SyncStrategy::DdpFlat:
-      case SyncStrategy::DistributedOptimizer: plan_megatron(scope); break;
-      case SyncStrategy::DdpBuckets: plan_ddp_buckets(scope); break;
-      case SyncStrategy::Zero0:
-      case SyncStrategy::Zero1:
-      case SyncStrategy::Zero2: plan_zero(scope); break;
-      case SyncStrategy::Zero3: plan_zero3(scope); break;
-      case SyncStrategy::Fsdp1:
-      case SyncStrategy::Fsdp2: plan_fsdp(scope); break;
+  int chunks = 1;
+  for (const SyncParam& p : input.params) chunks = std::max(chunks, p.chunk + 1);
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    for (int g = 0; g < static_cast<int>(input.groups.size()); ++g) {
+      const SyncGroup& group = input.groups[static_cast<size_t>(g)];
+      SyncScope scope{input, policy, group, {}, {}, plan};
+      const auto here = [&](int i) { return scope.param(i).group == g && scope.param(i).chunk == chunk; };
+      for (int i = 0; i < static_cast<int>(input.params.size()); ++i)
+        if (here(i)) scope.params.push_back(i);
+      std::copy_if(ready.begin(), ready.end(), std::back_inserter(scope.gradients), here);
+      if (scope.params.empty() || group.size * group.across_size == 1) continue;
+      switch (policy.strategy) {
+        case SyncStrategy::DdpFlat:
+        case SyncStrategy::DistributedOptimizer: plan_megatron(scope); break;
+        case SyncStrategy::DdpBuckets: plan_ddp_buckets(scope); break;
+        case SyncStrategy::Zero0:
+        case SyncStrategy::Zero1:
+        case SyncStrategy::Zero2: plan_zero(scope); break;
+        case SyncStrategy::Zero3: plan_zero3(scope); break;
+        case SyncStrategy::Fsdp1:
+        case SyncStrategy::Fsdp2: plan_fsdp(scope); break;
+      }
     }
   }
   std::erase_if(plan.actions, [](const SyncAction& a) { return a.group_size == 1 || a.elements == 0; });

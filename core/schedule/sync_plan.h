@@ -26,6 +26,7 @@ struct SyncParam {
   std::string unit;            // wrapped as one: "layers.3"; empty: the root unit
   std::vector<int64_t> shape;  // on this rank, before data parallelism shards it
   int group = 0;               // index into SyncInput::groups
+  int chunk = 0;               // virtual stage: each is wrapped on its own, with its own buffers and root unit
   int64_t elements() const;
 };
 
@@ -37,16 +38,16 @@ struct SyncGroup {
   int64_t across_size = 1;
 };
 
-struct SyncInput {
-  std::vector<SyncParam> params;  // in the order of use in the forward pass
-  std::vector<SyncGroup> groups{SyncGroup{}};
+// A module after all others that uses a parameter of an earlier one: the head of tied embeddings.
+struct SyncReuse {
+  int param = 0;
+  std::string module;
 };
 
-// DeepSpeed's limits, in elements, under its names.
-struct ZeroLimits {
-  int64_t reduce_bucket_size = 500'000'000, allgather_bucket_size = 500'000'000;
-  int64_t prefetch_bucket_size = 50'000'000, param_persistence_threshold = 100'000;
-  int64_t max_live_parameters = 1'000'000'000, max_reuse_distance = 1'000'000'000;
+struct SyncInput {
+  std::vector<SyncParam> params;  // in the order of use in the forward pass
+  std::vector<SyncReuse> reused{};
+  std::vector<SyncGroup> groups{SyncGroup{}};
 };
 
 enum class FsdpSharding : uint8_t { FullShard, ShardGradOp, NoShard };
@@ -57,13 +58,15 @@ struct SyncPolicy {
   DType grad_dtype = DType::FP32;    // of reduced gradients
   int64_t microbatches = 1;
   bool overlap = false;              // Megatron: in buckets, while the backward runs
-  // Reduce after every microbatch instead of once (no_sync unused). ZeRO-2 and ZeRO-3 always do.
+  // PyTorch: reduce after every microbatch instead of once (no_sync unused). ZeRO-2 and ZeRO-3 always do, the others never.
   bool every_microbatch = false;
   // PyTorch DDP: bytes of gradients that close a bucket.
   int64_t bucket_bytes = 25 << 20, first_bucket_bytes = 1 << 20;
   // Megatron: start of every parameter and end of every bucket under the distributed optimizer are multiples of these
   // (the latter of the group's size too). 2022: 1 and 1; Megatron-core: 64 and 128.
   int64_t param_alignment = 64, bucket_alignment = 128;
+  int64_t bucket_elements = 0;       // Megatron: that close a bucket; 0: 40 million, or a million per rank of the group
+  bool recompute = false;            // ZeRO-3: the backward of a unit runs its forward again
   ZeroLimits zero;
   FsdpSharding sharding = FsdpSharding::FullShard;
 };
@@ -74,8 +77,9 @@ std::string_view sync_op_name(SyncOp op);  // "reduce_scatter"
 // Of which microbatches of a step an action is part.
 enum class SyncTurn : uint8_t { Every, First, Rest, Last };
 int64_t sync_turns(SyncTurn turn, int64_t microbatches);  // how many
+bool sync_happens(SyncTurn turn, int64_t microbatch, int64_t microbatches);
 
-// The point of the step that an action belongs to; `param` indexes SyncInput::params.
+// The point of the step that an action belongs to; `param` indexes SyncInput::params, and beyond them its reused modules.
 enum class SyncWhen : uint8_t {
   BeforeForward,   // of the module of this parameter
   BeforeBackward,  // of the module of this parameter
@@ -99,13 +103,29 @@ struct SyncAction {
   int64_t root = -1;           // member of the group, of reduce and broadcast
   SyncTurn turn = SyncTurn::Last;
   SyncWhen when = SyncWhen::AfterBackward;
-  int param = -1;              // -1 with AfterBackward and AfterOptimizer
+  int param = -1;              // -1 with AfterBackward and AfterOptimizer; from params.size() on it counts the reused
   std::vector<SyncPart> parts; // in order within the buffer
 };
 
 struct SyncPlan {
   std::vector<SyncAction> actions;  // in order of issue within their microbatch
+  int64_t gathered = 0;             // ZeRO-3: most elements that are whole on a rank at a time
 };
+
+// A kind of collective that a policy issues, whatever the sizes.
+struct SyncKind {
+  Phase phase = Phase::GradReduce;
+  SyncOp op = SyncOp::AllReduce;
+  SyncTurn turn = SyncTurn::Last;   // of reductions: every one of them
+  bool gathers() const { return op == SyncOp::AllGather; }
+};
+std::vector<SyncKind> sync_kinds(const SyncPolicy& policy);
+// What of the optimizer's work a policy spreads over replicas beside its states.
+bool shards_states(SyncStrategy strategy);
+bool shards_gradients(SyncStrategy strategy);
+bool shards_parameters(SyncStrategy strategy);
+bool is_fsdp(SyncStrategy strategy);
+bool is_deepspeed(SyncStrategy strategy);
 
 struct SyncTotalKey {
   Phase phase;

@@ -31,8 +31,9 @@ int64_t elements_of(const std::vector<SyncPart>& parts);
 struct SyncModule {
   std::string unit;
   std::vector<int> params;
+  int at = 0;  // as SyncAction::param
 };
-std::vector<SyncModule> modules_of(const SyncScope& scope);
+std::vector<SyncModule> modules_of(const SyncScope& scope);  // reused ones last
 
 void plan_megatron(const SyncScope& scope);      // sync_megatron.cpp
 void plan_ddp_buckets(const SyncScope& scope);   // sync_ddp.cpp

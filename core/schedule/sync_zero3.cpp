@@ -16,18 +16,31 @@ struct Call {
   int at = -1;  // parameter of this module, or of the next one that has any
 };
 
+// The forward of the root or a unit: itself, then its modules. In the backward it is a replay.
+using Modules = std::vector<SyncModule>;
+void call(Modules::const_iterator begin, Modules::const_iterator end, bool backward, std::vector<Call>& out) {
+  std::string unit;
+  for (auto m = begin; m != end; ++m) {
+    if (m->unit != unit && !m->unit.empty()) out.push_back({backward, {}, m->at});
+    unit = m->unit;
+    out.push_back({backward, m->params, m->at});
+  }
+}
+
 std::vector<Call> calls_of(const SyncScope& scope) {
-  std::vector<SyncModule> modules = modules_of(scope);
-  std::vector<Call> out;
-  for (const bool backward : {false, true}) {
-    out.push_back({backward, {}, modules.front().params.front()});
-    std::string unit;
-    for (const SyncModule& m : modules) {
-      if (m.unit != unit && !m.unit.empty()) out.push_back({backward, {}, m.params.front()});
-      unit = m.unit;
-      out.push_back({backward, m.params, m.params.front()});
-    }
-    std::reverse(modules.begin(), modules.end());
+  Modules modules = modules_of(scope);
+  std::vector<Call> out{{false, {}, modules.front().at}};
+  call(modules.begin(), modules.end(), false, out);
+  out.push_back({true, {}, modules.back().at});
+  // Backwards, unit by unit; under recompute each runs forward once more before.
+  for (auto end = modules.cend(); end != modules.cbegin();) {
+    auto begin = end - 1;
+    while (begin != modules.cbegin() && !begin->unit.empty() && (begin - 1)->unit == begin->unit) --begin;
+    if (scope.policy.recompute && !begin->unit.empty()) call(begin, end, true, out);
+    Modules back(begin, end);
+    std::reverse(back.begin(), back.end());
+    call(back.begin(), back.end(), true, out);
+    end = begin;
   }
   return out;
 }
@@ -40,7 +53,7 @@ class Coordinator {
   // Gathers of one microbatch, in order of issue. What persists stays for the next one.
   std::vector<SyncAction> microbatch() {
     gathers_.clear();
-    live_ = 0;
+    live_ = 0;  // as the coordinator counts: without what persists from before
     latest_.assign(scope_.input.params.size(), -1);
     queue_.clear();
     for (int step = 0; step < static_cast<int>(calls_.size()); ++step)
@@ -54,6 +67,8 @@ class Coordinator {
     }
     return gathers_;
   }
+
+  int64_t most() const { return most_; }  // elements whole at a time
 
  private:
   struct Use {
@@ -74,7 +89,9 @@ class Coordinator {
       a.parts.push_back(whole(scope_, p));
       available_[static_cast<size_t>(p)] = 1;
       live_ += size(p);
+      whole_ += size(p);
     }
+    most_ = std::max(most_, whole_);
     gathers_.push_back(std::move(a));
   }
 
@@ -114,6 +131,7 @@ class Coordinator {
     for (const int p : out) {
       available_[static_cast<size_t>(p)] = 0;
       live_ -= size(p);
+      whole_ -= size(p);
     }
   }
 
@@ -125,7 +143,7 @@ class Coordinator {
   std::vector<char> available_;
   std::vector<int> latest_;  // step of the latest use for which a parameter was fetched or skipped
   std::deque<Use> queue_;    // uses still ahead
-  int64_t live_ = 0;
+  int64_t live_ = 0, whole_ = 0, most_ = 0;
   std::vector<SyncAction> gathers_;
 };
 
@@ -164,6 +182,7 @@ void reduce_scatter(const SyncScope& scope) {
 void plan_zero3(const SyncScope& scope) {
   Coordinator coordinator(scope);
   std::vector<SyncAction> first = coordinator.microbatch(), rest = coordinator.microbatch();
+  scope.plan.gathered += coordinator.most();
   const bool alike = std::equal(first.begin(), first.end(), rest.begin(), rest.end(), same);
   for (SyncAction& a : first) {
     a.turn = alike ? SyncTurn::Every : SyncTurn::First;

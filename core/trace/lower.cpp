@@ -6,6 +6,7 @@
 
 #include "cost/grad_plan.h"
 #include "cost/stage_boundary.h"
+#include "report/rank_mesh.h"
 #include "trace/bound_segment.h"
 #include "trace/program_builder.h"
 #include "trace/sync_lower.h"
@@ -100,6 +101,7 @@ class StageLowering {
       chunk.position_out = chunk.position_in + static_cast<int32_t>(of.layers);
       const auto add = [&](int segment, int32_t layer, int64_t position) {
         instances_.push_back({segment, layer, static_cast<int32_t>(position), instances_.size() + c});
+        sync_.add_instance(segment, layer, static_cast<int32_t>(position), static_cast<int>(c));
       };
       if (first_ && c == 0) add(0, -1, 0);
       for (int64_t layer = of.first_layer; layer < of.first_layer + of.layers; ++layer) {
@@ -110,8 +112,8 @@ class StageLowering {
       chunk.stream_out = chunk.end + c;
       chunks_.push_back(chunk);
     }
+    sync_.plan();
     for (const Instance& instance : instances_) {
-      sync_.add_instance(instance.segment, instance.layer, instance.position);
       if (!bound_.contains(instance.segment))
         bound_[instance.segment] = bind_segment(lowering_, graph_.segments[static_cast<size_t>(instance.segment)],
                                                 stage_.binding, program_);
@@ -194,7 +196,7 @@ class StageLowering {
       const uint32_t base = forward_base(microbatch, i) = next_id();
       const BoundSegment& s = bound(i);
       stamp(s.forward, microbatch, i, base, 0);
-      sync_.leave(i, false, next_id() > base ? next_id() - 1 : 0);
+      sync_.leave(microbatch, i, false, next_id() > base ? next_id() - 1 : 0);
       const size_t slot = instances_[i].stream;
       stream(microbatch, slot + 1) = s.output >= 0 ? base + static_cast<uint32_t>(s.output) : stream(microbatch, slot);
     }
@@ -213,7 +215,7 @@ class StageLowering {
       std::vector<uint32_t> gradients;
       for (const uint32_t node : s.gradients) gradients.push_back(base + node);
       sync_.set_gradients(i, std::move(gradients));
-      sync_.leave(i, true, next_id() > base ? next_id() - 1 : 0);
+      sync_.leave(microbatch, i, true, next_id() > base ? next_id() - 1 : 0);
     }
   }
 
@@ -237,7 +239,7 @@ class StageLowering {
 }  // namespace
 
 Lowering::Lowering(const Report& report)
-    : report_(report), mesh_(device_mesh(report.design)),
+    : report_(report), mesh_(mesh_of(report)),
       schedule_(make_schedule(report.design.parallel.schedule, static_cast<int>(report.stages.size()),
                               static_cast<int>(report.microbatches),
                               static_cast<int>(report.design.parallel.virtual_stages))) {
@@ -251,11 +253,13 @@ Lowering::Lowering(const Report& report)
          plan_grad_reduce(graph, s == 0, s + 1 == report.stages.size(), report.stages[s].layers > 0))
       add_role({r.axes, r.embedding_group});
     const StageSync sync = stage_sync(graph, s == 0, s + 1 == report.stages.size(), report.stages[s].layers > 0);
-    if (sync.buckets || !sync.units.empty()) add_role({replica_axes(graph.structure), false});
+    for (const SyncRow& row : sync.rows) add_role({row.axes, false});
     for (const SyncUnit& unit : sync.units) {
       for (const GradReduction& r : unit.inner) add_role({r.axes, r.embedding_group});
     }
   }
+  for (const MeshAxes& axes : {norm_group(graph), loss_group(graph)})
+    if (!axes.empty()) add_role({axes, false});
 }
 
 void Lowering::add_role(const GroupRole& role) {

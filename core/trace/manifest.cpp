@@ -6,6 +6,7 @@
 #include "base/data_dir.h"
 #include "base/version.h"
 #include "design/document.h"
+#include "schedule/sync_plan.h"
 #include "trace/config_files.h"
 #include "trace/digest.h"
 
@@ -34,7 +35,8 @@ nlohmann::ordered_json notes_of(const Report& report) {
       "tensor_size (at least 1); no durations are written.",
       "comm_size of an all-gather is the rank's own shard; of a reduce-scatter, an all-reduce or an all-to-all the "
       "whole local buffer.",
-      "Collectives over a single rank are left out; no rooted collective occurs.",
+      "Collectives over a single rank are left out; simulators know no rooted reduction, so that those of ZeRO-2 stand as "
+      "reduce-scatters of the same buffer.",
       "All collectives, sends and receives of a rank form one chain of dependencies in program order; the first compute "
       "node of an action follows the last one of the action before.",
       "Gradients accumulate in the weight-gradient nodes; the reductions and the optimizer follow the last microbatch, those "
@@ -46,9 +48,13 @@ nlohmann::ordered_json notes_of(const Report& report) {
       "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo 2^61 - 1; a "
       "class folds digest and size of its files in rank order.",
   });
-  if (report.graph().structure.sync == SyncStrategy::Fsdp1)
-    notes.push_back("FSDP: a layer's parameters are gathered before its forward and again before its backward, one layer "
-                    "ahead at most; embedding and head are gathered together, and reduced after the last backward.");
+  const Structure& s = report.graph().structure;
+  if (is_fsdp(s.sync))
+    notes.push_back(std::string("FSDP: a layer's parameters are gathered before its forward ") +
+                    (s.reshards ? "and again before its backward, one layer ahead at most" : "and kept for its backward") +
+                    "; embedding and head are gathered together, and reduced after the last backward.");
+  if (s.sync == SyncStrategy::Zero3)
+    notes.push_back("ZeRO-3: what the modules of a layer gather, prefetch included, is issued when the layer is entered.");
   if (report.ranks == 1) notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
   return notes;
 }

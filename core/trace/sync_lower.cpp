@@ -5,47 +5,117 @@
 #include "trace/bound_segment.h"
 
 namespace shardscape {
+namespace {
+
+chakra::CollectiveType collective_type(SyncOp op) {
+  switch (op) {
+    case SyncOp::AllGather: return chakra::CollectiveType::AllGather;
+    case SyncOp::AllReduce: return chakra::CollectiveType::AllReduce;
+    case SyncOp::Broadcast: return chakra::CollectiveType::Broadcast;
+    // Simulators know no rooted reduction; scattering its result moves as much.
+    case SyncOp::Reduce:
+    case SyncOp::ReduceScatter: break;
+  }
+  return chakra::CollectiveType::ReduceScatter;
+}
+
+}  // namespace
 
 SyncLowering::SyncLowering(const Lowering& lowering, int stage, RankProgram& program, ProgramBuilder& builder)
     : lowering_(lowering), graph_(lowering.report().graph()), stage_(lowering.report().stages[static_cast<size_t>(stage)]),
       first_(stage == 0), last_(stage + 1 == static_cast<int>(lowering.report().stages.size())),
       sync_(stage_sync(graph_, first_, last_, stage_.layers > 0)), program_(program), builder_(builder),
       ops_(sync_.units.size()) {
-  if (!sync_.units.empty() && sync_.units.front().segment < 0) root_.unit = 0;
+  for (size_t u = 0; u < sync_.units.size(); ++u)
+    if (sync_.units[u].segment < 0) root_.units.push_back(u);
 }
 
-void SyncLowering::add_instance(int segment, int32_t layer, int32_t position) {
+void SyncLowering::add_instance(int segment, int32_t layer, int32_t position, int chunk) {
   Instance instance;
+  instance.segment = segment;
+  instance.chunk = chunk;
   instance.layer = layer;
   instance.position = position;
+  instance.root = layer < 0 && !root_.units.empty();
   for (size_t u = 0; u < sync_.units.size(); ++u)
-    if (sync_.units[u].segment == (layer < 0 ? -1 : segment)) instance.unit = static_cast<int>(u);
+    if (layer >= 0 && sync_.units[u].segment == segment) instance.units.push_back(u);
   instances_.push_back(std::move(instance));
+}
+
+void SyncLowering::plan() {
+  // At most one chunk has a root: the first holds the embedding, the last the head.
+  for (size_t i = 0; i < instances_.size(); ++i) {
+    if (!instances_[i].root) continue;
+    for (root_begin_ = i; root_begin_ > 0 && instances_[root_begin_ - 1].chunk == instances_[i].chunk;) --root_begin_;
+    for (root_end_ = i + 1; root_end_ < instances_.size() && instances_[root_end_].chunk == instances_[i].chunk;) ++root_end_;
+  }
+  if (is_fsdp(sync_.strategy) || sync_.rows.empty()) return;
+  const Report& report = lowering_.report();
+  const SyncInput input = sync_input(graph_, stage_.binding, first_, last_, chunk_kinds(graph_, stage_, lowering_.report().design.model), &holders_);
+  auto plan = plan_sync(input, sync_policy(graph_.structure, report.design.parallel, report.microbatches));
+  if (const auto* problem = std::get_if<Problem>(&plan)) throw LoweringError(to_string(*problem));
+  plan_ = std::get<SyncPlan>(std::move(plan));
+  param_gather_.resize(input.params.size());
+  action_ops_.resize(plan_.actions.size());
+  for (size_t p = 0; p < holders_.size(); ++p)
+    instances_[holders_[p]].params.push_back(p < input.params.size() ? p : static_cast<size_t>(input.reused[p - input.params.size()].param));
+  for (size_t i = 0; i < plan_.actions.size(); ++i) {
+    const SyncAction& a = plan_.actions[i];
+    if (a.param < 0) continue;
+    Instance& at = instances_[holders_[static_cast<size_t>(a.param)]];
+    if (a.when == SyncWhen::BeforeForward) at.before_forward.push_back(i);
+    if (a.when == SyncWhen::BeforeBackward) at.before_backward.push_back(i);
+    if (a.when == SyncWhen::AfterGradient) at.after_gradient.push_back(i);
+  }
 }
 
 void SyncLowering::enter(int microbatch, size_t instance, bool backward) {
   gathered_ = 0;
+  Instance& here = instances_[instance];
+  for (const size_t i : backward ? here.before_backward : here.before_forward) {
+    builder_.depend(before_);
+    run(plan_.actions[i], i, microbatch);
+  }
+  for (const size_t p : here.params) gathered_ = std::max(gathered_, param_gather_[p]);
   if (sync_.units.empty()) return;
-  const bool start = instance == (backward ? instances_.size() - 1 : 0);
-  if (start && root_.unit >= 0 && root_.gather == 0) gather(microbatch, root_, backward);
-  if (!is_root(instance) && instances_[instance].gather == 0) gather(microbatch, instances_[instance], backward);
+  const bool start = !root_.units.empty() && instance == (backward ? root_end_ - 1 : root_begin_);
+  if (start && root_.gather == 0) gather(microbatch, root_, backward);
+  if (!here.root && here.gather == 0) gather(microbatch, here, backward);
   // One unit ahead, once the unit before this one is done: two are gathered at a time.
   if (const size_t next = next_unit(instance, backward); next < instances_.size()) {
     builder_.depend(before_);
     gather(microbatch, instances_[next], backward);
   }
-  gathered_ = is_root(instance) ? root_.gather : instances_[instance].gather;
+  gathered_ = here.root ? root_.gather : here.gather;
 }
 
-void SyncLowering::leave(size_t instance, bool backward, uint32_t last_node) {
-  const bool reduces = backward && ++instances_[instance].backwards == lowering_.schedule().microbatches;
-  if (reduces && sync_.buckets) reduce_buckets(instance);
-  if (sync_.units.empty()) return;
-  instances_[instance].gather = 0;
+void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_t last_node) {
+  Instance& here = instances_[instance];
   if (last_node != 0) before_ = last_node;
-  if (!backward) return;
-  if (reduces && !is_root(instance)) scatter({&instances_[instance]});
-  if (instance == 0) root_.gather = 0;  // freed with its backward, which ends last
+  if (!backward) {
+    if (const MeshAxes loss = loss_group(graph_); here.segment == graph_.head() && !loss.empty()) {
+      builder_.depend(last_node);
+      add_number("loss.average", loss, microbatch);
+    }
+    if (!here.units.empty() && sync_.units[here.units.front()].freed == UnitFreed::AfterForward) here.gather = 0;
+    return;
+  }
+  const bool last = ++here.backwards == lowering_.schedule().microbatches, reduces = last || graph_.structure.every_microbatch;
+  for (const size_t i : here.after_gradient)
+    if (last || plan_.actions[i].turn == SyncTurn::Every) run(plan_.actions[i], i, microbatch);
+  if (sync_.units.empty()) return;
+  const int turn = graph_.structure.every_microbatch ? microbatch : -1;
+  const auto free = [&](Instance& at) {
+    const bool kept = !at.units.empty() && sync_.units[at.units.front()].freed == UnitFreed::AfterReduction;
+    if (!kept || reduces) at.gather = 0;
+  };
+  if (!here.root) {
+    free(here);
+    if (reduces) scatter(turn, {&here});
+  }
+  if (root_.units.empty() || instance != root_begin_) return;
+  free(root_);  // its backward ends last
+  if (graph_.structure.every_microbatch) scatter(turn, root_parts());
 }
 
 void SyncLowering::set_gradients(size_t instance, std::vector<uint32_t> nodes) {
@@ -53,25 +123,23 @@ void SyncLowering::set_gradients(size_t instance, std::vector<uint32_t> nodes) {
 }
 
 void SyncLowering::reduce() {
-  if (root_.unit >= 0) {
-    // After the last message of the stage: tied embeddings wait for the other end of the pipeline.
-    std::vector<const Instance*> parts;
-    for (size_t i = 0; i < instances_.size(); ++i)
-      if (is_root(i)) parts.push_back(&instances_[i]);
-    scatter(std::move(parts));
-  }
+  // After the last message of the stage: tied embeddings wait for the other end of the pipeline.
+  if (!root_.units.empty() && !graph_.structure.every_microbatch) scatter(-1, root_parts());
+  for (size_t i = 0; i < plan_.actions.size(); ++i)
+    if (plan_.actions[i].when == SyncWhen::AfterBackward) run(plan_.actions[i], i, -1);
   for (const GradReduction& r : plan_grad_reduce(graph_, first_, last_, stage_.layers > 0)) {
     const uint32_t op = add_reduction(r, "");
     if (op == 0) continue;
-    if (last_reduction_ != 0)
-      builder_.depend(last_reduction_);
-    else
-      depend_on_gradients();
+    depend_on_reductions();
     last_reduction_ = builder_.add(op, -1, -1, 0);
   }
 }
 
 void SyncLowering::optimize() {
+  if (const MeshAxes norm = norm_group(graph_); !norm.empty()) {
+    depend_on_reductions();
+    last_reduction_ = add_number("gradients.norm", norm, -1);
+  }
   const OptimizerCost cost = optimizer_cost(graph_, first_, last_, stage_.layers > 0);
   const int64_t read = value(cost.read_bytes, "optimizer: bytes"), written = value(cost.written_bytes, "optimizer: bytes");
   TraceOp op{.name = "optimizer.adam", .num_ops = std::max<int64_t>(1, value(cost.flops, "optimizer: FLOPs")),
@@ -80,116 +148,125 @@ void SyncLowering::optimize() {
     op.inputs.push_back({"optimizer.state", NameScope::Rank, read});
     op.outputs.push_back({"optimizer.updated", NameScope::Rank, written});
   }
-  if (last_reduction_ != 0)
-    builder_.depend(last_reduction_);
-  else
-    depend_on_gradients();
+  depend_on_reductions();
   const uint32_t updated = builder_.add(add_op(std::move(op)), -1, -1, 0);
-  if (sync_.strategy != SyncStrategy::DistributedOptimizer) return;
-  const int64_t width = dtype_bytes(graph_.structure.dtype);
-  std::vector<int64_t> shards;
-  if (!sync_.buckets) shards.push_back(value(sync_.owned * Expr(width), "gather of updated parameters: bytes"));
-  for (const SyncAction& a : plan_.actions)
-    if (a.when == SyncWhen::AfterOptimizer) shards.push_back(a.elements / a.group_size * width);
-  for (size_t i = 0; i < shards.size(); ++i) {
-    if (shards[i] == 0) continue;
+  for (size_t i = 0; i < plan_.actions.size(); ++i) {
+    if (plan_.actions[i].when != SyncWhen::AfterOptimizer) continue;
     builder_.depend(updated);
-    builder_.add(add_gather(shards[i], sync_.buckets ? ".bucket" + std::to_string(i) : ""), -1, -1, 0);
+    run(plan_.actions[i], i, -1);
   }
 }
 
-bool SyncLowering::is_root(size_t instance) const { return root_.unit >= 0 && instances_[instance].unit == root_.unit; }
+std::vector<const SyncLowering::Instance*> SyncLowering::root_parts() const {
+  std::vector<const Instance*> parts;
+  for (const Instance& instance : instances_)
+    if (instance.root) parts.push_back(&instance);
+  return parts;
+}
 
-// The next instance in this direction that is not gathered yet, if it is a layer; otherwise past the end.
+// The next instance in this direction that is not gathered yet, if it is a layer of this chunk; otherwise past the end.
 size_t SyncLowering::next_unit(size_t instance, bool backward) const {
   if (backward ? instance == 0 : instance + 1 == instances_.size()) return instances_.size();
   const size_t next = backward ? instance - 1 : instance + 1;
-  return is_root(next) || instances_[next].gather != 0 ? instances_.size() : next;
+  const bool wanted = !instances_[next].units.empty() && instances_[next].gather == 0 && instances_[next].chunk == instances_[instance].chunk;
+  return wanted ? next : instances_.size();
 }
 
 void SyncLowering::gather(int microbatch, Instance& at, bool backward) {
-  const SyncUnit& unit = sync_.units[static_cast<size_t>(at.unit)];
-  UnitOps& ops = ops_[static_cast<size_t>(at.unit)];
-  uint32_t& op = backward ? ops.backward : ops.forward;
-  if (op == 0) {
-    const int role = lowering_.role_of(replica_axes(graph_.structure));
-    const int64_t shard = value(unit.shard * Expr(dtype_bytes(graph_.structure.dtype)), "gather of parameters: bytes");
-    const std::string name = backward ? "parameters.gather_again" : "parameters.gather";
-    TraceOp made{.name = name, .place = "root", .type = chakra::NodeType::Coll,
-                 .collective = chakra::CollectiveType::AllGather, .role = role, .comm_size = shard};
-    if (program_.tensors) {
-      made.inputs.push_back({"parameters.shard", NameScope::Layer, shard});
-      made.outputs.push_back({name + ".out", NameScope::Microbatch, shard * lowering_.role_size(role)});
+  for (const size_t u : at.units) {
+    const SyncUnit& unit = sync_.units[u];
+    if (unit.group.axes.empty()) continue;
+    uint32_t& op = backward ? ops_[u].backward : ops_[u].forward;
+    if (op == 0) {
+      const int64_t shard = value(unit.shard * Expr(dtype_bytes(graph_.structure.dtype)), "gather of parameters: bytes");
+      op = add_collective((backward ? "parameters.gather_again" : "parameters.gather") + unit_suffix(unit), "root", SyncOp::AllGather, unit.group.shard, shard);
     }
-    op = add_op(std::move(made));
+    at.gather = builder_.add(op, microbatch, at.layer, at.position);
   }
-  at.gather = builder_.add(op, microbatch, at.layer, at.position);
 }
 
-void SyncLowering::scatter(std::vector<const Instance*> instances) {
+// microbatch: -1 once a step.
+void SyncLowering::scatter(int microbatch, const std::vector<const Instance*>& instances) {
   const Instance& at = *instances.front();
-  const SyncUnit& unit = sync_.units[static_cast<size_t>(at.unit)];
-  UnitOps& ops = ops_[static_cast<size_t>(at.unit)];
-  if (ops.scatter == 0) {
-    for (const GradReduction& r : unit.inner)
-      if (const uint32_t op = add_reduction(r, "root"); op != 0) ops.inner.push_back(op);
-    GradReduction r;
-    r.axes = replica_axes(graph_.structure);
-    r.bytes = unit.full * Expr(dtype_bytes(graph_.structure.grad_dtype));
-    r.scatter = true;
-    ops.scatter = add_reduction(r, "root");
-  }
-  std::vector<uint32_t> order = ops.inner;
-  order.push_back(ops.scatter);
   uint32_t before = 0;
-  for (const uint32_t op : order) {
-    builder_.depend(before);
-    if (before == 0)
-      for (const Instance* instance : instances)
-        for (const uint32_t node : instance->gradients) builder_.depend(node);
-    before = builder_.add(op, -1, at.layer, at.position);
+  for (const size_t u : at.root ? root_.units : at.units) {
+    const SyncUnit& unit = sync_.units[u];
+    std::vector<uint32_t>& ops = ops_[u].reductions;
+    if (ops.empty()) {
+      const Expr width(dtype_bytes(graph_.structure.grad_dtype));
+      for (const GradReduction& r : unit.inner)
+        if (const uint32_t op = add_reduction(r, "root"); op != 0) ops.push_back(op);
+      const auto over = [&](SyncOp op, const MeshAxes& axes, const Expr& elements) {
+        const std::string group = group_name(axes);
+        if (!axes.empty())
+          ops.push_back(add_collective("grad_reduce." + group, "root", op, axes, value(elements * width, "gradient reduction over " + group + ": bytes")));
+      };
+      over(SyncOp::ReduceScatter, unit.group.shard, unit.full);
+      over(SyncOp::AllReduce, unit.group.across, unit.shard);
+    }
+    for (const uint32_t op : ops) {
+      builder_.depend(before);
+      if (before == 0)
+        for (const Instance* instance : instances)
+          for (const uint32_t node : instance->gradients) builder_.depend(node);
+      before = builder_.add(op, microbatch, at.layer, at.position);
+    }
   }
-  last_reduction_ = before;
+  if (before != 0) last_reduction_ = before;
 }
 
-void SyncLowering::plan_buckets() {
-  std::vector<int> layers;
-  for (const Instance& instance : instances_)
-    if (instance.layer >= 0)
-      layers.push_back(graph_.layer_kind(instance.layer, lowering_.report().design.model));
-  auto plan = plan_sync(sync_input(graph_, stage_.binding, first_, last_, layers, &holders_), sync_policy(graph_.structure, 1));
-  if (const auto* problem = std::get_if<Problem>(&plan)) throw LoweringError(to_string(*problem));
-  plan_ = std::get<SyncPlan>(std::move(plan));
-}
-
-// The buckets that gradients of this instance, the last ones they waited for, have filled.
-void SyncLowering::reduce_buckets(size_t instance) {
-  if (holders_.empty()) plan_buckets();
-  for (size_t i = 0; i < plan_.actions.size(); ++i) {
-    const SyncAction& a = plan_.actions[i];
-    if (a.when != SyncWhen::AfterGradient || holders_[static_cast<size_t>(a.param)] != instance) continue;
-    GradReduction r;
-    r.axes = replica_axes(graph_.structure);
-    r.bytes = Expr(a.elements) * Expr(dtype_bytes(a.dtype));
-    r.scatter = a.op == SyncOp::ReduceScatter;
-    const uint32_t op = add_reduction(r, "bucket" + std::to_string(i));
-    if (op == 0) continue;
-    for (const SyncPart& part : a.parts)
-      for (const uint32_t node : instances_[holders_[static_cast<size_t>(part.param)]].gradients) builder_.depend(node);
-    last_reduction_ = builder_.add(op, -1, -1, 0);
+// An action of the plan. microbatch: of gathers, and of reductions that every microbatch has.
+void SyncLowering::run(const SyncAction& a, size_t index, int microbatch) {
+  uint32_t& op = action_ops_[index];
+  const bool gathers = a.op == SyncOp::AllGather;
+  if (op == 0) {
+    const MeshAxes& axes = axes_of(a.group);
+    const int64_t bytes = a.elements * dtype_bytes(a.dtype);
+    const std::string number = std::to_string(index);
+    if (a.when == SyncWhen::AfterOptimizer)
+      op = add_collective("param_gather." + a.group + (plan_.actions.size() > 2 ? ".bucket" + number : ""), "", a.op, axes, bytes / a.group_size);
+    else if (gathers)
+      op = add_collective("parameters.gather", "gather" + number, a.op, axes, bytes / a.group_size);
+    else
+      op = add_collective("grad_reduce." + a.group + (a.root >= 0 ? ".to" + std::to_string(a.root) : ""),
+                          a.when == SyncWhen::AfterBackward && plan_.actions.size() <= 2 ? "" : "bucket" + number, a.op, axes, bytes);
   }
+  if (gathers) {
+    const uint32_t node = builder_.add(op, microbatch, -1, 0);
+    for (const SyncPart& part : a.parts) param_gather_[static_cast<size_t>(part.param)] = node;
+    return;
+  }
+  std::vector<size_t> from;
+  for (const SyncPart& part : a.parts) from.push_back(holders_[static_cast<size_t>(part.param)]);
+  std::sort(from.begin(), from.end());
+  from.erase(std::unique(from.begin(), from.end()), from.end());
+  for (const size_t instance : from)
+    for (const uint32_t node : instances_[instance].gradients) builder_.depend(node);
+  last_reduction_ = builder_.add(op, a.turn == SyncTurn::Every ? microbatch : -1, -1, 0);
 }
 
-// number: ".bucket3", or nothing where there is one buffer.
-uint32_t SyncLowering::add_gather(int64_t shard, const std::string& number) {
-  const int role = lowering_.role_of(replica_axes(graph_.structure));
-  TraceOp gather{.name = "param_gather." + group_name(replica_axes(graph_.structure)) + number, .type = chakra::NodeType::Coll,
-                 .collective = chakra::CollectiveType::AllGather, .role = role, .comm_size = shard};
+const MeshAxes& SyncLowering::axes_of(const std::string& group) const {
+  const auto it = std::find_if(sync_.rows.begin(), sync_.rows.end(), [&](const SyncRow& row) { return group_name(row.axes) == group; });
+  if (it == sync_.rows.end()) throw LoweringError("the plan of gradient sync names the group " + group + ", which the stage has not");
+  return it->axes;
+}
+
+std::string SyncLowering::unit_suffix(const SyncUnit& unit) const {
+  return unit.group == replica_groups(graph_).front() ? "" : "." + group_name(unit.group.shard);
+}
+
+// bytes: of an all-gather the rank's own shard, otherwise the whole local buffer.
+uint32_t SyncLowering::add_collective(const std::string& name, const std::string& place, SyncOp op, const MeshAxes& axes, int64_t bytes) {
+  const int role = lowering_.role_of(axes);
+  if (role < 0) throw LoweringError(name + ": the group " + group_name(axes) + " has one rank");
+  const int64_t ranks = lowering_.role_size(role);
+  TraceOp made{.name = name, .place = place, .type = chakra::NodeType::Coll, .collective = collective_type(op), .role = role, .comm_size = bytes};
   if (program_.tensors) {
-    gather.inputs.push_back({"parameters.updated.shard" + number, NameScope::Rank, shard});
-    gather.outputs.push_back({"parameters.updated" + number, NameScope::Rank, shard * lowering_.role_size(role)});
+    const int64_t out = op == SyncOp::AllGather ? bytes * ranks : op == SyncOp::ReduceScatter ? bytes / ranks : bytes;
+    made.inputs.push_back({name + ".local", NameScope::Microbatch, bytes});
+    made.outputs.push_back({name + ".out", NameScope::Microbatch, out});
   }
-  return add_op(std::move(gather));
+  return add_op(std::move(made));
 }
 
 uint32_t SyncLowering::add_op(TraceOp op) {
@@ -197,26 +274,36 @@ uint32_t SyncLowering::add_op(TraceOp op) {
   return static_cast<uint32_t>(program_.ops.size() - 1);
 }
 
-// place: prefix of what belongs to the root unit or a bucket; "": of the whole rank. 0 where there is nothing to reduce.
+// place: prefix of what belongs to the root unit; "": of the whole rank. 0 where there is nothing to reduce.
 uint32_t SyncLowering::add_reduction(const GradReduction& r, const std::string& place) {
   const int role = r.embedding_group ? lowering_.embedding_role() : lowering_.role_of(r.axes);
   const std::string group = r.embedding_group ? "embedding" : group_name(r.axes);
   const int64_t bytes = value(r.bytes, "gradient reduction over " + group + ": bytes");
   if (role < 0 || bytes == 0) return 0;
   TraceOp op{.name = "grad_reduce." + group, .place = place, .type = chakra::NodeType::Coll,
-             .collective = r.scatter ? chakra::CollectiveType::ReduceScatter : chakra::CollectiveType::AllReduce,
-             .role = role, .comm_size = bytes};
+             .collective = chakra::CollectiveType::AllReduce, .role = role, .comm_size = bytes};
   if (program_.tensors) {
-    const NameScope scope = place.empty() ? NameScope::Rank : NameScope::Layer;
-    op.inputs.push_back({"gradients." + group + ".local", scope, bytes});
-    op.outputs.push_back({"gradients." + group, scope, r.scatter ? bytes / lowering_.role_size(role) : bytes});
+    op.inputs.push_back({"gradients." + group + ".local", NameScope::Microbatch, bytes});
+    op.outputs.push_back({"gradients." + group, NameScope::Microbatch, bytes});
   }
   return add_op(std::move(op));
+}
+
+// An all-reduce of one number in float32; its dependencies are set before.
+uint32_t SyncLowering::add_number(const char* name, const MeshAxes& axes, int microbatch) {
+  return builder_.add(add_collective(name, "", SyncOp::AllReduce, axes, dtype_bytes(DType::FP32)), microbatch, -1, 0);
 }
 
 void SyncLowering::depend_on_gradients() {
   for (const Instance& instance : instances_)
     for (const uint32_t node : instance.gradients) builder_.depend(node);
+}
+
+void SyncLowering::depend_on_reductions() {
+  if (last_reduction_ != 0)
+    builder_.depend(last_reduction_);
+  else
+    depend_on_gradients();
 }
 
 int64_t SyncLowering::value(const Expr& expr, const std::string& what) const {

@@ -38,7 +38,9 @@ void KnobsTest::table_is_complete() {
       "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "window", "tied_embeddings", "tp", "pp", "dp", "sync", "overlap_grad_reduce",
       "sequence_parallel", "schedule", "virtual_stages", "scatter_gather_pipeline", "stage_layers", "rank_order", "seq", "batch", "microbatch", "dtype", "grad_dtype",
       "vocab_multiple", "gathered_logits", "dropout", "recompute", "distribute_saved_activations", "profile", "accelerator", "gpus_per_node", "cp", "context",
-      "experts", "experts_per_token", "expert_ffn", "shared_experts", "dense_layers", "ep", "etp", "dispatcher", "capacity_factor", "pad_to_capacity", "load_imbalance"};
+      "experts", "experts_per_token", "expert_ffn", "shared_experts", "dense_layers", "ep", "etp", "dispatcher", "capacity_factor", "pad_to_capacity", "load_imbalance",
+      "dp_shard", "reshard_after_forward", "reduce_every_microbatch", "bucket_cap_mb", "first_bucket_mb", "ddp_bucket_size", "zero_reduce_bucket_size", "zero_allgather_bucket_size",
+      "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters", "stage3_max_reuse_distance", "clip_grad_norm", "average_loss"};
   std::set<std::string> ids, symbols;
   KnobGroup group = KnobGroup::Model;
   for (const Knob& k : knobs()) {

@@ -33,7 +33,7 @@ std::map<std::pair<std::string, int64_t>, Total> reported(const StageReport& sta
   std::map<std::pair<std::string, int64_t>, Total> out;
   for (const CollectiveValue& c : stage.collectives) {
     if (c.group_size < 2 || c.count.value == 0) continue;
-    Total& t = out[{c.op, c.op == "send" || c.op == "recv" ? 0 : c.group_size}];
+    Total& t = out[{c.op == "reduce" ? "reduce_scatter" : c.op, c.op == "send" || c.op == "recv" ? 0 : c.group_size}];
     t.count += c.count.value;
     t.bytes += c.bytes.value;
   }

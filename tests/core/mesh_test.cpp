@@ -31,6 +31,7 @@ class MeshTest : public QObject {
   void groups_partition_the_ranks_data() { ranks_and_coordinates_data(); }
   void groups_partition_the_ranks();
   void default_order();
+  void hybrid_sharding_splits_dp();
   void kv_heads_split_tp_data();
   void kv_heads_split_tp();
   void rank_orders();
@@ -132,6 +133,18 @@ void MeshTest::default_order() {
   QCOMPARE(mesh.group(5, {MeshAxis::Dp, MeshAxis::Tp}), (std::vector<int64_t>{4, 5, 6, 7}));
 }
 
+// Neighbours share one copy of the states.
+void MeshTest::hybrid_sharding_splits_dp() {
+  const DeviceMesh mesh({2, 1, 6, 2, 8, 3}, {});
+  QCOMPARE(mesh.group(0, {MeshAxis::DpShard}), (std::vector<int64_t>{0, 2, 4}));
+  QCOMPARE(mesh.group(7, {MeshAxis::DpShard}), (std::vector<int64_t>{7, 9, 11}));
+  QCOMPARE(mesh.group(3, {MeshAxis::DpRep}), (std::vector<int64_t>{3, 9}));
+  QCOMPARE(mesh.group(13, {MeshAxis::DpRep, MeshAxis::DpShard}), mesh.group(13, {MeshAxis::Dp}));
+  const DeviceMesh whole({2, 1, 6, 2, 8}, {});
+  QCOMPARE(whole.group(3, {MeshAxis::DpShard}), whole.group(3, {MeshAxis::Dp}));
+  QCOMPARE(whole.degree(MeshAxis::DpRep), int64_t{1});
+}
+
 void MeshTest::kv_heads_split_tp_data() {
   QTest::addColumn<int>("tp");
   QTest::addColumn<int>("kv");
@@ -207,6 +220,8 @@ void MeshTest::group_names_data() {
   row("dp", {MeshAxis::Dp});
   row("pp", {MeshAxis::Pp});
   row("dp_cp", {MeshAxis::Dp, MeshAxis::Cp});
+  row("dp_shard_cp", {MeshAxis::DpShard, MeshAxis::Cp});
+  row("dp_replicate", {MeshAxis::DpRep});
   row("dp_tp", {MeshAxis::Dp, MeshAxis::TpKv, MeshAxis::TpRep});
   row("", {});
 }

@@ -6,7 +6,7 @@
 #include <QRandomGenerator>
 #include <QtTest>
 
-#include "cost/grad_plan.h"
+#include "cost/sync_model.h"
 #include "design/knobs.h"
 #include "report/report.h"
 #include "support/designs.h"
@@ -184,10 +184,10 @@ class ReportTest : public QObject {
       for (const StageReport& s : r->stages) {
         const bool first = s.stage == 0, last = s.stage + 1 == static_cast<int>(r->stages.size());
         bool dp = false;
-        for (const GradReduction& g : plan_grad_reduce(r->graph(), first, last, s.layers > 0)) {
-          if (g.axes != MeshAxes{MeshAxis::Dp}) continue;
+        for (const SyncRow& row : stage_sync(r->graph(), first, last, s.layers > 0).rows) {
+          if (row.axes != MeshAxes{MeshAxis::Dp} || row.op != SyncOp::AllReduce) continue;
           dp = true;  // every parameter of a rank is reduced over the replicas
-          QVERIFY(std::get<Wide>(evaluate(g.elements, s.binding)) == s.parameters.value);
+          QVERIFY(std::get<Wide>(evaluate(row.elements, s.binding)) == s.parameters.value);
         }
         QCOMPARE(dp, r->design.parallel.dp > 1);
       }

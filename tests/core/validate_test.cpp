@@ -103,6 +103,15 @@ void ValidateTest::good_data() {
   row("virtual stages", [](Design& d) { d.parallel.virtual_stages = 4; });
   row("uneven virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 15, 1}; });
   row("scattered messages", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.scatter_gather_pipeline = true; });
+  row("hybrid sharding with virtual stages", [](Design& d) {
+    d.parallel.sync = SyncStrategy::Fsdp2;
+    d.parallel.dp = 8;
+    d.parallel.dp_shard = 4;
+    d.parallel.virtual_stages = 2;
+    d.workload.batch = 64;
+    d.parallel.reduce_every_microbatch = d.parallel.clip_grad_norm = d.parallel.average_loss = true;
+  });
+  row("ZeRO-3 with tensor parallelism", [](Design& d) { d.parallel.sync = SyncStrategy::Zero3; d.parallel.pp = 1; d.parallel.dp = 4; });
   row("alias of an accelerator", [](Design& d) { d.cluster.accelerator = "a100-80gb"; });
 }
 
@@ -194,6 +203,46 @@ void ValidateTest::rules_data() {
       "batch", "4 microbatches do not fill 8 stages: each idles (pp - 1) / (m + pp - 1) = 64 %", "at least pp = 8", 1);
   row("one microbatch", [](Design& d) { d.workload.batch = 2; }, note,
       "batch", "1 microbatch does not fill 2 stages", "at least pp = 2", 1);
+  const auto syncs = [](SyncStrategy sync, int64_t pp) {
+    return [=](Design& d) { d.parallel.sync = sync; d.parallel.pp = pp; };
+  };
+  row("ZeRO-2 with stages", syncs(SyncStrategy::Zero2, 2), error,
+      "sync", "zero-2 does not go with pipeline stages", "zero-1, fsdp1 or fsdp2, or pp = 1", 2);
+  row("ZeRO-3 with virtual stages", [](Design& d) { d.parallel.sync = SyncStrategy::Zero3; d.parallel.virtual_stages = 2; }, error,
+      "sync", "zero-3 does not go with pipeline stages", "zero-1, fsdp1 or fsdp2, or pp = 1", 2);
+  row("ZeRO-1 with virtual stages", [](Design& d) { d.parallel.sync = SyncStrategy::Zero1; d.parallel.virtual_stages = 2; }, error,
+      "sync", "no virtual stages", "1 virtual stage", 2);
+  row("sharding group without FSDP", [](Design& d) { d.parallel.dp_shard = 2; }, error,
+      "dp_shard", "only FSDP shards inside a group of replicas", "0, or the gradient sync fsdp1 or fsdp2", 3);
+  row("sharding group that does not fit, without FSDP", [](Design& d) { d.parallel.dp_shard = 3; }, error,
+      "dp_shard", "only FSDP shards inside a group of replicas", "0, or the gradient sync fsdp1 or fsdp2", 1);
+  row("uneven sharding groups", [](Design& d) {
+        d.parallel.sync = SyncStrategy::Fsdp2;
+        d.parallel.pp = 1;
+        d.parallel.dp = 4;
+        d.parallel.dp_shard = 3;
+      }, error, "dp_shard", "4 replicas do not split into groups of 3", "0, or a divisor of dp: 2 or 4", 3);
+  row("sharding groups of one", [](Design& d) { d.parallel.sync = SyncStrategy::Fsdp1; d.parallel.dp_shard = 1; }, error,
+      "dp_shard", "groups of one replica shard nothing", "0, or a divisor of dp: 2", 2);
+  row("sharding group without replicas", [](Design& d) { d.parallel.dp = 1; d.parallel.dp_shard = 2; }, error,
+      "dp_shard", "there are no replicas to shard over", "0", 1);
+  row("tied embeddings reduced every microbatch", [](Design& d) {
+        d.parallel.sync = SyncStrategy::Fsdp1;
+        d.parallel.reduce_every_microbatch = true;
+        d.model.tied_embeddings = true;
+      }, error, "reduce_every_microbatch", "the two ends reduce tied embeddings after the last microbatch only", "off", 2);
+  row("every microbatch, Megatron", [](Design& d) { d.parallel.reduce_every_microbatch = true; }, note,
+      "reduce_every_microbatch", "reduces once a step", "ddp-buckets, fsdp1 or fsdp2", 1);
+  row("nothing to reshard", [](Design& d) { d.parallel.reshard_after_forward = false; }, note,
+      "reshard_after_forward", "does not reshard", "on, or the gradient sync fsdp1 or fsdp2", 1);
+  row("overlap without replicas", [](Design& d) { d.parallel.overlap_grad_reduce = true; d.parallel.dp = 1; }, note,
+      "overlap_grad_reduce", "there are no replicas", "off, or", 1);
+  row("overlap of FSDP", [](Design& d) { d.parallel.overlap_grad_reduce = true; d.parallel.sync = SyncStrategy::Fsdp1; }, note,
+      "overlap_grad_reduce", "an order of its own", "off, or", 1);
+  row("loss of one replica", [](Design& d) { d.parallel.average_loss = true; d.parallel.dp = 1; }, note,
+      "average_loss", "there are no replicas", "off, or dp of at least 2", 1);
+  row("bucket of nothing", [](Design& d) { d.parallel.zero.reduce_bucket_size = 0; }, error,
+      "zero_reduce_bucket_size", "0 is too small", "a whole number from 1", 1);
   row("too many ranks", [](Design& d) { d.parallel.dp = 131072; d.workload.batch = 262144; }, error,
       "dp", "tp x pp x dp = 2 x 2 x 131,072 makes 524,288 ranks", "a product of at most 131,072", 1);
   row("too many ranks twice over", [](Design& d) {

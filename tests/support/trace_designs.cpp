@@ -23,6 +23,22 @@ std::shared_ptr<const Report> trace_report(const Design& design) {
   return report;
 }
 
+namespace {
+
+void set_sync(const std::string& name, ParallelSpec& p) {
+  const auto says = [&](const char* words) { return name.find(words) != std::string::npos; };
+  if (name.starts_with("fsdp")) p.sync = name.starts_with("fsdp2") ? SyncStrategy::Fsdp2 : SyncStrategy::Fsdp1;
+  if (name.starts_with("zero-")) p.sync = static_cast<SyncStrategy>(static_cast<int>(SyncStrategy::Zero0) + (name[5] - '0'));
+  p.reshard_after_forward = !says("kept");
+  p.reduce_every_microbatch = says("every microbatch");
+  if (says("hybrid")) p.dp_shard = 2;
+  p.clip_grad_norm = p.average_loss = says("norm and loss");
+  p.zero = {.reduce_bucket_size = 50'000'000, .allgather_bucket_size = 100'000'000};
+  if (says("without reuse")) p.zero.prefetch_bucket_size = p.zero.param_persistence_threshold = p.zero.max_reuse_distance = 0;
+}
+
+}  // namespace
+
 std::vector<NamedDesign> trace_designs() {
   std::vector<NamedDesign> all{
       {"two replicas", trace_design("llama3-8b", 1, 1, 2, false, 2, 2)},
@@ -75,6 +91,27 @@ std::vector<NamedDesign> trace_designs() {
       {"experts folded", trace_design("qwen3-30b-a3b", 2, 2, 2, true, 2, 2)},
       {"experts behind dense layers", trace_design("deepseek-moe-16b", 1, 2, 2, false, 2, 4)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
+      {"flat buffer per chunk, virtual stages", trace_design("llama3-8b", 2, 2, 2, true, 4, 8)},
+      {"distributed optimizer per uneven chunk, virtual stages", trace_design("gpt3-175b", 1, 2, 3, false, 4, 5)},
+      {"ddp buckets every microbatch, virtual stages", trace_design("llama3-8b", 1, 2, 2, false, 4, 4)},
+      {"zero-0 pp 2", trace_design("llama3-8b", 1, 2, 3, false, 3, 4)},
+      {"zero-1 tp 2 sp pp 2", trace_design("gpt3-175b", 2, 2, 3, true, 3, 4)},
+      {"zero-2 tp 2", trace_design("llama3-8b", 2, 1, 3, false, 2, 3)},
+      {"zero-3", trace_design("llama3-8b", 1, 1, 4, false, 2, 4)},
+      {"zero-3 without reuse", trace_design("gpt3-175b", 2, 1, 3, true, 2, 3)},
+      {"zero-3 without reuse, full recompute, tied embeddings", trace_design("llama3-8b", 1, 1, 2, false, 1, 3)},
+      {"zero-3, context parallel", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
+      {"fsdp2", trace_design("llama3-8b", 1, 1, 3, false, 2, 3)},
+      {"fsdp2 pp 2 tp 2 sp every microbatch", trace_design("llama3-8b", 2, 2, 3, true, 3, 4)},
+      {"fsdp2 kept pp 2, context parallel", trace_design("llama3-8b", 1, 2, 2, false, 3, 4)},
+      {"fsdp kept pp 2", trace_design("llama3-8b", 1, 2, 3, false, 3, 4)},
+      {"fsdp kept every microbatch", trace_design("gpt3-175b", 1, 1, 2, false, 3, 2)},
+      {"fsdp virtual stages", trace_design("llama3-8b", 2, 2, 2, true, 6, 8)},
+      {"fsdp2 kept, virtual stages", trace_design("gpt3-175b", 1, 2, 3, false, 4, 8)},
+      {"fsdp hybrid", trace_design("llama3-8b", 1, 1, 4, false, 2, 3)},
+      {"fsdp2 hybrid tp 2 sp pp 2, context parallel", trace_design("llama3-8b", 2, 2, 6, true, 2, 4)},
+      {"norm and loss", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
+      {"fsdp2 hybrid norm and loss", trace_design("llama3-8b", 16, 1, 4, false, 2, 2)},
   };
   for (NamedDesign& d : all) {
     const std::string name = d.name;
@@ -84,7 +121,7 @@ std::vector<NamedDesign> trace_designs() {
     d.design.parallel.overlap_grad_reduce = name.find("in buckets") != std::string::npos;
     if (name.ends_with("virtual stages")) d.design.parallel.virtual_stages = 2;
     if (name == "ddp buckets gpipe") d.design.parallel.schedule = ScheduleKind::GPipe;
-    if (name.starts_with("fsdp")) d.design.parallel.sync = SyncStrategy::Fsdp1;
+    set_sync(name, d.design.parallel);
     if (name.find("context parallel") != std::string::npos) d.design.parallel.cp = 2;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
     if (name.starts_with("experts")) d.design.parallel.ep = 2;
@@ -92,13 +129,12 @@ std::vector<NamedDesign> trace_designs() {
     if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;
     if (name == "experts folded") d.design.parallel.etp = 1;
     if (name == "experts behind dense layers") d.design.model.dense_layers = 2;
-    if (name == "fsdp full recompute") d.design.workload.recompute = Recompute::Full;
-    if (name == "fsdp gpipe tied embeddings") {
-      d.design.parallel.schedule = ScheduleKind::GPipe;
-      d.design.model.tied_embeddings = true;
-    }
+    if (name.find("full recompute") != std::string::npos) d.design.workload.recompute = Recompute::Full;
+    if (name == "fsdp gpipe tied embeddings") d.design.parallel.schedule = ScheduleKind::GPipe;
+    if (name.ends_with("tied embeddings")) d.design.model.tied_embeddings = true;
     if (name == "gpipe") d.design.parallel.schedule = ScheduleKind::GPipe;
     if (name.starts_with("interleaved")) d.design.parallel.virtual_stages = name == "interleaved on two stages" ? 3 : 2;
+    if (name.find("uneven chunk,") != std::string::npos) d.design.parallel.stage_layers = {2, 1, 1, 1};
     if (name == "interleaved, uneven chunks") d.design.parallel.stage_layers = {0, 2, 2, 1};
     if (name.ends_with("scattered messages")) d.design.parallel.scatter_gather_pipeline = true;
     if (name == "uneven stages") d.design.parallel.stage_layers = {1, 2, 2, 1};

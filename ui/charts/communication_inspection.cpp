@@ -74,6 +74,12 @@ QString group_reason(const std::string& group) {
         "Replicas saw other samples, and context-parallel ranks other positions of the same ones; both hold the same "
         "parameters, so their gradients are reduced over all of them at once.");
   }
+  if (group == "dp_shard" || group == "dp_shard_cp") {
+    return tr("Hybrid sharding: inside such a group every rank keeps a part of parameters, gradients and optimizer states.");
+  }
+  if (group == "dp_replicate") {
+    return tr("Hybrid sharding: every group of dp_shard replicas has a copy of the states; the shards of gradients are summed over the copies.");
+  }
   if (group == "tp_rep") {
     return tr("There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum its gradients.");
   }

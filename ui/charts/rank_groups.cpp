@@ -7,7 +7,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr MeshAxis kAllAxes[] = {MeshAxis::TpKv, MeshAxis::TpRep, MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp};
+constexpr MeshAxis kAllAxes[] = {MeshAxis::TpKv, MeshAxis::TpRep,   MeshAxis::Tp, MeshAxis::Cp,
+                                 MeshAxis::DpRep, MeshAxis::DpShard, MeshAxis::Dp, MeshAxis::Pp};
 
 void count_nodes(RankGroup& group, int64_t gpus_per_node) {
   group.nodes = 0;
