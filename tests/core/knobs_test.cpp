@@ -37,7 +37,7 @@ void KnobsTest::table_is_complete() {
   const std::set<std::string> wanted{
       "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "window", "tied_embeddings", "tp", "pp", "dp", "sync", "overlap_grad_reduce",
       "sequence_parallel", "schedule", "virtual_stages", "scatter_gather_pipeline", "stage_layers", "rank_order", "seq", "batch", "microbatch", "dtype", "grad_dtype",
-      "vocab_multiple", "gathered_logits", "dropout", "recompute", "distribute_saved_activations", "profile", "accelerator", "gpus_per_node", "cp", "context"};
+      "vocab_multiple", "gathered_logits", "dropout", "recompute", "recompute_modules", "recompute_method", "recompute_num_layers", "distribute_saved_activations", "profile", "accelerator", "gpus_per_node", "cp", "context"};
   std::set<std::string> ids, symbols;
   KnobGroup group = KnobGroup::Model;
   for (const Knob& k : knobs()) {
@@ -46,7 +46,7 @@ void KnobsTest::table_is_complete() {
     QVERIFY2(k.symbol.empty() || Symbol::valid_name(k.symbol), k.id.c_str());
     QVERIFY2(!k.label.empty() && k.help.size() > 30 && k.help.back() == '.', k.id.c_str());
     QVERIFY2(k.group >= group, "groups are together, in the order of the form");
-    QVERIFY2((k.type == KnobType::Choice) == !k.choices.empty(), k.id.c_str());
+    QVERIFY2((k.type == KnobType::Choice || k.type == KnobType::ChoiceList) == !k.choices.empty(), k.id.c_str());
     QVERIFY(!accepted_values(k).empty());
     group = k.group;
   }
@@ -71,6 +71,7 @@ void KnobsTest::every_knob() {
     case KnobType::Integer: values = {std::to_string(k.min), std::to_string(k.max), std::to_string(k.min + 1)}; break;
     case KnobType::IntegerList: values = {"", "8", "9,8,8,7", "0,1,0"}; break;
     case KnobType::Boolean: values = {"true", "false"}; break;
+    case KnobType::ChoiceList: values = {"", k.choices.back().value, k.choices[0].value + "," + k.choices[1].value}; break;
     case KnobType::Choice:
       for (const KnobChoice& choice : k.choices) values.push_back(choice.value);
       break;

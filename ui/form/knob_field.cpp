@@ -24,7 +24,8 @@ KnobField* makeKnobField(const Knob& knob, QWidget* parent) {
     case KnobType::Boolean: return new BooleanField(parent);
     case KnobType::Choice: return new ChoiceField(knob, parent);
     case KnobType::Integer:
-    case KnobType::IntegerList: break;
+    case KnobType::IntegerList:
+    case KnobType::ChoiceList: break;
   }
   return new LineField(knob, parent);
 }
