@@ -32,6 +32,7 @@ std::string operand_name(const Knob& knob) {
     case KnobType::IntegerList: return "N,N,...";
     case KnobType::Boolean: return "[true|false]";
     case KnobType::Choice: return "NAME";
+    case KnobType::ChoiceList: return "NAME,NAME,...";
   }
   return "";
 }

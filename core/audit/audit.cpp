@@ -16,7 +16,8 @@ class Comparison {
   explicit Comparison(Audit& audit)
       : a_(audit), r_(audit.recording), stage_(audit.report->stages[static_cast<size_t>(audit.mapping.stage)]), groups_(audit.report->design) {
     const StageChunk& chunk = stage_.chunks.back();
-    layer_ = 1 + audit.report->graph().layer_kind(std::max<int64_t>(0, chunk.first_layer + chunk.layers - 1), audit.report->design.model);
+    const auto layers = chunk_layers(audit.report->graph(), audit.report->design, chunk.first_layer, chunk.layers);
+    if (!layers.empty()) layer_ = layers.back();
   }
 
   void run() {
@@ -44,7 +45,8 @@ class Comparison {
   bool first() const { return stage_.stage == 0; }
   bool last() const { return stage_.stage + 1 == static_cast<int>(a_.report->stages.size()); }
   SegmentNumbers numbers(int segment) const {
-    return segment_numbers(a_.report->graph().segments[static_cast<size_t>(segment)], stage_.binding);
+    const Segment& of = a_.report->graph().segments[static_cast<size_t>(segment)];
+    return segment_numbers(of, of.kind == SegmentKind::Layer ? layer_.keeps : Keeps::Activations, stage_.binding);
   }
   std::optional<int64_t> part(const RecordedParts& parts) const {
     const std::string name = last_layer(parts);
@@ -54,7 +56,7 @@ class Comparison {
   void parameters() {
     exact("parameters", "of this rank", r_.parameters, stage_.parameters.value);
     // Recordings give layers of the same number in several chunks as one.
-    if (!chunked()) exact("parameters", "last layer", part(r_.part_parameters), numbers(layer_).parameters);
+    if (!chunked()) exact("parameters", "last layer", part(r_.part_parameters), numbers(layer_.segment).parameters);
     if (r_.full_model_parameters && a_.mapping.full_layers > 0) {
       Design whole = a_.report->design;
       whole.model.layers = a_.mapping.full_layers;
@@ -72,7 +74,7 @@ class Comparison {
     exact("FLOPs", "forward", r_.forward_flops, sum(Phase::Forward));
     exact("FLOPs", "backward", r_.backward_flops, sum(Phase::Backward));
     exact("FLOPs", "recompute", r_.recompute_flops, sum(Phase::Recompute));
-    const SegmentNumbers layer = numbers(layer_);
+    const SegmentNumbers layer = numbers(layer_.segment);
     const Wide m = a_.report->microbatches;
     exact("FLOPs", "forward, last layer", part(r_.part_forward_flops), m * layer.forward_flops);
     exact("FLOPs", "backward, last layer", part(r_.part_backward_flops), m * layer.backward_flops);
@@ -115,7 +117,7 @@ class Comparison {
     // Several chunks of a stage hold different numbers of microbatches: only their sum is compared.
     if (chunked()) return whole_stage();
     const Wide flight = stage_.in_flight;
-    const SegmentNumbers ours = numbers(layer_);
+    const SegmentNumbers ours = numbers(layer_.segment);
     if (layer) {
       near("last layer", *layer, flight * ours.saved, ours);
     } else if (const auto kept = checkpointed_bytes_per_layer(r_, stage_.layers)) {
@@ -142,7 +144,7 @@ class Comparison {
   const Recording& r_;
   const StageReport& stage_;
   GroupNames groups_;
-  int layer_ = 1;  // segment of the last layer
+  ChunkLayer layer_;  // the last one
 };
 
 }  // namespace

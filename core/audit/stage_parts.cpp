@@ -8,28 +8,26 @@ Wide value_of(const Expr& expr, const Binding& binding) {
   return value ? *value : 0;
 }
 
-std::vector<int> segments_of_chunk(const Report& report, const StageReport& stage, size_t chunk) {
+std::vector<ChunkLayer> parts_of_chunk(const Report& report, const StageReport& stage, size_t chunk) {
   const Graph& graph = report.graph();
   const StageChunk& layers = stage.chunks[chunk];
-  std::vector<int> out;
-  if (stage.stage == 0 && chunk == 0) out.push_back(0);
-  for (int64_t i = layers.first_layer; i < layers.first_layer + layers.layers; ++i)
-    out.push_back(1 + graph.layer_kind(i, report.design.model));
-  if (stage.stage + 1 == static_cast<int>(report.stages.size()) && chunk + 1 == stage.chunks.size()) out.push_back(graph.head());
+  std::vector<ChunkLayer> out = chunk_layers(graph, report.design, layers.first_layer, layers.layers);
+  if (stage.stage + 1 == static_cast<int>(report.stages.size()) && chunk + 1 == stage.chunks.size()) out.push_back({.segment = graph.head()});
+  if (stage.stage == 0 && chunk == 0) out.insert(out.begin(), ChunkLayer{.segment = 0});
   return out;
 }
 
 bool is_product(OpKind kind) { return kind == OpKind::Einsum || kind == OpKind::Attention; }
 
-SegmentNumbers segment_numbers(const Segment& segment, const Binding& binding) {
+SegmentNumbers segment_numbers(const Segment& segment, Keeps keeps, const Binding& binding) {
   SegmentNumbers out;
   for (const Param& p : segment.params) out.parameters += value_of(local_elements(segment.tensor(p.tensor)), binding);
   for (const Op& op : segment.ops) {
-    if (!is_product(op.kind)) continue;
+    if (!is_product(op.kind) || !runs(op, keeps)) continue;
     Wide& sum = op.phase == Phase::Forward ? out.forward_flops : op.phase == Phase::Recompute ? out.recompute_flops : out.backward_flops;
     sum += value_of(op.flops, binding);
   }
-  for (const SavedStorage& s : segment.saved) {
+  for (const SavedStorage& s : saved_by(segment, keeps)) {
     const Storage& storage = segment.storages[static_cast<size_t>(s.storage)];
     const Wide bytes = value_of(storage.bytes, binding);
     out.saved += bytes;

@@ -4,13 +4,15 @@
 
 #include <vector>
 
+#include "graph/chunk_layers.h"
 #include "report/report.h"
 
 namespace shardscape {
 
 Wide value_of(const Expr& expr, const Binding& binding);  // 0 where it has none; a valid report has none such
-// Index of the segment of every part that a microbatch runs through in this chunk of the stage, in order of forward.
-std::vector<int> segments_of_chunk(const Report& report, const StageReport& stage, size_t chunk);
+// Every part that a microbatch runs through in this chunk of the stage, in order of forward; the ends as layers that keep
+// their activations.
+std::vector<ChunkLayer> parts_of_chunk(const Report& report, const StageReport& stage, size_t chunk);
 
 struct SegmentNumbers {
   Wide parameters = 0;                  // on this rank
@@ -18,7 +20,8 @@ struct SegmentNumbers {
   Wide saved = 0;                       // bytes kept per microbatch
   std::vector<std::pair<std::string, Wide>> storages;  // what is kept, with the op whose backward needs it
 };
-SegmentNumbers segment_numbers(const Segment& segment, const Binding& binding);
+// Of a segment that keeps this much of its forward.
+SegmentNumbers segment_numbers(const Segment& segment, Keeps keeps, const Binding& binding);
 
 // Whether recordings count the FLOPs of such an op.
 bool is_product(OpKind kind);

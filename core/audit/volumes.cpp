@@ -99,18 +99,29 @@ std::vector<std::string> reported_order(const Report& report, const StageReport&
   std::map<std::pair<int, bool>, std::vector<std::string>> words;
   for (int chunk = 0; chunk < static_cast<int>(stage.chunks.size()); ++chunk)
     for (const bool backward : {false, true}) {
-      std::vector<int> segments = segments_of_chunk(report, stage, static_cast<size_t>(chunk));
-      if (backward) std::reverse(segments.begin(), segments.end());
+      std::vector<ChunkLayer> parts = parts_of_chunk(report, stage, static_cast<size_t>(chunk));
+      const size_t first = !parts.empty() && parts.front().segment == 0 ? 1 : 0;  // layer
       std::vector<std::string>& out = words[{chunk, backward}];
-      for (int index : segments) {
-        const Segment& segment = report.graph().segments[static_cast<size_t>(index)];
-        for (const Op& op : segment.ops) {
-          if (!is_collective(op.kind) || (op.phase == Phase::Forward) == backward) continue;
+      const auto issue = [&](const ChunkLayer& part, OpId begin, OpId end) {
+        const Segment& segment = report.graph().segments[static_cast<size_t>(part.segment)];
+        for (OpId id = begin; id < end; ++id) {
+          const Op& op = segment.op(id);
+          if (!is_collective(op.kind) || !runs(op, part.keeps)) continue;
           const std::string group = groups.name(group_name(op.group));
           if (!group.empty() && !data_parallel(group))
             out.push_back(std::string(phase_name(op.phase)) + " " + std::string(op_kind_name(op.kind)) + " " + group + " " +
                           to_string(value_of(collective_elements(segment, op), stage.binding)));
         }
+      };
+      const auto segment_of = [&](const ChunkLayer& part) -> const Segment& { return report.graph().segments[static_cast<size_t>(part.segment)]; };
+      if (!backward) {
+        for (const ChunkLayer& part : parts) issue(part, 0, segment_of(part).backward_begin);
+        continue;
+      }
+      for (size_t i = parts.size(); i-- > 0;) {
+        if (parts[i].ends_group())
+          for (size_t j = first + static_cast<size_t>(parts[i].begin); j <= i; ++j) issue(parts[j], segment_of(parts[j]).backward_begin, segment_of(parts[j]).replay_end);
+        issue(parts[i], segment_of(parts[i]).replay_end, static_cast<OpId>(segment_of(parts[i]).ops.size()));
       }
     }
   std::vector<std::string> out;

@@ -35,6 +35,15 @@ Symbol layers_symbol(const Graph& graph, const char* name, int kind) {
   return Symbol::intern(one_kind ? name : name + std::to_string(kind));
 }
 
+std::string keeps_letter(Keeps keeps) {
+  switch (keeps) {
+    case Keeps::Activations: return "a";
+    case Keeps::Input: return "c";
+    case Keeps::Nothing: return "i";
+  }
+  return "";
+}
+
 bool is_loss(OpKind kind) {
   return kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick || kind == OpKind::Nll ||
          kind == OpKind::SoftCap;
@@ -49,8 +58,22 @@ class ShapeBuilder {
     states();
     for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
       const Segment& segment = graph_.segments[static_cast<size_t>(part.segment)];
-      work(segment, part.count);
-      saved(segment, graph.structure.interleaved ? Expr(in_flight_symbol(graph, part.segment)) : in_flight() * part.count);
+      const bool layer = segment.kind == SegmentKind::Layer, chunks = graph.structure.interleaved;
+      const int kind = part.segment - 1;
+      if (!layer) {
+        for (const Op& op : segment.ops) work(segment, op, microbatches() * part.count);
+        saved(segment, Keeps::Activations, chunks ? Expr(end_in_flight_symbol(segment.kind == SegmentKind::Head)) : in_flight());
+        continue;
+      }
+      for (const Op& op : segment.ops) {
+        Expr count;
+        for (Keeps keeps : layer_keeps(graph.structure))
+          if (runs(op, keeps)) count += Expr(layer_count_symbol(graph, kind, keeps));
+        work(segment, op, microbatches() * (op.scope == OpScope::Always ? part.count : count));
+      }
+      for (Keeps keeps : layer_keeps(graph.structure))
+        saved(segment, keeps, chunks ? Expr(layers_in_flight_symbol(graph, kind, keeps)) : in_flight() * Expr(layer_count_symbol(graph, kind, keeps)));
+      replayed(segment, kind);
     }
     transfers();
     reductions();
@@ -131,18 +154,15 @@ class ShapeBuilder {
     }
   }
 
-  void work(const Segment& segment, const Expr& count) {
-    const Expr times = microbatches() * count;
-    for (const Op& op : segment.ops) {
-      if (is_collective(op.kind)) {
-        const Tensor& t = segment.tensor(op.inputs[0]);
-        const Expr elements = collective_elements(segment, op);
-        collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group), group_size(op.group), t.dtype, times, times * elements);
-      } else if (!op.flops.is_zero()) {
-        FlopsRow& row = flops_.try_emplace({op.phase, op.kind}, FlopsRow{op.kind, op.phase, {}, {}}).first->second;
-        row.counted += times * op.flops;
-        row.useful += times * op.useful_flops;
-      }
+  void work(const Segment& segment, const Op& op, const Expr& times) {
+    if (is_collective(op.kind)) {
+      const Tensor& t = segment.tensor(op.inputs[0]);
+      const Expr elements = collective_elements(segment, op);
+      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group), group_size(op.group), t.dtype, times, times * elements);
+    } else if (!op.flops.is_zero()) {
+      FlopsRow& row = flops_.try_emplace({op.phase, op.kind}, FlopsRow{op.kind, op.phase, {}, {}}).first->second;
+      row.counted += times * op.flops;
+      row.useful += times * op.useful_flops;
     }
   }
 
@@ -154,17 +174,25 @@ class ShapeBuilder {
     row.bytes += elements * Expr(dtype_bytes(dtype));
   }
 
-  void saved(const Segment& segment, const Expr& copies) {
-    for (const SavedStorage& s : segment.saved) {
+  void saved(const Segment& segment, Keeps keeps, const Expr& copies) {
+    for (const SavedStorage& s : saved_by(segment, keeps)) {
       const Op& saver = segment.op(s.saver);
       const bool loss = is_loss(saver.kind);
       const std::string name = saver.block >= 0 ? segment.blocks[static_cast<size_t>(saver.block)].label : segment.name;
       part(loss ? MemoryCategory::Logits : MemoryCategory::Activations, name,
            copies * segment.storages[static_cast<size_t>(s.storage)].bytes);
     }
-    // A layer's backward makes its activations again: one layer's worth at a time.
+  }
+
+  // The backward makes activations again: of one layer at a time, or of a group of layers, whose inner inputs are results
+  // of the replay.
+  void replayed(const Segment& segment, int kind) {
+    const bool groups = graph_.structure.recompute_groups;
+    const std::string name = groups ? "recomputed in one group" : "recomputed in one " + segment.name;
+    const Expr copies = counts_replayed(graph_) ? Expr(layers_replayed_symbol(graph_, kind)) : Expr(1);
     for (const SavedStorage& s : segment.replayed)
-      part(MemoryCategory::Activations, "recomputed in one " + segment.name, segment.storages[static_cast<size_t>(s.storage)].bytes);
+      part(MemoryCategory::Activations, name, copies * segment.storages[static_cast<size_t>(s.storage)].bytes);
+    if (groups) part(MemoryCategory::Activations, name, Expr(inner_replayed_symbol(graph_, kind)) * local_bytes(segment.tensor(segment.input)));
   }
 
   // Every chunk passes the residual stream on and its gradient back, once per microbatch; the ends of the model do one.
@@ -232,9 +260,24 @@ std::string_view memory_category_name(MemoryCategory category) { return kCategor
 std::string_view memory_category_label(MemoryCategory category) { return kCategories[static_cast<size_t>(category)].label; }
 
 Symbol stage_layers_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Ls", kind); }
-Symbol in_flight_symbol(const Graph& graph, int segment) {
-  if (segment == 0) return Symbol::intern("nfe");
-  return segment == graph.head() ? Symbol::intern("nfh") : layers_symbol(graph, "Lf", segment - 1);
+Symbol end_in_flight_symbol(bool head) { return Symbol::intern(head ? "nfh" : "nfe"); }
+
+std::vector<Keeps> layer_keeps(const Structure& structure) {
+  if (structure.recompute_block) return {Keeps::Input, Keeps::Activations};
+  if (structure.recompute_groups) return {Keeps::Input, Keeps::Nothing};
+  return {structure.recompute == Recompute::Full ? Keeps::Input : Keeps::Activations};
+}
+
+Symbol layer_count_symbol(const Graph& graph, int kind, Keeps keeps) {
+  return layers_symbol(graph, (layer_keeps(graph.structure).size() == 1 ? "Ls" : "L" + keeps_letter(keeps)).c_str(), kind);
+}
+Symbol layers_in_flight_symbol(const Graph& graph, int kind, Keeps keeps) {
+  return layers_symbol(graph, ("Lf" + (layer_keeps(graph.structure).size() == 1 ? "" : keeps_letter(keeps))).c_str(), kind);
+}
+Symbol layers_replayed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lw", kind); }
+Symbol inner_replayed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lv", kind); }
+bool counts_replayed(const Graph& graph) {
+  return graph.structure.recompute != Recompute::None && (graph.structure.recompute_groups || graph.segments.size() > 3);
 }
 Symbol model_layers_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "L", kind); }
 

@@ -38,7 +38,7 @@ struct MemoryPart {          // what a category is made of: by block for activat
 };
 
 // Stages that have the same segments share one shape; Ls (layers here) and nf (microbatches in flight) differ per stage.
-// Under virtual stages see in_flight_symbol.
+// Under virtual stages see end_in_flight_symbol.
 struct StageShape {
   bool first = false, last = false;  // has the embedding; has the head
   bool has_layers = true;
@@ -64,10 +64,22 @@ struct StepModel {
 
 // Layers of kind k on a stage are the symbol Ls (one kind) or Ls0, Ls1, ... (several).
 Symbol stage_layers_symbol(const Graph& graph, int kind);
-// Microbatches whose activations of a segment a stage keeps when it keeps most, times the copies of the segment. With
-// virtual stages a chunk has its own number of microbatches in flight, so this is a symbol: nfe for the embedding, nfh for
-// the head, Lf (or Lf0, Lf1, ...) for layers. Without it is nf, or nf·Ls.
-Symbol in_flight_symbol(const Graph& graph, int segment);
+// Microbatches whose activations of the embedding (nfe) or the head (nfh) a stage keeps when it keeps most. With virtual
+// stages a chunk has its own number of microbatches in flight, so this is a symbol. Without it is nf.
+Symbol end_in_flight_symbol(bool head);
+// How much layers of one stage keep, where they differ: under block recompute, or in groups of several layers. One entry
+// where all keep alike.
+std::vector<Keeps> layer_keeps(const Structure& structure);
+// How many layers of kind k on a stage keep that much: La all activations, Lc a checkpoint, Li nothing (inside a group);
+// numbered by kind where there are several. Ls where all keep alike.
+Symbol layer_count_symbol(const Graph& graph, int kind, Keeps keeps);
+// The same times microbatches in flight, with virtual stages: Lfa, Lfc, Lfi, or Lf.
+Symbol layers_in_flight_symbol(const Graph& graph, int kind, Keeps keeps);
+// Layers of kind k whose activations are made again at once: Lw; those of them after the first of their group: Lv. Only
+// where that is not always one layer.
+Symbol layers_replayed_symbol(const Graph& graph, int kind);
+Symbol inner_replayed_symbol(const Graph& graph, int kind);
+bool counts_replayed(const Graph& graph);
 // Layers of kind k in the whole model: L, or L0, L1, ...
 Symbol model_layers_symbol(const Graph& graph, int kind);
 

@@ -64,28 +64,9 @@ void check_sequence(Checks& checks) {
                "a multiple of " + grouped(tp), std::move(fixes));
 }
 
-// Checkpoints are split along the sequence.
-void check_checkpoints(Checks& checks) {
-  const Design& d = checks.design;
-  if (!d.workload.distribute_saved_activations || !checks.sound({"tp", "cp", "seq", "recompute"})) return;
-  const Fix off = set_to("distribute_saved_activations", std::string("false"));
-  if (d.workload.recompute != Recompute::Full || d.parallel.tp == 1 || d.parallel.sequence_parallel) {
-    checks.note("distribute_saved_activations", "it has no effect: it splits what full recompute keeps where tp ranks hold it alike",
-                "full recompute with tp of at least 2 and no sequence parallelism, or off", {off});
-    return;
-  }
-  const int64_t parts = d.parallel.tp * d.parallel.cp, seq = d.workload.seq;
-  if (seq % parts == 0) return;
-  std::vector<Fix> fixes{off};
-  offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
-  checks.error("distribute_saved_activations", "checkpoints of " + grouped(seq) + " tokens do not split into " + grouped(parts) + " parts",
-               "seq that is a multiple of " + grouped(parts) + ", or off", std::move(fixes));
-}
-
 }  // namespace
 
 void check_tensor(Checks& checks) {
-  check_checkpoints(checks);
   check_heads(checks);
   check_kv_heads(checks);
   check_ffn(checks);

@@ -6,12 +6,16 @@
 
 #include "model/axis.h"
 #include "model/model_spec.h"
+#include "model/recompute_module.h"
 #include "parallel/parallel_spec.h"
 
 namespace shardscape {
 
 // What the backward runs again instead of keeping.
 enum class Recompute : uint8_t { None, Selective, Full };
+// Full: which layers of a virtual stage. Uniform: all, in groups that keep only their first input; Block: the first ones,
+// each by itself, while the others keep everything (Megatron-LM, --recompute-method).
+enum class RecomputeMethod : uint8_t { Uniform, Block };
 
 struct WorkloadSpec {
   int64_t seq = 8192, batch = 64, microbatch = 1;
@@ -20,6 +24,9 @@ struct WorkloadSpec {
   int64_t vocab_multiple = 128;     // Vp = align(V, vocab_multiple·tp)
   std::string profile = "flash";    // kernel profile
   Recompute recompute = Recompute::None;
+  RecomputeModules recompute_modules{1 << static_cast<int>(RecomputeModule::CoreAttn)};  // of selective recompute
+  RecomputeMethod recompute_method = RecomputeMethod::Uniform;                            // of full recompute
+  int64_t recompute_num_layers = 1;           // uniform: layers of a group; block: layers that are recomputed
   bool distribute_saved_activations = false;  // full recompute: every tp rank keeps a share of a layer's input
   bool gathered_logits = false;  // the loss runs on the whole vocabulary on every tp rank
   bool dropout = false;

@@ -52,6 +52,15 @@ std::string knob_text_of(const JsonFile& file, const Knob& knob, const json& val
     case KnobType::Choice:
       if (!value.is_string()) wrong("a text in quotes");
       return value.get<std::string>();
+    case KnobType::ChoiceList: {
+      if (!value.is_array()) wrong("a list of texts");
+      std::string text;
+      for (const json& entry : value) {
+        if (!entry.is_string()) wrong("a list of texts");
+        text += (text.empty() ? "" : ",") + entry.get<std::string>();
+      }
+      return text;
+    }
     case KnobType::IntegerList: {
       if (!value.is_array()) wrong("a list of whole numbers");
       std::string text;

@@ -10,11 +10,11 @@
 
 namespace shardscape {
 
-using KnobValue = std::variant<int64_t, bool, std::string, std::vector<int64_t>>;  // one per KnobType
+using KnobValue = std::variant<int64_t, bool, std::string, std::vector<int64_t>, std::vector<std::string>>;  // one per KnobType
 
 struct KnobAccess {
   KnobValue (*get)(const Design&);
-  void (*set)(Design&, const KnobValue&);  // of the type that get returns, a choice in its canonical spelling
+  void (*set)(Design&, const KnobValue&);  // of the type that get returns, choices in their canonical spelling
 };
 
 struct KnobTable {

@@ -35,7 +35,9 @@ inline constexpr Named<DType> kDtypes[] = {
 inline constexpr Named<DType> kGradDtypes[] = {
     {DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}};
 inline constexpr Named<Recompute> kRecompute[] = {
-    {Recompute::None, "none", "None"}, {Recompute::Selective, "selective", "Selective (attention)"}, {Recompute::Full, "full", "Full"}};
+    {Recompute::None, "none", "None"}, {Recompute::Selective, "selective", "Selective (modules)"}, {Recompute::Full, "full", "Full"}};
+inline constexpr Named<RecomputeMethod> kRecomputeMethods[] = {{RecomputeMethod::Uniform, "uniform", "Uniform (groups of layers)"},
+                                                                {RecomputeMethod::Block, "block", "Block (first layers of a stage)"}};
 inline constexpr Named<ContextMode> kContextModes[] = {{ContextMode::AllGather, "all-gather", "All-gather K, V"},
                                                        {ContextMode::Ulysses, "ulysses", "Ulysses"}};
 inline constexpr Named<Dispatcher> kDispatchers[] = {{Dispatcher::AllToAll, "alltoall", "All-to-all"},
@@ -89,6 +91,28 @@ constexpr KnobAccess kRankOrder{[](const Design& d) { return KnobValue(to_string
                                   parse_rank_order(std::get<std::string>(value), d.parallel.order);
                                 }};
 
+constexpr KnobAccess kRecomputeModules{[](const Design& d) {
+                                         std::vector<std::string> names;
+                                         for (int i = 0; i < kRecomputeModuleCount; ++i)
+                                           if (const auto module = static_cast<RecomputeModule>(i); d.workload.recompute_modules.has(module))
+                                             names.emplace_back(recompute_module_name(module));
+                                         return KnobValue(std::move(names));
+                                       },
+                                       [](Design& d, const KnobValue& value) {
+                                         d.workload.recompute_modules = {};
+                                         for (const std::string& name : std::get<std::vector<std::string>>(value))
+                                           if (const auto module = recompute_module_from_name(name)) d.workload.recompute_modules.add(*module);
+                                       }};
+
+std::vector<KnobChoice> recompute_module_choices() {
+  std::vector<KnobChoice> choices;
+  for (int i = 0; i < kRecomputeModuleCount; ++i) {
+    const auto module = static_cast<RecomputeModule>(i);
+    choices.push_back({std::string(recompute_module_name(module)), std::string(recompute_module_label(module))});
+  }
+  return choices;
+}
+
 // The default first, the others by name.
 std::vector<KnobChoice> rank_orders() {
   const RankOrder usual;
@@ -136,6 +160,9 @@ class TableWriter {
   }
   void choice(KnobAccess access, std::string id, std::string label, std::vector<KnobChoice> choices, std::string help) {
     add(access, KnobType::Choice, std::move(id), std::move(label), "", std::move(help)).choices = std::move(choices);
+  }
+  void choices(KnobAccess access, std::string id, std::string label, std::vector<KnobChoice> choices, std::string help) {
+    add(access, KnobType::ChoiceList, std::move(id), std::move(label), "", std::move(help)).choices = std::move(choices);
   }
   void list(KnobAccess access, std::string id, std::string label, std::string unit, int64_t min, int64_t max,
             std::string help) {
@@ -345,8 +372,19 @@ void add_workload(TableWriter& table) {
              "Drops activations at random where the architecture says so (embedding, residual branches, attention scores). "
              "Keeps a mask of one byte per element for the backward.");
   table.choice(named<workload, &W::recompute, kRecompute>(), "recompute", "Recompute", choices_of(kRecompute),
-               "What is computed again before the backward instead of being kept. Selective repeats the core of the "
-               "attention; full keeps only the input of each layer and repeats its forward, collectives included.");
+               "What is computed again before the backward instead of being kept. Selective repeats chosen modules, by "
+               "default the core of the attention; full keeps only the input of layers and repeats their forward, collectives "
+               "included.");
+  table.choices(kRecomputeModules, "recompute_modules", "Recompute modules", recompute_module_choices(),
+                "What selective recompute repeats, as in Megatron-core. core_attn, mlp, moe and shared_experts are checkpointed: "
+                "input and result stay. layernorm, mlp_act, moe_act and mla_up_proj throw away their result too and make it again "
+                "for the backward of what read it.");
+  table.choice(named<workload, &W::recompute_method, kRecomputeMethods>(), "recompute_method", "Recompute method", choices_of(kRecomputeMethods),
+               "Which layers full recompute repeats. uniform: all, in groups of recompute_num_layers that keep one input each; the "
+               "backward of a group holds the activations of all its layers. block: the first recompute_num_layers layers of "
+               "each virtual stage one by one, while the others keep everything.");
+  table.number(member<workload, &W::recompute_num_layers>(), "recompute_num_layers", "Recompute layers", "", "layers", 1, kMaxLayers,
+               "Of full recompute: layers of a group (uniform) or layers per virtual stage that are repeated (block).");
   table.flag(member<workload, &W::distribute_saved_activations>(), "distribute_saved_activations", "Distribute checkpoints",
              "Under full recompute without sequence parallelism every tensor-parallel rank keeps 1/tp of a layer's input and "
              "gathers it before the replay: one more all-gather of b S D per layer.");

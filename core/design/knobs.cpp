@@ -66,11 +66,29 @@ std::string read_list(const Knob& knob, std::string_view text, std::vector<int64
   }
 }
 
+// Each once, in the order of the table.
+std::string read_choices(const Knob& knob, std::string_view text, std::vector<std::string>& values) {
+  std::vector<bool> chosen(knob.choices.size(), false);
+  while (!trimmed(text).empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view word = trimmed(text.substr(0, comma));
+    const std::string* choice = canonical_choice(knob, word);
+    if (!choice) return "there is no \"" + std::string(word) + "\" among the " + lower(knob.label);
+    for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = chosen[i] || &knob.choices[i].value == choice;
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  for (size_t i = 0; i < chosen.size(); ++i)
+    if (chosen[i]) values.push_back(knob.choices[i].value);
+  return "";
+}
+
 std::string read_value(const Knob& knob, std::string_view text, KnobValue& value) {
   switch (knob.type) {
     case KnobType::Integer: return read_integer(knob, text, value.emplace<int64_t>());
     case KnobType::Decimal: return read_decimal(knob, text, value.emplace<int64_t>());
     case KnobType::IntegerList: return read_list(knob, text, value.emplace<std::vector<int64_t>>());
+    case KnobType::ChoiceList: return read_choices(knob, text, value.emplace<std::vector<std::string>>());
     case KnobType::Boolean: {
       const std::string word = lower(text);
       const bool yes = word == "true" || word == "on" || word == "yes" || word == "1";
@@ -140,7 +158,10 @@ std::string knob_text(const Design& design, const Knob& knob) {
     return knob.type == KnobType::Decimal ? thousandths_text(*number) : std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  return list_text(std::get<std::vector<int64_t>>(value));
+  if (const auto* numbers = std::get_if<std::vector<int64_t>>(&value)) return list_text(*numbers);
+  std::string words;
+  for (const std::string& word : std::get<std::vector<std::string>>(value)) words += (words.empty() ? "" : ",") + word;
+  return words;
 }
 
 std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text) {
@@ -161,12 +182,14 @@ std::string accepted_values(const Knob& knob) {
     case KnobType::IntegerList:
       return "whole numbers" + range + " separated by commas, one per stage, or nothing for an even split";
     case KnobType::Boolean: return "true or false (also on and off, yes and no, 1 and 0)";
-    case KnobType::Choice: break;
+    case KnobType::Choice:
+    case KnobType::ChoiceList: break;
   }
   if (knob.id == "rank_order") return "tp, cp, dp and pp once each, fastest varying first, as in " + knob.choices[0].value;
   std::vector<std::string> values;
   for (const KnobChoice& choice : knob.choices) values.push_back(choice.value);
-  return values.empty() ? "nothing: the data files that list the choices could not be read" : "one of " + or_list(values);
+  if (values.empty()) return "nothing: the data files that list the choices could not be read";
+  return (knob.type == KnobType::ChoiceList ? "any of " : "one of ") + or_list(values) + (knob.type == KnobType::ChoiceList ? ", separated by commas" : "");
 }
 
 }  // namespace shardscape

@@ -12,7 +12,7 @@
 namespace shardscape {
 
 enum class KnobGroup { Model, Parallelism, Workload, Cluster };
-enum class KnobType { Integer, Decimal, Boolean, Choice, IntegerList };  // decimals: in thousandths
+enum class KnobType { Integer, Decimal, Boolean, Choice, IntegerList, ChoiceList };  // decimals: in thousandths
 
 struct KnobChoice {
   std::string value, label;
@@ -26,7 +26,7 @@ struct Knob {
   std::string symbol;  // "G", may be empty
   std::string unit;    // "tokens", may be empty
   int64_t min = 0, max = 0;             // Integer, IntegerList elements, Decimal in thousandths
-  std::vector<KnobChoice> choices;      // Choice only
+  std::vector<KnobChoice> choices;      // Choice and ChoiceList
   std::string help;    // one or two sentences; what it does and what it costs
   std::string flag() const;  // "--kv-heads"
 };
@@ -35,7 +35,7 @@ std::span<const Knob> knobs();
 const Knob* find_knob(std::string_view id);
 std::string_view group_label(KnobGroup group);  // "Model"
 
-// Canonical text of the value: "8", "true", "h100-sxm-80gb", "9,8,8,7"; an empty list is "".
+// Canonical text of the value: "8", "true", "h100-sxm-80gb", "9,8,8,7", "core_attn,mlp"; an empty list is "".
 std::string knob_text(const Design& design, const Knob& knob);
 // Integers may have thousands separators, and those counted in tokens the suffix k for 1,024. Names of choices may be
 // in any case. On a Problem the design is unchanged.

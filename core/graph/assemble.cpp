@@ -71,7 +71,7 @@ class Assembler {
     for (const std::string& arg : line.args) args.push_back(lookup(line, names, arg));
     if (!block || !line.spec.empty()) {
       s.blocks.push_back({line.output, line.callee, line.callee});
-      return op(line, args, line.output, line.callee);
+      return op(line, args, line.output, line.callee, {});
     }
     s.blocks.push_back({line.output, block->id, block->label});
     if (args.size() != block->inputs.size())
@@ -88,8 +88,10 @@ class Assembler {
       std::vector<TensorId> operands;
       for (const std::string& arg : inner.args) operands.push_back(lookup(inner, inside, arg));
       const auto label = block->labels.find(inner.output);
+      const auto modules = block->op_modules.find(inner.output);
       inside[inner.output] = op(inner, operands, line.output + "." + inner.output,
-                                label == block->labels.end() ? inner.output : label->second);
+                                label == block->labels.end() ? inner.output : label->second,
+                                modules == block->op_modules.end() ? block->modules : block->modules | modules->second);
     }
     pack(*block, inside);
     // A block that came to nothing (dropout without dropping) is not there.
@@ -148,7 +150,8 @@ class Assembler {
     return axes;
   }
 
-  TensorId op(const OpLine& line, std::vector<TensorId> operands, const std::string& name, const std::string& label) {
+  TensorId op(const OpLine& line, std::vector<TensorId> operands, const std::string& name, const std::string& label,
+              RecomputeModules modules) {
     const auto kind = op_kind_from_name(line.callee);
     if (kind == OpKind::Dropout && !b_.structure().dropout) return operands.at(0);
     if (!kind) fail(line, "\"" + line.callee + "\" is neither an op nor a block", "an op such as einsum, rms_norm, attention, add, or the id of a block");
@@ -188,6 +191,8 @@ class Assembler {
     made.kind = *kind;
     made.block = static_cast<int>(b_.segment().blocks.size()) - 1;
     made.inputs = operands;
+    // Norms in front of attention and MLP are a module, those of single heads are not.
+    made.modules = modules_of(line.callee, modules, out_axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden});
     made.spec = spec.text();
     made.causal = spec.causal;
     made.window = spec.window && b_.structure().window;

@@ -59,6 +59,10 @@ Structure structure_of(const Design& design) {
   s.dtype = design.workload.dtype;
   s.grad_dtype = design.workload.grad_dtype;
   s.recompute = design.workload.recompute;
+  if (s.recompute == Recompute::Selective) s.recompute_modules = design.workload.recompute_modules;
+  const bool block = design.workload.recompute_method == RecomputeMethod::Block;
+  s.recompute_block = s.recompute == Recompute::Full && block;
+  s.recompute_groups = s.recompute == Recompute::Full && !block && design.workload.recompute_num_layers > 1;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
   s.split_checkpoints = s.recompute == Recompute::Full && design.workload.distribute_saved_activations && s.tp && !s.sequence_parallel;
   set_sync(design, s);

@@ -23,21 +23,21 @@ void drop_unused(Segment& s) {
       for (TensorId id : op.inputs) want(id);
   }
   std::vector<OpId> renumbered(s.ops.size(), -1);
+  const auto kept_before = [&](OpId id) { return static_cast<OpId>(std::count(keep.begin(), keep.begin() + id, true)); };
+  const OpId backward_begin = kept_before(s.backward_begin), replay_end = kept_before(s.replay_end);
   std::vector<Op> ops;
-  OpId backward_begin = 0;
   for (size_t i = 0; i < s.ops.size(); ++i) {
-    if (static_cast<OpId>(i) == s.backward_begin) backward_begin = static_cast<OpId>(ops.size());
     if (!keep[i]) continue;
     renumbered[i] = static_cast<OpId>(ops.size());
     ops.push_back(std::move(s.ops[i]));
   }
-  if (s.backward_begin == static_cast<OpId>(renumbered.size())) backward_begin = static_cast<OpId>(ops.size());
   for (Op& op : ops)
     if (op.forward >= 0) op.forward = renumbered[static_cast<size_t>(op.forward)];
   for (Tensor& t : s.tensors)
     if (t.producer >= 0) t.producer = renumbered[static_cast<size_t>(t.producer)];
   s.ops = std::move(ops);
   s.backward_begin = backward_begin;
+  s.replay_end = replay_end;
 }
 
 // Product of the local sizes of every letter of the op: its index space on one rank.
@@ -128,16 +128,20 @@ void count_bytes(const Segment& s, Op& op) {
   }
 }
 
-void collect_saved(Segment& s) {
+// What the backward of a layer that keeps this much reads of its forward; and what it reads of the replay, if wanted.
+std::vector<SavedStorage> collect_saved(const Segment& s, Keeps keeps, std::vector<SavedStorage>* replays) {
   std::set<StorageId> seen, replayed;
+  std::vector<SavedStorage> saved;
   for (size_t i = static_cast<size_t>(s.backward_begin); i < s.ops.size(); ++i) {
-    for (TensorId id : s.ops[i].inputs) {
+    if (!runs(s.ops[i], keeps)) continue;
+    for (TensorId read : s.ops[i].inputs) {
+      const TensorId id = keeps == Keeps::Activations ? first_self(s, read) : read;
       const Tensor& t = s.tensor(id);
       if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient || t.role == TensorRole::Gradient) continue;
       if (t.producer >= s.backward_begin) {  // gathered or computed again: what it was made from is kept
         const Op& maker = s.op(t.producer);
-        if (maker.phase == Phase::Recompute && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
-          s.replayed.push_back({t.storage, maker.forward});
+        if (replays && maker.phase == Phase::Recompute && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
+          replays->push_back({t.storage, maker.forward});
         continue;
       }
       OpId saver = s.ops[i].forward >= 0 ? s.ops[i].forward : t.producer;
@@ -146,10 +150,11 @@ void collect_saved(Segment& s) {
         for (const Op& reader : s.ops)
           if (std::find(reader.inputs.begin(), reader.inputs.end(), s.ops[i].outputs[0]) != reader.inputs.end()) saver = reader.forward;
       }
-      if (seen.insert(t.storage).second) s.saved.push_back({t.storage, saver});
+      if (seen.insert(t.storage).second) saved.push_back({t.storage, saver});
     }
   }
-  std::stable_sort(s.saved.begin(), s.saved.end(), [](const SavedStorage& a, const SavedStorage& b) { return a.saver < b.saver; });
+  std::stable_sort(saved.begin(), saved.end(), [](const SavedStorage& a, const SavedStorage& b) { return a.saver < b.saver; });
+  return saved;
 }
 
 }  // namespace
@@ -162,7 +167,10 @@ void finish_segment(SegmentBuilder& builder) {
     if (op.phase == Phase::Recompute) op.useful_flops = Expr();  // done before
     count_bytes(s, op);
   }
-  collect_saved(s);
+  // Selective recompute has no scopes: what is replayed then is so in every layer.
+  const bool full = s.replay_end > s.backward_begin;
+  s.saved = collect_saved(s, Keeps::Input, &s.replayed);
+  if (full) s.saved_whole = collect_saved(s, Keeps::Activations, nullptr);
 }
 
 }  // namespace shardscape

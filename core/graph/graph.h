@@ -32,6 +32,7 @@ struct Tensor {
   StorageId storage = -1;        // views share one
   OpId producer = -1;
   TensorId gradient_of = -1;     // for gradients
+  TensorId again_of = -1;        // made again by a replay: the tensor of the forward that it stands for
 };
 
 // The memory under one or more tensors that are views of it.
@@ -41,6 +42,20 @@ struct Storage {
 };
 
 enum class GradRole : uint8_t { None, Input, Weight };  // Weight: the op's result is a parameter's gradient
+
+// In which layers of a kind an op runs, where full recompute does not treat all of them alike.
+enum class OpScope : uint8_t {
+  Always,
+  Recomputed,  // those that are replayed
+  Checkpoint   // those that are replayed from an input of their own
+};
+
+// What a layer keeps of its forward until its backward.
+enum class Keeps : uint8_t {
+  Activations,  // all that its backward reads and no selected module makes again
+  Input,        // a checkpoint: the rest is replayed
+  Nothing       // replayed from the result of the layer before, in a group of layers that share a checkpoint
+};
 
 struct Op {
   std::string name;              // unique in the segment: "attention.q", "attention.q.grad_x"
@@ -60,6 +75,8 @@ struct Op {
   Reduce reduce = Reduce::Sum;
   Expr flops, useful_flops;      // counted by kernels; exact under masks
   Expr read_bytes, written_bytes;
+  OpScope scope = OpScope::Always;
+  RecomputeModules modules;      // forward ops: of which modules of selective recomputation they are part
   std::string why;               // redistributions: producer's placement, consumer's placement, rule
 };
 
@@ -90,16 +107,25 @@ struct Segment {
   std::vector<Storage> storages;
   std::vector<Op> ops;           // in order of execution: all forward ones, then backward
   OpId backward_begin = 0;       // first backward op
+  OpId replay_end = 0;           // full recompute: the ops from backward_begin up to this one replay the whole segment
   TensorId input = -1;           // residual stream in; -1 for the embedding
   TensorId output = -1;          // residual stream out; the loss for the head
   TensorId input_grad = -1, output_grad = -1;
   std::vector<Param> params;
-  std::vector<SavedStorage> saved;
+  std::vector<SavedStorage> saved;     // where full recompute is on, by layers that keep their input
+  std::vector<SavedStorage> saved_whole;  // full recompute: by layers that it leaves alone
   std::vector<SavedStorage> replayed;  // made again before the backward of this segment, alive during it only
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
   const Op& op(OpId id) const { return ops[static_cast<size_t>(id)]; }
 };
+
+// Whether a layer that keeps this much runs the op.
+bool runs(const Op& op, Keeps keeps);
+// What such a layer keeps. Recompute on the whole is Keeps::Input, its absence Keeps::Activations.
+std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps);
+// The tensor of the forward that this one stands for, itself otherwise.
+TensorId first_self(const Segment& segment, TensorId id);
 
 // Elements of the part that one rank holds.
 Expr local_elements(const Tensor& tensor);
@@ -125,6 +151,9 @@ struct Structure {
   bool many_microbatch = false;  // b > 1 (some kernels then copy)
   DType dtype = DType::BF16, grad_dtype = DType::FP32;
   Recompute recompute = Recompute::None;
+  RecomputeModules recompute_modules;  // selective only
+  bool recompute_groups = false;       // full, uniform: groups of several layers share a checkpoint
+  bool recompute_block = false;        // full, block: some layers are not recomputed
   bool split_checkpoints = false;
   bool gathered_logits = false;
   // Of models with experts: which axes of their mesh are larger than one.

@@ -1,74 +1,198 @@
 // Activation recomputation: before its backward, a segment runs chosen forward ops again from what was kept, collectives
 // included, so that their results need not be kept (Chen et al., arXiv 1604.06174; Korthikanti et al., arXiv 2205.05198).
+// Ops are replayed in regions: the whole segment under full recompute, a module in a block under selective.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "graph/segment_builder.h"
 
 namespace shardscape {
 namespace {
 
-bool replayed(const Op& op, Recompute policy) {
-  // Selective: the core of the attention, whose scores are large and cheap to make again.
-  return policy == Recompute::Full || op.kind == OpKind::Attention;
-}
+constexpr int kNoRegion = -1;
+
+struct Region {
+  RecomputeModule module = RecomputeModule::CoreAttn;
+  int block = -1;
+  bool discards = false;      // whoever reads its results in the backward reads those of the replay
+  std::vector<OpId> ops;      // forward, ascending
+  bool replayed = false;
+};
+
+class Recomputer {
+ public:
+  explicit Recomputer(SegmentBuilder& builder) : b_(builder), s_(builder.segment()) {}
+
+  void run() {
+    forward_end_ = s_.backward_begin;
+    find_regions();
+    std::vector<Op> backward(s_.ops.begin() + s_.backward_begin, s_.ops.end());
+    s_.ops.resize(static_cast<size_t>(s_.backward_begin));
+    if (full()) {
+      if (b_.structure().split_checkpoints) share_checkpoint();
+      replay(0);
+    }
+    s_.replay_end = full() ? static_cast<OpId>(s_.ops.size()) : s_.backward_begin;
+    for (Op& op : backward) {
+      for (TensorId in : op.inputs)
+        if (const int region = source_of(in, region_of_reader(op, backward)); region != kNoRegion) replay(region);
+      if (const int own = region_of_reader(op, backward); own != kNoRegion) replay(own);
+      for (TensorId& in : op.inputs) in = read(in, region_of_reader(op, backward));
+      const auto id = static_cast<OpId>(s_.ops.size());
+      for (TensorId out : op.outputs) s_.tensors[static_cast<size_t>(out)].producer = id;
+      s_.ops.push_back(op);  // a copy: readers behind later collectives are still looked for
+    }
+  }
+
+ private:
+  bool full() const { return b_.structure().recompute == Recompute::Full; }
+
+  // Larger modules swallow the smaller ones inside them.
+  static std::optional<RecomputeModule> module_of(RecomputeModules chosen) {
+    using enum RecomputeModule;
+    for (RecomputeModule m : {Moe, SharedExperts, Mlp, MlaUpProj, CoreAttn, Layernorm, MlpAct, MoeAct})
+      if (chosen.has(m)) return m;
+    return std::nullopt;
+  }
+
+  void find_regions() {
+    region_.assign(static_cast<size_t>(forward_end_), full() ? 0 : kNoRegion);
+    if (full()) {
+      regions_.emplace_back();
+      for (OpId id = 0; id < forward_end_; ++id) regions_[0].ops.push_back(id);
+      return;
+    }
+    for (OpId id = 0; id < forward_end_; ++id) {
+      const Op& op = s_.op(id);
+      if (is_redistribution(op.kind)) continue;
+      if (const auto module = module_of(op.modules & b_.structure().recompute_modules)) put(id, *module, op.block);
+    }
+    // A module gathers its inputs and reduces its results itself.
+    for (OpId id = 0; id < forward_end_; ++id)
+      if (const int region = region_of_input(id); is_reduction(s_.op(id)) && region != kNoRegion && !regions_[static_cast<size_t>(region)].discards) join(id, region);
+    for (OpId id = forward_end_ - 1; id >= 0; --id)
+      if (is_redistribution(s_.op(id).kind) && region_[static_cast<size_t>(id)] == kNoRegion) join(id, region_of_readers(id));
+    for (Region& region : regions_) std::sort(region.ops.begin(), region.ops.end());
+  }
+
+  void put(OpId id, RecomputeModule module, int block) {
+    const auto it = std::find_if(regions_.begin(), regions_.end(), [&](const Region& r) { return r.module == module && r.block == block; });
+    const auto at = static_cast<int>(it - regions_.begin());
+    if (it == regions_.end()) regions_.push_back({module, block, discards_result(module), {}, false});
+    join(id, at);
+  }
+  void join(OpId id, int region) {
+    region_[static_cast<size_t>(id)] = region;
+    if (region != kNoRegion) regions_[static_cast<size_t>(region)].ops.push_back(id);
+  }
+
+  static bool is_reduction(const Op& op) {
+    return op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter || op.kind == OpKind::AllToAll;
+  }
+  int region_of_tensor(TensorId id) const {
+    const OpId producer = s_.tensor(id).producer;
+    return producer >= 0 && producer < forward_end_ ? region_[static_cast<size_t>(producer)] : kNoRegion;
+  }
+  int region_of_input(OpId id) const { return s_.op(id).inputs.empty() ? kNoRegion : region_of_tensor(s_.op(id).inputs[0]); }
+
+  // The one region that reads all results of a redistribution; results that leave the segment or have other readers: none.
+  int region_of_readers(OpId id) const {
+    const TensorId result = s_.op(id).outputs[0];
+    if (result == s_.output) return kNoRegion;
+    int found = kNoRegion;
+    for (OpId reader = id + 1; reader < forward_end_; ++reader) {
+      const auto& in = s_.op(reader).inputs;
+      if (std::find(in.begin(), in.end(), result) == in.end()) continue;
+      const int region = region_[static_cast<size_t>(reader)];
+      if (region == kNoRegion || (found != kNoRegion && region != found)) return kNoRegion;
+      found = region;
+    }
+    return found;
+  }
+
+  // Every tp rank keeps its share of the segment's input, which all hold alike, and gathers the whole again.
+  void share_checkpoint() {
+    const Placement whole = s_.tensor(s_.input).placement;
+    Placement share = whole;
+    const MeshAxes& tp = b_.parameter_rules().of(Axis::Heads);
+    share.shards[1].insert(share.shards[1].end(), tp.begin(), tp.end());
+    b_.begin_backward();
+    const TensorId kept = b_.redistribute(s_.input, share, Phase::Forward, "the checkpoint of the " + s_.name);
+    s_.backward_begin = static_cast<OpId>(s_.ops.size());
+    const TensorId gathered = b_.redistribute(kept, whole, Phase::Backward, "the replay of the " + s_.name);
+    for (OpId id = forward_end_; id < static_cast<OpId>(s_.ops.size()); ++id) s_.ops[static_cast<size_t>(id)].scope = OpScope::Checkpoint;
+    b_.tensor(gathered).again_of = s_.input;
+    again_[s_.input] = gathered;
+  }
+
+  // The forward op whose backward this one belongs to; a redistribution serves the first op that reads it.
+  int region_of_reader(const Op& op, const std::vector<Op>& backward) const {
+    if (op.forward >= 0) return region_[static_cast<size_t>(op.forward)];
+    if (!is_redistribution(op.kind)) return kNoRegion;
+    for (const Op& reader : backward)
+      if (std::find(reader.inputs.begin(), reader.inputs.end(), op.outputs[0]) != reader.inputs.end()) return region_of_reader(reader, backward);
+    return kNoRegion;
+  }
+
+  // The region whose replay a reader in the given region reads this from.
+  int source_of(TensorId id, int reader) const {
+    const int region = region_of_tensor(id);
+    return region != kNoRegion && (region == reader || regions_[static_cast<size_t>(region)].discards) ? region : kNoRegion;
+  }
+  TensorId read(TensorId id, int reader) const {
+    if (source_of(id, reader) == kNoRegion && !(id == s_.input && again_.contains(id))) return id;
+    const auto it = again_.find(id);
+    return it == again_.end() ? id : it->second;
+  }
+
+  void replay(int index) {
+    if (regions_[static_cast<size_t>(index)].replayed) return;
+    regions_[static_cast<size_t>(index)].replayed = true;
+    const std::vector<OpId> ops = regions_[static_cast<size_t>(index)].ops;
+    for (OpId id : ops)
+      for (TensorId in : s_.op(id).inputs)
+        if (const int before = source_of(in, index); before != kNoRegion) replay(before);
+    for (OpId id : ops) {
+      Op op = s_.op(id);
+      op.phase = Phase::Recompute;
+      op.scope = full() ? OpScope::Recomputed : OpScope::Always;
+      op.name += ".again";
+      op.label += ", again";
+      op.forward = id;
+      for (TensorId& in : op.inputs) in = read(in, index);
+      for (TensorId& out : op.outputs) out = second(out);
+      b_.add_op(std::move(op));
+    }
+  }
+
+  TensorId second(TensorId of) {
+    const Tensor first = s_.tensor(of);
+    const TensorId id = b_.add_tensor(first.name + ".again", first.axes, first.placement, first.dtype, first.role);
+    const StorageId fresh = s_.tensor(id).storage;
+    s_.storages[static_cast<size_t>(fresh)].bytes = s_.storages[static_cast<size_t>(first.storage)].bytes;
+    b_.tensor(id).storage = storages_.try_emplace(first.storage, fresh).first->second;
+    b_.tensor(id).again_of = of;
+    again_[of] = id;
+    return id;
+  }
+
+  SegmentBuilder& b_;
+  Segment& s_;
+  OpId forward_end_ = 0;
+  std::vector<Region> regions_;
+  std::vector<int> region_;                  // of every forward op
+  std::map<TensorId, TensorId> again_;       // forward tensor -> its second self
+  std::map<StorageId, StorageId> storages_;  // views of one storage stay so
+};
 
 }  // namespace
 
 void recompute(SegmentBuilder& builder) {
   Segment& s = builder.segment();
-  const Recompute policy = builder.structure().recompute;
-  if (policy == Recompute::None || s.kind != SegmentKind::Layer) return;
-  const std::vector<Op> forward(s.ops.begin(), s.ops.begin() + s.backward_begin);
-  std::vector<Op> backward(s.ops.begin() + s.backward_begin, s.ops.end());
-  s.ops.resize(static_cast<size_t>(s.backward_begin));
-
-  std::map<TensorId, TensorId> again;       // forward tensor -> its second self
-  std::map<StorageId, StorageId> storages;  // views of one storage stay so
-  const auto current = [&](TensorId id) {
-    const auto it = again.find(id);
-    return it == again.end() ? id : it->second;
-  };
-  const OpId forward_end = s.backward_begin;
-  if (builder.structure().split_checkpoints && policy == Recompute::Full) {
-    // Every tp rank keeps its share of the segment's input, which all hold alike, and gathers the whole again.
-    const Placement whole = s.tensor(s.input).placement;
-    Placement share = whole;
-    const MeshAxes& tp = builder.parameter_rules().of(Axis::Heads);
-    share.shards[1].insert(share.shards[1].end(), tp.begin(), tp.end());
-    builder.begin_backward();
-    const TensorId kept = builder.redistribute(s.input, share, Phase::Forward, "the checkpoint of the " + s.name);
-    s.backward_begin = static_cast<OpId>(s.ops.size());
-    again[s.input] = builder.redistribute(kept, whole, Phase::Backward, "the replay of the " + s.name);
-  }
-  for (OpId id = 0; id < forward_end; ++id) {
-    if (!replayed(forward[static_cast<size_t>(id)], policy)) continue;
-    Op op = forward[static_cast<size_t>(id)];
-    op.phase = Phase::Recompute;
-    op.name += ".again";
-    op.label += ", again";
-    op.forward = id;
-    for (TensorId& in : op.inputs) in = current(in);
-    for (TensorId& out : op.outputs) {
-      const Tensor first = s.tensor(out);
-      const TensorId second = builder.add_tensor(first.name + ".again", first.axes, first.placement, first.dtype, first.role);
-      const StorageId fresh = s.tensor(second).storage;
-      s.storages[static_cast<size_t>(fresh)].bytes = s.storages[static_cast<size_t>(first.storage)].bytes;
-      builder.tensor(second).storage = storages.try_emplace(first.storage, fresh).first->second;
-      again[out] = second;
-      out = second;
-    }
-    builder.add_op(std::move(op));
-  }
-  // The backward's ops keep their order behind the replay and read its results.
-  const OpId shift = static_cast<OpId>(s.ops.size()) - forward_end;
-  for (Op& op : backward) {
-    const bool reads_again = policy == Recompute::Full || (op.forward >= 0 && replayed(s.op(op.forward), policy));
-    if (reads_again)
-      for (TensorId& in : op.inputs) in = current(in);
-    for (TensorId out : op.outputs) s.tensors[static_cast<size_t>(out)].producer += shift;
-    s.ops.push_back(std::move(op));
-  }
+  s.replay_end = s.backward_begin;
+  if (builder.structure().recompute == Recompute::None || s.kind != SegmentKind::Layer) return;
+  Recomputer(builder).run();
 }
 
 }  // namespace shardscape

@@ -1,6 +1,33 @@
+#include <algorithm>
+
 #include "graph/graph.h"
 
 namespace shardscape {
+
+TensorId first_self(const Segment& segment, TensorId id) {
+  while (id >= 0 && segment.tensor(id).again_of >= 0) id = segment.tensor(id).again_of;
+  return id;
+}
+
+bool runs(const Op& op, Keeps keeps) {
+  return op.scope == OpScope::Always || keeps == Keeps::Input || (op.scope == OpScope::Recomputed && keeps == Keeps::Nothing);
+}
+
+std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps) {
+  const bool full = segment.replay_end > segment.backward_begin;
+  if (keeps == Keeps::Activations) return full ? segment.saved_whole : segment.saved;
+  if (keeps == Keeps::Input) return segment.saved;
+  // The checkpoint, or this rank's share of it, is read in the replay only; what else is kept is kept everywhere.
+  std::vector<SavedStorage> out;
+  for (const SavedStorage& s : segment.saved) {
+    const bool checkpoint = std::any_of(segment.tensors.begin(), segment.tensors.end(), [&](const Tensor& t) {
+      const bool share = t.producer >= 0 && segment.op(t.producer).scope == OpScope::Checkpoint;
+      return t.storage == s.storage && (share || &t == &segment.tensor(segment.input));
+    });
+    if (!checkpoint) out.push_back(s);
+  }
+  return out;
+}
 
 Expr local_size(const Tensor& tensor, int dim) {
   const auto d = static_cast<size_t>(dim);

@@ -8,6 +8,7 @@
 
 #include "base/problem.h"
 #include "model/axis.h"
+#include "model/recompute_module.h"
 
 namespace shardscape {
 
@@ -46,6 +47,8 @@ struct BlockTemplate {
   std::vector<OpLine> ops;
   std::string output;                         // name of the tensor it returns
   std::map<std::string, std::string> labels;  // op output -> what people call the op
+  RecomputeModules modules;                   // what selective recomputation may choose that all ops are part of
+  std::map<std::string, RecomputeModules> op_modules;  // op output -> the same, of this op alone
   SourcePlace place;
 };
 

@@ -87,7 +87,7 @@ class LibraryReader {
 
   static BlockTemplate block(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels"});
+    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels", "recompute"});
     BlockTemplate out;
     out.id = file.text(root, "block");
     out.label = file.text_or(root, "label", out.id);
@@ -108,7 +108,27 @@ class LibraryReader {
       file.fail("output", "no line makes \"" + out.output + "\"", "the name before '=' of one of the ops");
     if (root.contains("labels"))
       for (const auto& [name, value] : file.object(root, "labels").items()) out.labels[name] = value.get<std::string>();
+    if (root.contains("recompute"))
+      for (const auto& [name, value] : file.object(root, "recompute").items()) recompute(file, name, value, out);
     return out;
+  }
+
+  // Which module of selective recomputation the block is, or which of its ops make up one.
+  static void recompute(const JsonFile& file, const std::string& name, const json& value, BlockTemplate& out) {
+    const auto module = recompute_module_from_name(name);
+    if (!module) {
+      std::string accepted = "one of";
+      for (int i = 0; i < kRecomputeModuleCount; ++i) accepted += " " + std::string(recompute_module_name(static_cast<RecomputeModule>(i)));
+      file.fail(name, "\"" + name + "\" is no module that can be recomputed", accepted);
+    }
+    if (value == "all") return out.modules.add(*module);
+    const char* const accepted = "\"all\", or a list of results of ops such as [\"k\", \"v\"]";
+    if (!value.is_array()) file.fail(name, "\"" + name + "\" does not say which ops", accepted);
+    for (const json& entry : value) {
+      const bool known = entry.is_string() && std::any_of(out.ops.begin(), out.ops.end(), [&](const OpLine& l) { return l.output == entry; });
+      if (!known) file.fail(name, "no line makes " + entry.dump(), accepted);
+      out.op_modules[entry.get<std::string>()].add(*module);
+    }
   }
 
   static SectionTemplate section(const JsonFile& file, const std::string& name, const json& list) {

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "cost/sync_model.h"
 #include "graph/build.h"
+#include "graph/chunk_layers.h"
 #include "report/rank_mesh.h"
 
 namespace shardscape {
@@ -106,58 +108,131 @@ class ReportMaker {
     for (int64_t p = 0; p < pp; ++p) {
       StageReport& s = r_.stages[static_cast<size_t>(p)];
       s.stage = static_cast<int>(p);
-      std::vector<std::vector<int64_t>> counts;  // per chunk, of each kind of layer
-      for (const StageChunk& chunk : s.chunks) {
-        s.layers += chunk.layers;
-        std::vector<int64_t>& of = counts.emplace_back(graph.segments.size() - 2, 0);
-        for (int64_t i = 0; i < chunk.layers; ++i) ++of[static_cast<size_t>(kind_of(graph, chunk.first_layer + i))];
-      }
+      for (const StageChunk& chunk : s.chunks) s.layers += chunk.layers;
       s.shape = StepModel::shape_index(p == 0, p == pp - 1, s.layers > 0);
       s.binding = r_.binding;
       s.binding.set(symbol("p"), p);
-      for (int kind : layer_kinds(graph)) {
-        int64_t sum = 0;
-        for (const auto& of : counts) sum += of[static_cast<size_t>(kind)];
-        s.binding.set(stage_layers_symbol(graph, kind), sum);
-      }
       const StageShape& shape = step.shapes[static_cast<size_t>(s.shape)];
+      const StageLayers layers_here = count_layers(s, graph);
       if (graph.structure.interleaved) {
-        if (!interleaved_in_flight(s, shape, graph, counts)) return;
+        if (!interleaved_in_flight(s, shape, graph, layers_here)) return;
       } else {
         s.in_flight = in_flight(r_.design, p, r_.microbatches);
       }
       s.binding.set(symbol("nf"), s.in_flight);
+      if (!largest_replay(s, shape, graph, layers_here)) return;
       if (stop_.stop_requested()) return;
       fill(s, shape, graph);
       if (has_errors(r_.problems)) return;
     }
   }
 
-  // Binds what the stage holds at the moment at which that takes most memory.
-  bool interleaved_in_flight(StageReport& s, const StageShape& shape, const Graph& graph,
-                             const std::vector<std::vector<int64_t>>& layers) {
+  // Layers of a stage, by kind and by how much they keep (kind major), in each chunk; and of every kind of group that is
+  // recomputed at once, layers by kind, and those after the first.
+  struct StageLayers {
+    std::vector<std::vector<int64_t>> chunks;
+    std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> groups;
+  };
+
+  // Binds how many there are.
+  StageLayers count_layers(StageReport& s, const Graph& graph) {
+    const std::vector<int> kinds = layer_kinds(graph);
+    const std::vector<Keeps> keeps = layer_keeps(graph.structure);
+    const bool replays = counts_replayed(graph);
+    StageLayers out;
+    std::vector<int64_t> sums(kinds.size() * keeps.size(), 0);
+    for (const StageChunk& chunk : s.chunks) {
+      std::vector<int64_t>& of = out.chunks.emplace_back(sums.size(), 0);
+      const std::vector<ChunkLayer> layers = chunk_layers(graph, r_.design, chunk.first_layer, chunk.layers);
+      for (const ChunkLayer& layer : layers) {
+        const auto at = std::find(keeps.begin(), keeps.end(), layer.keeps) - keeps.begin();
+        ++of[static_cast<size_t>(layer.segment - 1) * keeps.size() + static_cast<size_t>(at)];
+        if (!replays || layer.index != layer.begin || (graph.structure.recompute == Recompute::Full && !layer.recomputed())) continue;
+        std::vector<int64_t> group(kinds.size(), 0), inner(kinds.size(), 0);
+        for (int64_t j = layer.begin; j < layer.end; ++j) {
+          const auto k = static_cast<size_t>(layers[static_cast<size_t>(j)].segment - 1);
+          ++group[k];
+          inner[k] += j > layer.begin;
+        }
+        out.groups.emplace(std::move(group), std::move(inner));
+      }
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] += of[i];
+    }
+    for (int kind : kinds) {
+      int64_t all = 0;
+      for (size_t i = 0; i < keeps.size(); ++i) {
+        const int64_t count = sums[static_cast<size_t>(kind) * keeps.size() + i];
+        s.binding.set(layer_count_symbol(graph, kind, keeps[i]), count);
+        all += count;
+      }
+      s.binding.set(stage_layers_symbol(graph, kind), all);
+    }
+    return out;
+  }
+
+  bool activations(const StageReport& s, const StageShape& shape, Wide& bytes) {
+    Wide kept, logits;
+    if (!value(shape.memory[static_cast<size_t>(MemoryCategory::Activations)], s.binding, kept) ||
+        !value(shape.memory[static_cast<size_t>(MemoryCategory::Logits)], s.binding, logits))
+      return false;
+    bytes = kept + logits;
+    return true;
+  }
+
+  // Binds the group of layers whose replay takes most memory.
+  bool largest_replay(StageReport& s, const StageShape& shape, const Graph& graph, const StageLayers& layers) {
+    if (!counts_replayed(graph)) return true;
+    no_replay(s.binding, graph);
+    Wide most = -1;
+    Binding largest = s.binding;
+    for (const auto& [group, inner] : layers.groups) {
+      for (int kind : layer_kinds(graph)) {
+        s.binding.set(layers_replayed_symbol(graph, kind), group[static_cast<size_t>(kind)]);
+        s.binding.set(inner_replayed_symbol(graph, kind), inner[static_cast<size_t>(kind)]);
+      }
+      Wide bytes;
+      if (!activations(s, shape, bytes)) return false;
+      if (bytes <= most) continue;
+      most = bytes;
+      largest = s.binding;
+    }
+    s.binding = largest;
+    return true;
+  }
+  static void no_replay(Binding& binding, const Graph& graph) {
+    for (int kind : layer_kinds(graph)) {
+      binding.set(layers_replayed_symbol(graph, kind), 0);
+      binding.set(inner_replayed_symbol(graph, kind), 0);
+    }
+  }
+
+  // Binds what the stage holds at the moment at which that takes most memory. What a replay adds is the same at all.
+  bool interleaved_in_flight(StageReport& s, const StageShape& shape, const Graph& graph, const StageLayers& layers) {
     // Between warm-up and cool-down the schedule repeats itself every pp microbatches: three groups hold a whole period.
     const auto stages = static_cast<int64_t>(r_.stages.size()), enough = std::min(r_.microbatches, 3 * stages);
     const std::vector<Action> actions = make_stage_schedule(r_.design.parallel.schedule, s.stage, static_cast<int>(stages),
                                                             static_cast<int>(enough), static_cast<int>(s.chunks.size()));
     s.in_flight = microbatches_in_flight({1, 1, {actions}}).front();
-    // Of each segment in the order of the graph.
+    // Of each segment in the order of the graph, layers by how much they keep.
+    std::vector<Symbol> symbols{end_in_flight_symbol(false)};
+    for (int kind : layer_kinds(graph))
+      for (Keeps keeps : layer_keeps(graph.structure)) symbols.push_back(layers_in_flight_symbol(graph, kind, keeps));
+    symbols.push_back(end_in_flight_symbol(true));
     std::vector<std::vector<int64_t>> held;
-    for (size_t c = 0; c < layers.size(); ++c) {
+    for (size_t c = 0; c < layers.chunks.size(); ++c) {
       held.push_back({shape.first && c == 0 ? 1 : 0});
-      held.back().insert(held.back().end(), layers[c].begin(), layers[c].end());
-      held.back().push_back(shape.last && c + 1 == layers.size() ? 1 : 0);
+      held.back().insert(held.back().end(), layers.chunks[c].begin(), layers.chunks[c].end());
+      held.back().push_back(shape.last && c + 1 == layers.chunks.size() ? 1 : 0);
     }
+    if (counts_replayed(graph)) no_replay(s.binding, graph);
     Wide most = -1;
     Binding fullest;
     for (const std::vector<int64_t>& moment : fullest_moments(actions, held)) {
-      for (size_t i = 0; i < moment.size(); ++i) s.binding.set(in_flight_symbol(graph, static_cast<int>(i)), moment[i]);
-      Wide activations, logits;
-      if (!value(shape.memory[static_cast<size_t>(MemoryCategory::Activations)], s.binding, activations) ||
-          !value(shape.memory[static_cast<size_t>(MemoryCategory::Logits)], s.binding, logits))
-        return false;
-      if (activations + logits <= most) continue;
-      most = activations + logits;
+      for (size_t i = 0; i < moment.size(); ++i) s.binding.set(symbols[i], moment[i]);
+      Wide bytes;
+      if (!activations(s, shape, bytes)) return false;
+      if (bytes <= most) continue;
+      most = bytes;
       fullest = s.binding;
     }
     s.binding = fullest;

@@ -21,20 +21,27 @@ chakra::CollectiveType collective_type(OpKind kind) {
 
 class Binder {
  public:
-  Binder(const Lowering& lowering, const Segment& segment, const Binding& binding, RankProgram& program)
-      : lowering_(lowering), segment_(segment), binding_(binding), program_(program),
+  Binder(const Lowering& lowering, const Segment& segment, Keeps keeps, const Binding& binding, RankProgram& program)
+      : lowering_(lowering), segment_(segment), keeps_(keeps), binding_(binding), program_(program),
         alias_(segment.tensors.size()), node_(segment.ops.size(), -1) {
-    for (size_t t = 0; t < alias_.size(); ++t) alias_[t] = static_cast<TensorId>(t);
+    for (size_t t = 0; t < alias_.size(); ++t) {
+      alias_[t] = static_cast<TensorId>(t);
+      const Tensor& tensor = segment.tensors[t];
+      if (tensor.again_of >= 0 && tensor.producer >= 0 && !runs(segment.op(tensor.producer), keeps)) alias_[t] = tensor.again_of;
+    }
   }
 
   BoundSegment bind() {
     BoundSegment out;
     for (OpId id = 0; id < static_cast<OpId>(segment_.ops.size()); ++id)
-      bind_op(id, id < segment_.backward_begin ? out.forward : out.backward);
-    out.output = produced_by(segment_.output, false);
-    out.input_grad = produced_by(segment_.input_grad, true);
+      if (runs(segment_.op(id), keeps_))
+        bind_op(id, part_of(id) == Source::Forward ? out.forward : part_of(id) == Source::Replay ? out.replay : out.backward);
+    out.output = produced_by(segment_.output, Source::Forward);
+    for (size_t t = 0; t < alias_.size(); ++t)
+      if (segment_.tensors[t].again_of == segment_.output) out.output_again = produced_by(static_cast<TensorId>(t), Source::Replay);
+    out.input_grad = produced_by(segment_.input_grad, Source::Backward);
     for (const Param& param : segment_.params) {
-      const int node = produced_by(param.gradient, true);
+      const int node = produced_by(param.gradient, Source::Backward);
       if (node < 0) continue;
       out.gradients.push_back(static_cast<uint32_t>(node));
       std::vector<SourceRef>& deps = out.backward[static_cast<size_t>(node)].deps;
@@ -90,11 +97,15 @@ class Binder {
   }
 
   // Number of the node within its part, or -1.
-  int produced_by(TensorId id, bool backward) const {
+  Source part_of(OpId id) const {
+    return id < segment_.backward_begin ? Source::Forward : id < segment_.replay_end ? Source::Replay : Source::Backward;
+  }
+
+  int produced_by(TensorId id, Source part) const {
     id = resolve(id);
     if (id == kNone) return -1;
     const OpId producer = segment_.tensor(id).producer;
-    if (producer < 0 || (producer >= segment_.backward_begin) != backward) return -1;
+    if (producer < 0 || part_of(producer) != part) return -1;
     return node_[static_cast<size_t>(producer)];
   }
 
@@ -105,8 +116,7 @@ class Binder {
       if (id == kNone) continue;
       const OpId producer = segment_.tensor(id).producer;
       if (producer >= 0)
-        deps.push_back({producer < segment_.backward_begin ? Source::Forward : Source::Backward,
-                        static_cast<uint32_t>(node_[static_cast<size_t>(producer)])});
+        deps.push_back({part_of(producer), static_cast<uint32_t>(node_[static_cast<size_t>(producer)])});
       else if (id == segment_.input)
         deps.push_back({Source::StreamIn});
       else if (id == segment_.output_grad)
@@ -132,6 +142,7 @@ class Binder {
 
   const Lowering& lowering_;
   const Segment& segment_;
+  const Keeps keeps_;
   const Binding& binding_;
   RankProgram& program_;
   std::vector<TensorId> alias_;  // results of collectives that have nothing to do
@@ -149,9 +160,9 @@ int64_t bound_value(const Expr& expr, const Binding& binding, const std::string&
   return static_cast<int64_t>(value);
 }
 
-BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, const Binding& binding,
+BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, Keeps keeps, const Binding& binding,
                           RankProgram& program) {
-  return Binder(lowering, segment, binding, program).bind();
+  return Binder(lowering, segment, keeps, binding, program).bind();
 }
 
 }  // namespace shardscape

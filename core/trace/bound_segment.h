@@ -16,8 +16,9 @@ class Lowering;
 // Where the producer of an input is found.
 enum class Source : uint8_t {
   Forward,     // node number `index` of the segment's forward part, same microbatch
+  Replay,      // node number `index` of its replay, same microbatch
   Backward,    // node number `index` of its backward part, same microbatch
-  StreamIn,    // whatever produced the segment's input
+  StreamIn,    // whatever produced the segment's input, in a replayed group the replay of the layer before
   StreamGrad,  // whatever produced the gradient of its output
   Previous     // the same node in the microbatch before: accumulates into the same gradient
 };
@@ -35,8 +36,9 @@ struct BoundNode {
 };
 
 struct BoundSegment {
-  std::vector<BoundNode> forward, backward;
+  std::vector<BoundNode> forward, replay, backward;  // replay: under full recompute, of the whole segment
   int output = -1;                 // node of the forward part that produces the output; -1: none
+  int output_again = -1;           // the same of the replay
   int input_grad = -1;             // node of the backward part that produces the input's gradient
   std::vector<uint32_t> gradients; // nodes of the backward part that produce parameters' gradients
 };
@@ -44,8 +46,8 @@ struct BoundSegment {
 // Whole number of a quantity on one rank; LoweringError names it where it does not fit.
 int64_t bound_value(const Expr& expr, const Binding& binding, const std::string& what);
 
-// Appends the segment's ops to program.ops.
-BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, const Binding& binding,
+// Appends the segment's ops to program.ops, as layers run them that keep this much of their forward.
+BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, Keeps keeps, const Binding& binding,
                           RankProgram& program);
 
 }  // namespace shardscape

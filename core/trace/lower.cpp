@@ -6,6 +6,7 @@
 
 #include "cost/grad_plan.h"
 #include "cost/stage_boundary.h"
+#include "graph/chunk_layers.h"
 #include "report/rank_mesh.h"
 #include "trace/bound_segment.h"
 #include "trace/program_builder.h"
@@ -30,6 +31,8 @@ class StageLowering {
     forward_base_.resize(static_cast<size_t>(lowering.schedule().microbatches) * instances_.size());
     stream_.resize(static_cast<size_t>(lowering.schedule().microbatches) * (instances_.size() + chunks_.size()));
     backward_base_.resize(instances_.size(), 0);
+    replay_base_.resize(instances_.size(), 0);
+    stream_again_.resize(instances_.size(), 0);
     bind_transfers();
   }
 
@@ -63,6 +66,9 @@ class StageLowering {
     int32_t layer = -1;
     int32_t position = 0;
     size_t stream = 0;    // slot of the stream into it; the next one is the stream out of it
+    Keeps keeps = Keeps::Activations;
+    size_t group = 0;     // first instance of the group that is replayed with it, if it is recomputed
+    bool ends_group = false;
   };
   // The instances of one virtual stage, and where it lies along the residual stream.
   struct Chunk {
@@ -79,7 +85,7 @@ class StageLowering {
   const Segment& segment(size_t instance) const {
     return graph_.segments[static_cast<size_t>(instances_[instance].segment)];
   }
-  const BoundSegment& bound(size_t instance) const { return bound_.at(instances_[instance].segment); }
+  const BoundSegment& bound(size_t instance) const { return bound_.at({instances_[instance].segment, instances_[instance].keeps}); }
   const Chunk& chunk(const Action& action) const { return chunks_[static_cast<size_t>(action.chunk)]; }
   uint32_t& forward_base(int microbatch, size_t instance) {
     return forward_base_[static_cast<size_t>(microbatch) * instances_.size() + instance];
@@ -104,8 +110,12 @@ class StageLowering {
         sync_.add_instance(segment, layer, static_cast<int32_t>(position), static_cast<int>(c));
       };
       if (first_ && c == 0) add(0, -1, 0);
-      for (int64_t layer = of.first_layer; layer < of.first_layer + of.layers; ++layer) {
-        add(1 + graph_.layer_kind(layer, report_.design.model), static_cast<int32_t>(layer), 1 + layer);
+      const size_t first_layer = instances_.size();
+      for (const ChunkLayer& layer : chunk_layers(graph_, report_.design, of.first_layer, of.layers)) {
+        add(layer.segment, static_cast<int32_t>(of.first_layer + layer.index), 1 + of.first_layer + layer.index);
+        instances_.back().keeps = layer.keeps;
+        instances_.back().group = first_layer + static_cast<size_t>(layer.begin);
+        instances_.back().ends_group = layer.ends_group();
       }
       if (last_ && c + 1 == stage_.chunks.size()) add(graph_.head(), -1, 1 + layers);
       chunk.end = instances_.size();
@@ -114,9 +124,9 @@ class StageLowering {
     }
     sync_.plan();
     for (const Instance& instance : instances_) {
-      if (!bound_.contains(instance.segment))
-        bound_[instance.segment] = bind_segment(lowering_, graph_.segments[static_cast<size_t>(instance.segment)],
-                                                stage_.binding, program_);
+      if (const std::pair key{instance.segment, instance.keeps}; !bound_.contains(key))
+        bound_[key] = bind_segment(lowering_, graph_.segments[static_cast<size_t>(instance.segment)], instance.keeps,
+                                   stage_.binding, program_);
     }
   }
 
@@ -169,6 +179,11 @@ class StageLowering {
     return builder_.add(static_cast<uint32_t>(transfer.gather), action.microbatch, -1, position, chunk);
   }
 
+  // The input of an instance whose replay begins or has begun: as it came, or as the layer before has made it again.
+  uint32_t stream_in(int microbatch, size_t instance) {
+    return stream_again_[instance] != 0 ? stream_again_[instance] : stream(microbatch, instances_[instance].stream);
+  }
+
   void stamp(const std::vector<BoundNode>& part, int microbatch, size_t instance, uint32_t base, uint32_t previous) {
     const Instance& at = instances_[instance];
     const uint32_t forward = forward_base(microbatch, instance);
@@ -176,8 +191,9 @@ class StageLowering {
       for (const SourceRef ref : node.deps) {
         switch (ref.source) {
           case Source::Forward: builder_.depend(forward + ref.index); break;
+          case Source::Replay: builder_.depend(replay_base_[instance] + ref.index); break;
           case Source::Backward: builder_.depend(base + ref.index); break;
-          case Source::StreamIn: builder_.depend(stream(microbatch, at.stream)); break;
+          case Source::StreamIn: builder_.depend(stream_in(microbatch, instance)); break;
           case Source::StreamGrad: builder_.depend(stream_grad_); break;
           case Source::Previous: builder_.depend(previous == 0 ? 0 : previous + ref.index); break;
         }
@@ -207,6 +223,7 @@ class StageLowering {
     if (last_ && range.end == instances_.size()) stream_grad_ = 0;
     for (size_t i = range.end; i-- != range.first;) {
       sync_.enter(microbatch, i, true);
+      if (instances_[i].ends_group) replay(microbatch, instances_[i].group, i);
       const uint32_t base = next_id();
       const BoundSegment& s = bound(i);
       stamp(s.backward, microbatch, i, base, backward_base_[i]);
@@ -216,6 +233,17 @@ class StageLowering {
       for (const uint32_t node : s.gradients) gradients.push_back(base + node);
       sync_.set_gradients(i, std::move(gradients));
       sync_.leave(microbatch, i, true, next_id() > base ? next_id() - 1 : 0);
+      stream_again_[i] = 0;
+    }
+  }
+
+  // The layers of a group run again, each on what the one before has made.
+  void replay(int microbatch, size_t first, size_t last) {
+    for (size_t i = first; i <= last; ++i) {
+      const uint32_t base = replay_base_[i] = next_id();
+      const BoundSegment& s = bound(i);
+      stamp(s.replay, microbatch, i, base, 0);
+      if (i < last) stream_again_[i + 1] = s.output_again >= 0 ? base + static_cast<uint32_t>(s.output_again) : stream_in(microbatch, i);
     }
   }
 
@@ -229,9 +257,11 @@ class StageLowering {
   SyncLowering sync_;
   std::vector<Instance> instances_;
   std::vector<Chunk> chunks_;
-  std::map<int, BoundSegment> bound_;       // by index into Graph::segments
+  std::map<std::pair<int, Keeps>, BoundSegment> bound_;  // by index into Graph::segments and what the layer keeps
   std::vector<uint32_t> forward_base_, stream_;
   std::vector<uint32_t> backward_base_;     // of the latest microbatch; 0 before the first
+  std::vector<uint32_t> replay_base_;       // of the latest replay
+  std::vector<uint32_t> stream_again_;      // input made by a replay; 0: none
   uint32_t stream_grad_ = 0;
   Transfer receive_forward_, send_forward_, receive_backward_, send_backward_;
 };

@@ -91,6 +91,10 @@ void DocumentTest::random_designs() {
           break;
         case KnobType::Boolean: text = random.bounded(2) ? "true" : "false"; break;
         case KnobType::Choice: text = knob.choices[random.bounded(static_cast<quint32>(knob.choices.size()))].value; break;
+        case KnobType::ChoiceList:
+          for (const KnobChoice& choice : knob.choices)
+            if (random.bounded(2)) text += (text.empty() ? "" : ",") + choice.value;
+          break;
         case KnobType::IntegerList:
           for (int n = random.bounded(5); n > 0; --n) text += (text.empty() ? "" : ",") + std::to_string(random.bounded(100));
           break;

@@ -3,6 +3,7 @@
 #include <QtTest>
 #include <numeric>
 
+#include "design/knobs.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
 
@@ -189,6 +190,96 @@ class ExecutionTest : public QObject {
     d.workload.dropout = architecture == "gpt";
     d.workload.gathered_logits = kv_heads == 1;
     QCOMPARE(difference_from_unsharded(d), std::string());
+  }
+
+  void recomputedLayers_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<bool>("block");
+    QTest::addColumn<int>("number");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<bool>("sp");
+    QTest::addColumn<int>("pp");
+    QTest::addColumn<int>("v");
+    QTest::addColumn<int>("cp");
+    QTest::addColumn<bool>("distribute");
+    struct Run {
+      int number, tp;
+      bool sp;
+      int pp, v, cp;
+      bool distribute;
+    };
+    for (const char* architecture : {"llama", "gpt", "gemma2"})
+      for (const char* profile : {"flash", "megatron-2022", "transformers-eager"})
+        for (bool block : {false, true})
+          for (const auto& [number, tp, sp, pp, v, cp, distribute] :
+               {Run{1, 2, true, 1, 1, 1, false}, Run{2, 1, false, 1, 1, 1, false}, Run{2, 2, true, 2, 1, 1, false}, Run{3, 2, false, 1, 1, 1, true},
+                Run{2, 2, false, 2, 2, 1, true}, Run{3, 1, false, 2, 1, 2, false}, Run{9, 2, true, 2, 1, 1, false}, Run{1, 2, false, 2, 2, 1, true}})
+            QTest::newRow(qPrintable(QString("%1 %2 %3 of %4 tp%5%6 pp%7 v%8 cp%9%10").arg(architecture, profile, block ? "block" : "uniform").arg(number).arg(tp)
+                                         .arg(sp ? "+sp" : "").arg(pp).arg(v).arg(cp).arg(distribute ? " distributed" : "")))
+                << QString(architecture) << QString(profile) << block << number << tp << sp << pp << v << cp << distribute;
+  }
+  void recomputedLayers() {
+    QFETCH(QString, architecture);
+    QFETCH(QString, profile);
+    QFETCH(bool, block);
+    QFETCH(int, number);
+    QFETCH(int, tp);
+    QFETCH(bool, sp);
+    QFETCH(int, pp);
+    QFETCH(int, v);
+    QFETCH(int, cp);
+    QFETCH(bool, distribute);
+    Design d = tiny_design(qPrintable(architecture));
+    d.model.layers = v == 2 ? 8 : 7;
+    d.parallel.tp = tp;
+    d.parallel.pp = pp;
+    d.parallel.cp = cp;
+    d.parallel.virtual_stages = v;
+    d.parallel.sequence_parallel = sp;
+    d.workload.batch = 4;
+    d.workload.profile = profile.toStdString();
+    d.workload.dropout = architecture == "gpt";
+    d.workload.recompute = Recompute::Full;
+    d.workload.recompute_method = block ? RecomputeMethod::Block : RecomputeMethod::Uniform;
+    d.workload.recompute_num_layers = number;
+    d.workload.distribute_saved_activations = distribute;
+    expectUnsharded(d);
+  }
+
+  void recomputedModules_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<QString>("modules");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<bool>("sp");
+    QTest::addColumn<int>("cp");
+    for (const char* architecture : {"llama", "gpt", "qwen3", "gemma2"})
+      for (const char* profile : {"flash", "megatron-2022", "litgpt", "fairscale"})
+        for (const char* modules : {"layernorm", "mlp_act", "mlp", "layernorm,mlp", "core_attn,layernorm,mlp_act", "core_attn,layernorm,mlp_act,mlp"})
+          for (const auto& [tp, sp, cp] : {std::tuple{1, false, 1}, {2, true, 1}, {2, false, 2}, {4, true, 1}})
+            QTest::newRow(qPrintable(QString("%1 %2 %3 tp%4%5 cp%6").arg(architecture, profile, modules).arg(tp).arg(sp ? "+sp" : "").arg(cp)))
+                << QString(architecture) << QString(profile) << QString(modules) << tp << sp << cp;
+  }
+  void recomputedModules() {
+    QFETCH(QString, architecture);
+    QFETCH(QString, profile);
+    QFETCH(QString, modules);
+    QFETCH(int, tp);
+    QFETCH(bool, sp);
+    QFETCH(int, cp);
+    Design d = tiny_design(qPrintable(architecture));
+    d.parallel.tp = tp;
+    d.parallel.cp = cp;
+    d.parallel.dp = 2;
+    d.parallel.sequence_parallel = sp;
+    d.parallel.context = tp == 1 ? ContextMode::AllGather : ContextMode::Ulysses;
+    if (cp > 1) d.model.kv_heads = 4;
+    d.workload.profile = profile.toStdString();
+    d.workload.dropout = architecture == "gpt";
+    d.workload.recompute = Recompute::Selective;
+    QVERIFY(!set_knob(d, *find_knob("recompute_modules"), modules.toStdString()));
+    expectUnsharded(d);
   }
 
   void contextParallel_data() {

@@ -37,7 +37,7 @@ void KnobsTest::table_is_complete() {
   const std::set<std::string> wanted{
       "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "window", "tied_embeddings", "tp", "pp", "dp", "sync", "overlap_grad_reduce",
       "sequence_parallel", "schedule", "virtual_stages", "scatter_gather_pipeline", "stage_layers", "rank_order", "seq", "batch", "microbatch", "dtype", "grad_dtype",
-      "vocab_multiple", "gathered_logits", "dropout", "recompute", "distribute_saved_activations", "profile", "accelerator", "gpus_per_node", "cp", "context",
+      "vocab_multiple", "gathered_logits", "dropout", "recompute", "recompute_modules", "recompute_method", "recompute_num_layers", "distribute_saved_activations", "profile", "accelerator", "gpus_per_node", "cp", "context",
       "experts", "experts_per_token", "expert_ffn", "shared_experts", "dense_layers", "ep", "etp", "dispatcher", "capacity_factor", "pad_to_capacity", "load_imbalance",
       "dp_shard", "reshard_after_forward", "reduce_every_microbatch", "bucket_cap_mb", "first_bucket_mb", "ddp_bucket_size", "zero_reduce_bucket_size", "zero_allgather_bucket_size",
       "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters", "stage3_max_reuse_distance", "clip_grad_norm", "average_loss"};
@@ -49,7 +49,7 @@ void KnobsTest::table_is_complete() {
     QVERIFY2(k.symbol.empty() || Symbol::valid_name(k.symbol), k.id.c_str());
     QVERIFY2(!k.label.empty() && k.help.size() > 30 && k.help.back() == '.', k.id.c_str());
     QVERIFY2(k.group >= group, "groups are together, in the order of the form");
-    QVERIFY2((k.type == KnobType::Choice) == !k.choices.empty(), k.id.c_str());
+    QVERIFY2((k.type == KnobType::Choice || k.type == KnobType::ChoiceList) == !k.choices.empty(), k.id.c_str());
     QVERIFY(!accepted_values(k).empty());
     group = k.group;
   }
@@ -75,6 +75,7 @@ void KnobsTest::every_knob() {
     case KnobType::Decimal: values = {"1", "1.25", "2.5", "1.001"}; break;
     case KnobType::IntegerList: values = {"", "8", "9,8,8,7", "0,1,0"}; break;
     case KnobType::Boolean: values = {"true", "false"}; break;
+    case KnobType::ChoiceList: values = {"", k.choices.back().value, k.choices[0].value + "," + k.choices[1].value}; break;
     case KnobType::Choice:
       for (const KnobChoice& choice : k.choices) values.push_back(choice.value);
       break;

@@ -10,6 +10,7 @@
 #include "cost/stage_boundary.h"
 #include "design/validate.h"
 #include "graph/build.h"
+#include "graph/chunk_layers.h"
 #include "schedule/schedule.h"
 #include "support/kernels.h"
 
@@ -22,6 +23,9 @@ namespace {
 struct Instance {
   int segment;
   std::string name;  // "embedding", "layer3", "head"
+  Keeps keeps = Keeps::Activations;
+  size_t replay_from = 0;    // of the last layer of a group that is recomputed: where the group begins
+  bool ends_group = false;
 };
 
 std::string parameter_name(const Segment& s, const Instance& instance, const Param& p) {
@@ -34,8 +38,10 @@ std::vector<std::vector<Instance>> instances_by_virtual_stage(const Design& d, c
   int64_t layer = 0;
   for (size_t p = 0; p < out.size(); ++p) {
     if (p == 0) out[p].push_back({0, "embedding"});
-    for (int64_t i = 0; i < layers[p]; ++i, ++layer)
-      out[p].push_back({1 + graph.layer_kind(layer, d.model), "layer" + std::to_string(layer)});
+    const size_t first = out[p].size();
+    for (const ChunkLayer& l : chunk_layers(graph, d, layer, layers[p]))
+      out[p].push_back({l.segment, "layer" + std::to_string(layer + l.index), l.keeps, first + static_cast<size_t>(l.begin), l.ends_group()});
+    layer += layers[p];
     if (p + 1 == out.size()) out[p].push_back({graph.head(), "head"});
   }
   return out;
@@ -193,10 +199,10 @@ class Machine {
         if (s.input >= 0) v[static_cast<size_t>(s.input)] = stream.at(lane(rank));
       }
       if (s.kind == SegmentKind::Head) record(s, s.input, values, result_.last_hidden, m);
-      execute(s, 0, s.backward_begin, stage, values);
+      execute(s, 0, s.backward_begin, stage, values, instance.keeps);
       if (s.kind == SegmentKind::Head) record(s, s.output, values, result_.token_losses, m);
       for (auto& [rank, v] : values) stream[lane(rank)] = v[static_cast<size_t>(s.output)];
-      keep_saved(s, values);
+      keep_saved(s, instance.keeps, values);
       saved_[{instance.name, m}] = std::move(values);
     }
     inbox_[{here, ~m}] = std::move(stream);
@@ -219,9 +225,9 @@ class Machine {
   }
 
   // Only what lies in a saved storage survives until the backward: nothing else may be needed.
-  static void keep_saved(const Segment& s, RankValues& values) {
+  static void keep_saved(const Segment& s, Keeps keeps, RankValues& values) {
     std::set<StorageId> kept;
-    for (const SavedStorage& x : s.saved) kept.insert(x.storage);
+    for (const SavedStorage& x : saved_by(s, keeps)) kept.insert(x.storage);
     for (auto& [rank, v] : values)
       for (size_t t = 0; t < v.size(); ++t)
         if (!kept.count(s.tensors[t].storage)) v[t] = RealTensor();
@@ -233,6 +239,7 @@ class Machine {
     auto& list = stages_[static_cast<size_t>(here)];
     for (auto instance = list.rbegin(); instance != list.rend(); ++instance) {
       const Segment& s = segment(instance->segment);
+      if (instance->ends_group) replay(list, instance->replay_from, static_cast<size_t>(list.rend() - instance) - 1, stage, m);
       RankValues values = std::move(saved_.at({instance->name, m}));
       saved_.erase({instance->name, m});
       for (int64_t rank : stage_ranks_[stage]) {
@@ -246,13 +253,41 @@ class Machine {
           g = stream.at(lane(rank));
         }
       }
-      execute(s, s.backward_begin, static_cast<OpId>(s.ops.size()), stage, values);
+      // A layer that full recompute leaves alone reads what it kept where others read what they have made again.
+      if (instance->keeps == Keeps::Activations)
+        for (auto& [rank, v] : values)
+          for (size_t t = 0; t < v.size(); ++t)
+            if (const TensorId first = first_self(s, static_cast<TensorId>(t)); first != static_cast<TensorId>(t) && s.replay_end > s.backward_begin)
+              v[t] = v[static_cast<size_t>(first)];
+      execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance->keeps);
       for (auto& [rank, v] : values) {
         if (s.input_grad >= 0) stream[lane(rank)] = v[static_cast<size_t>(s.input_grad)];
         for (const Param& p : s.params) accumulate(rank, parameter_name(s, *instance, p), s.tensor(p.gradient), v[static_cast<size_t>(p.gradient)]);
       }
     }
     inbox_grad_[{here, ~m}] = std::move(stream);
+  }
+
+  // Layers of a group run again, each on what the one before has made, from the checkpoint of the first alone.
+  void replay(const std::vector<Instance>& list, size_t first, size_t last, int stage, int m) {
+    Message stream;
+    for (size_t i = first; i <= last; ++i) {
+      const Segment& s = segment(list[i].segment);
+      RankValues& values = saved_.at({list[i].name, m});
+      TensorId again = s.output;
+      for (size_t t = 0; t < s.tensors.size(); ++t)
+        if (s.tensors[t].again_of == s.output) again = static_cast<TensorId>(t);
+      for (auto& [rank, v] : values) {
+        load_parameters(s, list[i], rank, v);
+        if (i == first) continue;
+        if (v[static_cast<size_t>(s.input)].defined()) fail(list[i].name + " has kept its input");
+        // Where the first of a group gathers its checkpoint, the others have their input whole.
+        for (size_t t = 0; t < v.size(); ++t)
+          if (static_cast<TensorId>(t) == s.input || s.tensors[t].again_of == s.input) v[t] = stream.at(lane(rank));
+      }
+      execute(s, s.backward_begin, s.replay_end, stage, values, list[i].keeps);
+      for (auto& [rank, v] : values) stream[lane(rank)] = v[static_cast<size_t>(again)];
+    }
   }
 
   struct LocalGradient {
@@ -269,9 +304,10 @@ class Machine {
     for (size_t i = 0; i < value.data.size(); ++i) g.value.data[i] += value.data[i];
   }
 
-  void execute(const Segment& s, OpId begin, OpId end, int stage, RankValues& values) {
+  void execute(const Segment& s, OpId begin, OpId end, int stage, RankValues& values, Keeps keeps) {
     for (OpId id = begin; id < end; ++id) {
       const Op& op = s.op(id);
+      if (!runs(op, keeps)) continue;
       if (is_collective(op.kind))
         collective(s, op, stage, values);
       else

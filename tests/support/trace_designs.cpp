@@ -112,6 +112,14 @@ std::vector<NamedDesign> trace_designs() {
       {"fsdp2 hybrid tp 2 sp pp 2, context parallel", trace_design("llama3-8b", 2, 2, 6, true, 2, 4)},
       {"norm and loss", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"fsdp2 hybrid norm and loss", trace_design("llama3-8b", 16, 1, 4, false, 2, 2)},
+      {"recompute groups of 3 tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 7)},
+      {"recompute groups of 2, checkpoints distributed, virtual stages", trace_design("gpt3-175b", 2, 2, 1, false, 2, 12)},
+      {"recompute groups of 4", trace_design("llama3-8b", 1, 1, 2, false, 2, 5)},
+      {"recompute block tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 7)},
+      {"recompute block, virtual stages", trace_design("gpt3-175b", 2, 2, 1, false, 2, 8)},
+      {"recompute block, checkpoints distributed", trace_design("llama3-8b", 2, 1, 1, false, 2, 3)},
+      {"fsdp recompute block", trace_design("llama3-8b", 1, 2, 2, false, 2, 6)},
+      {"recompute modules tp 2 sp", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
   };
   for (NamedDesign& d : all) {
     const std::string name = d.name;
@@ -132,6 +140,17 @@ std::vector<NamedDesign> trace_designs() {
     if (name.find("full recompute") != std::string::npos) d.design.workload.recompute = Recompute::Full;
     if (name == "fsdp gpipe tied embeddings") d.design.parallel.schedule = ScheduleKind::GPipe;
     if (name.ends_with("tied embeddings")) d.design.model.tied_embeddings = true;
+    if (name.find("recompute groups") != std::string::npos || name.find("recompute block") != std::string::npos) {
+      WorkloadSpec& w = d.design.workload;
+      w.recompute = Recompute::Full;
+      w.recompute_method = name.find("block") != std::string::npos ? RecomputeMethod::Block : RecomputeMethod::Uniform;
+      w.recompute_num_layers = name.find("of 3") != std::string::npos ? 3 : name.find("of 4") != std::string::npos ? 4 : 2;
+      w.distribute_saved_activations = name.find("distributed") != std::string::npos;
+    }
+    if (name.starts_with("recompute modules")) {
+      d.design.workload.recompute = Recompute::Selective;
+      for (RecomputeModule m : {RecomputeModule::Layernorm, RecomputeModule::Mlp}) d.design.workload.recompute_modules.add(m);
+    }
     if (name == "gpipe") d.design.parallel.schedule = ScheduleKind::GPipe;
     if (name.starts_with("interleaved")) d.design.parallel.virtual_stages = name == "interleaved on two stages" ? 3 : 2;
     if (name.find("uneven chunk,") != std::string::npos) d.design.parallel.stage_layers = {2, 1, 1, 1};

@@ -25,7 +25,8 @@ KnobField* makeKnobField(const Knob& knob, QWidget* parent) {
     case KnobType::Choice: return new ChoiceField(knob, parent);
     case KnobType::Integer:
     case KnobType::Decimal:
-    case KnobType::IntegerList: break;
+    case KnobType::IntegerList:
+    case KnobType::ChoiceList: break;
   }
   return new LineField(knob, parent);
 }

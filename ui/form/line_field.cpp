@@ -11,6 +11,7 @@ namespace shardscape::ui {
 LineField::LineField(const Knob& knob, QWidget* parent) : KnobField(parent), knob_(knob), line_(new QLineEdit(parent)) {
   line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   if (knob.type == KnobType::IntegerList) line_->setPlaceholderText(tr("even"));
+  if (knob.type == KnobType::ChoiceList) line_->setPlaceholderText(tr("none"));
   line_->setAcceptDrops(false);  // a dropped design is the window's
   line_->installEventFilter(this);
   connect(line_, &QLineEdit::textEdited, this, [this](const QString& text) {

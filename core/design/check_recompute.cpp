@@ -1,0 +1,115 @@
+// What recomputation is told to repeat has to be there, and knobs of one policy mean nothing under another.
+#include <algorithm>
+
+#include "base/units.h"
+#include "design/checks.h"
+#include "design/number_text.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+// Modules that layers of the architecture have.
+RecomputeModules modules_in(const std::string& architecture) {
+  const ModelLibrary& library = ModelLibrary::instance();
+  RecomputeModules out;
+  const Architecture* known = library.architecture(architecture);
+  if (!known) return out;
+  for (const SectionTemplate& kind : known->kinds)
+    for (const OpLine& line : kind.lines) {
+      const BlockTemplate* block = library.block(line.callee);
+      if (!block) {
+        out = out | modules_of(line.callee, {}, true);
+        continue;
+      }
+      out = out | block->modules;
+      for (const OpLine& op : block->ops) out = out | modules_of(op.callee, block->modules, true);
+      for (const auto& [op, modules] : block->op_modules) out = out | modules;
+    }
+  return out;
+}
+
+std::string names(RecomputeModules modules) {
+  std::string out;
+  for (int i = 0; i < kRecomputeModuleCount; ++i)
+    if (const auto module = static_cast<RecomputeModule>(i); modules.has(module))
+      out += (out.empty() ? "" : ",") + std::string(recompute_module_name(module));
+  return out;
+}
+
+void check_modules(Checks& checks) {
+  const WorkloadSpec& w = checks.design.workload;
+  if (w.recompute != Recompute::Selective) {
+    if (w.recompute_modules != WorkloadSpec{}.recompute_modules)
+      checks.note("recompute_modules", "the modules have no effect: only selective recompute chooses any", "core_attn, or recompute selective",
+                  {set_to("recompute", std::string("selective")), set_to("recompute_modules", names(WorkloadSpec{}.recompute_modules))});
+    return;
+  }
+  const Fix none = set_to("recompute", std::string("none"));
+  const RecomputeModules there = modules_in(checks.design.model.architecture);
+  if (there == RecomputeModules{}) return;  // an architecture that is not known is told elsewhere
+  const RecomputeModules useful = w.recompute_modules & there, missing{static_cast<uint16_t>(w.recompute_modules.bits & ~there.bits)};
+  const std::string accepted = "any of " + names(there);
+  if (w.recompute_modules == RecomputeModules{}) {
+    checks.note("recompute_modules", "selective recompute repeats nothing: no module is chosen", accepted,
+                {set_to("recompute_modules", names(WorkloadSpec{}.recompute_modules)), none});
+  } else if (missing != RecomputeModules{}) {
+    checks.note("recompute_modules", "the layers of this model have no " + names(missing), accepted,
+                {useful == RecomputeModules{} ? none : set_to("recompute_modules", names(useful))});
+  }
+}
+
+void check_groups(Checks& checks) {
+  if (!checks.sound({"recompute", "recompute_method", "recompute_num_layers"})) return;
+  const Design& d = checks.design;
+  const WorkloadSpec& w = d.workload;
+  const int64_t number = w.recompute_num_layers;
+  const bool block = w.recompute_method == RecomputeMethod::Block;
+  const Fix one = set_to("recompute_num_layers", 1);
+  if (w.recompute != Recompute::Full) {
+    if (block)
+      checks.note("recompute_method", "it has no effect: only full recompute has a method", "uniform, or recompute full",
+                  {set_to("recompute", std::string("full")), set_to("recompute_method", std::string("uniform"))});
+    if (number != 1)
+      checks.note("recompute_num_layers", "it has no effect: only full recompute counts layers", "1, or recompute full",
+                  {set_to("recompute", std::string("full")), one});
+    return;
+  }
+  if (!block && number > 1 && d.parallel.sync == SyncStrategy::Fsdp1 && checks.sound({"sync", "dp", "cp"}) && d.parallel.dp * d.parallel.cp > 1)
+    checks.error("recompute_num_layers", "FSDP units are layers: groups of " + grouped(number) + " that are recomputed as one would have to be gathered together",
+                 "1, or the method block", {one, set_to("recompute_method", std::string("block"))});
+  if (!checks.sound({"layers", "pp", "virtual_stages"})) return;
+  const std::vector<int64_t> chunks = layers_per_virtual_stage(d);
+  const int64_t most = chunks.empty() ? 0 : *std::max_element(chunks.begin(), chunks.end());
+  if (most < 1 || number <= most) return;
+  checks.note("recompute_num_layers", grouped(number) + " layers are more than " + grouped(most) + ", the most that a stage holds at a time: the rest has no effect",
+              "1 to " + grouped(most), {set_to("recompute_num_layers", most)});
+}
+
+// Checkpoints are split along the sequence.
+void check_checkpoints(Checks& checks) {
+  const Design& d = checks.design;
+  if (!d.workload.distribute_saved_activations || !checks.sound({"tp", "cp", "seq", "recompute"})) return;
+  const Fix off = set_to("distribute_saved_activations", std::string("false"));
+  if (d.workload.recompute != Recompute::Full || d.parallel.tp == 1 || d.parallel.sequence_parallel) {
+    checks.note("distribute_saved_activations", "it has no effect: it splits what full recompute keeps where tp ranks hold it alike",
+                "full recompute with tp of at least 2 and no sequence parallelism, or off", {off});
+    return;
+  }
+  const int64_t parts = d.parallel.tp * d.parallel.cp, seq = d.workload.seq;
+  if (seq % parts == 0) return;
+  std::vector<Fix> fixes{off};
+  offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
+  checks.error("distribute_saved_activations", "checkpoints of " + grouped(seq) + " tokens do not split into " + grouped(parts) + " parts",
+               "seq that is a multiple of " + grouped(parts) + ", or off", std::move(fixes));
+}
+
+}  // namespace
+
+void check_recompute(Checks& checks) {
+  check_modules(checks);
+  check_groups(checks);
+  check_checkpoints(checks);
+}
+
+}  // namespace shardscape
