@@ -14,6 +14,7 @@ inline constexpr int64_t kMaxHeadDim = 8192;
 inline constexpr int64_t kMaxFfn = int64_t{1} << 24;
 inline constexpr int64_t kMaxVocab = int64_t{1} << 27;
 inline constexpr int64_t kMaxVocabMultiple = int64_t{1} << 20;
+inline constexpr int64_t kMaxMtpLayers = 4;
 inline constexpr int64_t kMaxSeq = int64_t{1} << 26;
 inline constexpr int64_t kMaxBatch = int64_t{1} << 24;
 inline constexpr int64_t kMaxMicrobatch = int64_t{1} << 20;

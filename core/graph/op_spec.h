@@ -19,7 +19,8 @@ struct OpSpec {
   bool plain() const { return !causal && !window && !soft_cap && !alibi; }
 };
 
-// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal, window", any of the attention's words).
+// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal, window", any of the attention's words). A letter
+// of the result that no operand has is left to the caller: that of a concatenation, or of its gradient.
 std::optional<OpSpec> parse_op_spec(const std::string& text);
 
 // What the passes must know of a kind of op, whatever its letters.
@@ -32,7 +33,8 @@ struct OpTraits {
 };
 const OpTraits& op_traits(OpKind kind);
 
-// Letters that no rank may hold a part of: normalised dimensions, rotated pairs, keys of an attention.
+// Letters that no rank may hold a part of: normalised dimensions, rotated pairs, keys and head sizes of an attention,
+// what is concatenated.
 std::string whole_letters(OpKind kind, const OpSpec& spec);
 
 }  // namespace shardscape

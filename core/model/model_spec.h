@@ -10,6 +10,10 @@ struct ModelSpec {
   std::string preset = "llama3-8b";    // the preset it started from
   std::string architecture = "llama";  // id in the model library
   int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0, positions = 0;
+  // Latent attention: ranks of compressed queries (0: not compressed), and of keys and values; head sizes of the rotated and
+  // the plain part of queries and keys, and of values. All 0 where the architecture has none.
+  int64_t q_rank = 0, kv_rank = 0, rope_head_dim = 0, nope_head_dim = 0, value_head_dim = 0;
+  int64_t mtp_layers = 0;  // depths of multi-token prediction beside the next token
   int64_t window = 0;  // tokens that sliding attention looks back on; 0: the whole sequence
   bool tied_embeddings = false;
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
