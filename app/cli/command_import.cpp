@@ -29,6 +29,7 @@ std::vector<Section> sections(const ImportResult& import) {
 
 std::string preview_text(const ImportResult& import, const Report& report) {
   std::string out = import.name + ": " + import.model_type + ", " + grouped(report.model_parameters.value) + " parameters" +
+                    (report.active_parameters.value == report.model_parameters.value ? "" : ", " + grouped(report.active_parameters.value) + " of them active") +
                     (import.model.preset.empty() ? "" : ", the same as preset " + import.model.preset) + "\n";
   for (const Section& section : sections(import)) {
     if (section.fields->empty()) continue;
@@ -45,6 +46,7 @@ Json preview_json(const ImportResult& import, const Report* report, const Design
   if (report && report->valid()) {
     out["model"] = Json::parse(to_json(design))["model"];
     out["parameters"] = json_quantity(report->model_parameters.value, *report->model_parameters.formula);
+    out["active_parameters"] = json_quantity(report->active_parameters.value, *report->active_parameters.formula);
     out["context"] = import.context;
   }
   for (const Section& section : sections(import)) {

@@ -42,9 +42,13 @@ Json entry(const Row& row) {
   Json out{{"id", row.preset->id}, {"name", row.preset->name}, {"family", row.preset->family},
            {"architecture", m.architecture}, {"layers", m.layers}, {"hidden", m.hidden}, {"heads", m.heads},
            {"kv_heads", m.kv_heads}, {"head_dim", m.head_dim}, {"ffn", m.ffn}, {"vocab", m.vocab},
-           {"positions", m.positions}, {"window", m.window}, {"tied_embeddings", m.tied_embeddings}, {"default_seq", row.preset->default_seq}};
+           {"positions", m.positions}, {"window", m.window}, {"q_rank", m.q_rank}, {"kv_rank", m.kv_rank},
+           {"nope_head_dim", m.nope_head_dim}, {"rope_head_dim", m.rope_head_dim}, {"value_head_dim", m.value_head_dim},
+           {"mtp_layers", m.mtp_layers}, {"tied_embeddings", m.tied_embeddings}, {"default_seq", row.preset->default_seq}};
   const Quantity& count = row.report->model_parameters;
   out["parameters"] = row.report->valid() ? json_quantity(count.value, *count.formula) : Json();
+  const Quantity& active = row.report->active_parameters;
+  out["active_parameters"] = row.report->valid() ? json_quantity(active.value, *active.formula) : Json();
   out["published_parameters"] = row.preset->published_parameters;
   out["published_exact"] = row.preset->published_exact;
   out["source"] = row.preset->source;

@@ -18,6 +18,18 @@ std::vector<StageSegment> stage_segments(const Graph& graph, bool first, bool la
   return out;
 }
 
+namespace {
+
+// Whether such a parameter lives with the embedding as well as with the head.
+bool at_both_ends(const Graph& graph, const std::string& tied) {
+  const auto in = [&](const Segment& segment) {
+    return std::any_of(segment.params.begin(), segment.params.end(), [&](const Param& p) { return p.tied == tied; });
+  };
+  return !tied.empty() && in(graph.segments.front()) && in(graph.segments.back());
+}
+
+}  // namespace
+
 std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, bool has_layers) {
   std::vector<StageParam> out;
   for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
@@ -49,7 +61,7 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
     std::copy_if(grad.placement.partial.begin(), grad.placement.partial.end(), std::back_inserter(inner),
                  [](MeshAxis axis) { return !is_replica_axis(axis); });
     if (!inner.empty()) elements[{inner == MeshAxes{MeshAxis::TpRep} ? 2 : 1, inner}] += size;
-    if (!p.param->tied.empty() && ends) tied += size;
+    if (ends && at_both_ends(graph, p.param->tied)) tied += size;
   }
   const DType type = graph.structure.grad_dtype;
   const Expr bytes(dtype_bytes(type));

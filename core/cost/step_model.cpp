@@ -234,7 +234,20 @@ class ShapeBuilder {
   std::map<std::tuple<Phase, std::string, std::string, DType>, CollectiveRow> collectives_;
 };
 
-Expr whole_model_parameters(const Graph& graph) {
+// Whether the parameter meets tokens that were routed along this axis: its op reads them by it, and no longer by sequence. A
+// router's own parameters meet every token.
+bool routed(const Segment& segment, TensorId param, Axis axis) {
+  for (const Op& op : segment.ops) {
+    if (op.phase != Phase::Forward || std::find(op.inputs.begin(), op.inputs.end(), param) == op.inputs.end()) continue;
+    const std::vector<Axis>& tokens = segment.tensor(op.inputs.front()).axes;
+    const auto has = [&](Axis wanted) { return std::find(tokens.begin(), tokens.end(), wanted) != tokens.end(); };
+    return has(axis) && !has(Axis::Seq);
+  }
+  return false;
+}
+
+// active: only what one token meets of them.
+Expr whole_model_parameters(const Graph& graph, bool active) {
   Expr out;
   std::vector<std::string> tied;
   const size_t kinds = graph.segments.size() - 2;
@@ -247,7 +260,9 @@ Expr whole_model_parameters(const Graph& graph) {
         tied.push_back(p.tied);
       }
       Expr size = count;
-      for (const Expr& dim : graph.segments[i].tensor(p.tensor).sizes) size = size * dim;
+      const Tensor& t = graph.segments[i].tensor(p.tensor);
+      for (size_t d = 0; d < t.axes.size(); ++d)
+        size = size * (active && routed(graph.segments[i], p.tensor, t.axes[d]) ? axis_active_size(t.axes[d]) : t.sizes[d]);
       out += size;
     }
   }
@@ -304,7 +319,8 @@ StepModel make_step_model(std::shared_ptr<const Graph> graph) {
   model.graph = std::move(graph);
   for (int i = 0; i < 8; ++i)
     model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).take());
-  model.model_parameters = whole_model_parameters(*model.graph);
+  model.model_parameters = whole_model_parameters(*model.graph, false);
+  model.active_parameters = whole_model_parameters(*model.graph, true);
   return model;
 }
 

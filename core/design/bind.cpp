@@ -77,6 +77,9 @@ Binding bind_symbols(const Design& design) {
   Binding binding;
   const auto values = base_values(design);
   for (size_t i = 0; i < values.size(); ++i) binding.set(base_symbols()[i], values[i]);
+  for (const auto& [name, value] : {std::pair{"Rq", design.model.q_rank}, {"Rkv", design.model.kv_rank}, {"Er", design.model.rope_head_dim},
+                                    {"En", design.model.nope_head_dim}, {"Ev", design.model.value_head_dim}})
+    if (value > 0) binding.set(Symbol::intern(name), value);
   if (design.model.window > 0) binding.set(Symbol::intern("W"), design.model.window);
   if (design.model.experts > 0) {
     const ModelSpec& m = design.model;

@@ -1,6 +1,7 @@
 #include "design/document.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "design/atomic_write.h"
 #include "design/knob_access.h"
@@ -136,8 +137,7 @@ class DocumentReader {
     std::vector<std::string> missing;
     if (!section.contains("architecture")) missing.push_back("architecture");
     for (const Knob& knob : knobs()) {
-      const bool may_lack = knob.id == "window";  // younger than the format: 0 where a file does not say
-      if (knob.group == KnobGroup::Model && !may_lack && !section.contains(knob.id)) missing.push_back(knob.id);
+      if (knob.group == KnobGroup::Model && !younger(knob.id) && !section.contains(knob.id)) missing.push_back(knob.id);
     }
     if (missing.empty()) return;
     std::vector<std::string> presets;
@@ -146,6 +146,12 @@ class DocumentReader {
     file_.fail(key.empty() ? "model" : key, what + " and does not say \"" + missing.front() + "\"",
                (presets.empty() ? "" : "a preset, one of " + or_list(presets) + ", or ") +
                    "the architecture and every number of the model");
+  }
+
+  // Than the format: 0 where a file does not say.
+  static bool younger(const std::string& id) {
+    static const std::set<std::string> ids{"window", "q_rank", "kv_rank", "nope_head_dim", "rope_head_dim", "value_head_dim", "mtp_layers"};
+    return ids.count(id) > 0;
   }
 
   void read_knobs(Design& design, KnobGroup group, const json& section) {

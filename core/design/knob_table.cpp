@@ -226,6 +226,22 @@ void add_model(TableWriter& table) {
   table.number(member<model, &M::positions>(), "positions", "Learned positions", "Smax", "tokens", 0, kMaxSeq,
                "Rows of the learned position table, the longest sequence such a model can take. 0 for models with "
                "rotary positions, which have no table.");
+  table.number(member<model, &M::q_rank>(), "q_rank", "Query rank", "Rq", "", 0, kMaxHidden,
+               "Of latent attention: width to which queries are compressed before their heads are made. 0 projects them from "
+               "the residual stream, as in DeepSeek-V2-Lite.");
+  table.number(member<model, &M::kv_rank>(), "kv_rank", "KV rank", "Rkv", "", 0, kMaxHidden,
+               "Of latent attention: width of the latent from which the keys and values of all heads are made. Inference "
+               "caches it and the shared rotated key instead of all heads. 0 where attention is not latent.");
+  table.number(member<model, &M::nope_head_dim>(), "nope_head_dim", "Plain head size", "En", "", 0, kMaxHeadDim,
+               "Of latent attention: the part of a query's and key's head that is not rotated.");
+  table.number(member<model, &M::rope_head_dim>(), "rope_head_dim", "Rotated head size", "Er", "", 0, kMaxHeadDim,
+               "Of latent attention: the rotated part of a query's and key's head. The key's is shared by all heads.");
+  table.number(member<model, &M::value_head_dim>(), "value_head_dim", "Value head size", "Ev", "", 0, kMaxHeadDim,
+               "Of latent attention: width of a value's head. The score and context products cost 2 S^2 H (En + Er + Ev) FLOPs "
+               "per sequence and layer before masking.");
+  table.number(member<model, &M::mtp_layers>(), "mtp_layers", "MTP depths", "", "", 0, kMaxMtpLayers,
+               "Modules that each predict one token further ahead: two norms, a projection and a layer on the last stage, which "
+               "share embedding and head with the model. The published size of DeepSeek-V3 is without its one module.");
   table.number(member<model, &M::window>(), "window", "Sliding window", "W", "tokens", 0, kMaxSeq,
                "Tokens that the sliding attention layers of Mistral and Gemma 2 look back on, the query's own included. 0 "
                "lets them see the whole sequence. Changes the useful FLOPs; kernels are counted without any mask.");

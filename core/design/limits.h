@@ -16,6 +16,7 @@ inline constexpr int64_t kMaxExperts = int64_t{1} << 16;
 inline constexpr int64_t kMaxSharedExperts = 64;
 inline constexpr int64_t kMaxVocab = int64_t{1} << 27;
 inline constexpr int64_t kMaxVocabMultiple = int64_t{1} << 20;
+inline constexpr int64_t kMaxMtpLayers = 4;
 inline constexpr int64_t kMaxSeq = int64_t{1} << 26;
 inline constexpr int64_t kMaxBatch = int64_t{1} << 24;
 inline constexpr int64_t kMaxMicrobatch = int64_t{1} << 20;

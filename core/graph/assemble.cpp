@@ -8,28 +8,36 @@ namespace {
 
 using Names = std::map<std::string, TensorId>;
 
+const std::vector<Axis> kStream{Axis::Batch, Axis::Seq, Axis::Hidden};
+
 class Assembler {
  public:
   Assembler(SegmentBuilder& builder, const ModelLibrary& library) : b_(builder), library_(library) {}
 
-  void run(const SectionTemplate& section) {
+  void run(const SectionTemplate& section, const SectionTemplate& mtp) {
     Segment& s = b_.segment();
     s.name = section.name;
     Names names;
     names["tokens"] = constant("tokens");
     names["targets"] = constant("targets");
     if (s.kind != SegmentKind::Embedding) {
-      const std::vector<Axis> axes{Axis::Batch, Axis::Seq, Axis::Hidden};
-      s.input = b_.add_tensor("x", axes, b_.stream_placement(axes), b_.structure().dtype, TensorRole::Input);
+      s.input = b_.add_tensor("x", kStream, b_.stream_placement(kStream), b_.structure().dtype, TensorRole::Input);
       names["x"] = s.input;
     }
-    for (const OpLine& line : section.lines) names[line.output] = call(line, names);
+    for (const OpLine& line : section.lines) names[line.output] = call(line, names, line.output);
     TensorId out = names[section.lines.back().output];
+    if (s.kind == SegmentKind::Head && !mtp.lines.empty())
+      for (int64_t depth = 1; depth <= b_.structure().mtp_layers; ++depth) {
+        // One token further on: what was to be predicted is given (DeepSeek-V3, arXiv 2412.19437, section 2.2).
+        names["tokens"] = names["targets"];
+        names["targets"] = constant("targets_" + std::to_string(depth));
+        for (const OpLine& line : mtp.lines) names[line.output] = call(line, names, "mtp" + std::to_string(depth) + "_" + line.output);
+        out = names[mtp.lines.back().output];
+      }
     if (s.kind != SegmentKind::Head) {
-      const std::vector<Axis> stream{Axis::Batch, Axis::Seq, Axis::Hidden};
-      if (b_.tensor(out).axes != stream)
+      if (b_.tensor(out).axes != kStream)
         fail(section.lines.back(), "the last line leaves " + axes_text(out), "a tensor over batch, seq, hidden");
-      out = b_.redistribute(out, b_.stream_placement(stream), Phase::Forward, "the residual stream");
+      out = b_.redistribute(out, b_.stream_placement(kStream), Phase::Forward, "the residual stream");
     }
     s.output = out;
   }
@@ -49,7 +57,7 @@ class Assembler {
     return "a tensor over " + out;
   }
 
-  TensorId constant(const char* name) {
+  TensorId constant(const std::string& name) {
     const std::vector<Axis> axes{Axis::Batch, Axis::Seq};
     return b_.add_tensor(name, axes, b_.stream_placement(axes), DType::Int64, TensorRole::Constant);
   }
@@ -64,16 +72,28 @@ class Assembler {
     return it->second;
   }
 
-  TensorId call(const OpLine& line, const Names& names) {
+  // The block itself, or what stands in for it in a model that lacks an axis.
+  const BlockTemplate* block_of(const OpLine& line) const {
     const BlockTemplate* block = library_.block(line.callee);
+    if (!block || b_.structure().q_compressed) return block;
+    const auto other = block->without.find(Axis::QRank);
+    if (other == block->without.end()) return block;
+    const BlockTemplate* stand_in = library_.block(other->second);
+    if (!stand_in) fail(line, "\"" + other->second + "\", which stands in for \"" + line.callee + "\", is no block", "the id of a block in its \"without\"");
+    return stand_in;
+  }
+
+  // name: what the instance is called, and its parameters after it.
+  TensorId call(const OpLine& line, const Names& names, const std::string& name) {
+    const BlockTemplate* block = block_of(line);
     Segment& s = b_.segment();
     std::vector<TensorId> args;
     for (const std::string& arg : line.args) args.push_back(lookup(line, names, arg));
     if (!block || !line.spec.empty()) {
-      s.blocks.push_back({line.output, line.callee, line.callee});
-      return op(line, args, line.output, line.callee, {});
+      s.blocks.push_back({name, line.callee, line.callee});
+      return op(line, args, name, line.callee, {});
     }
-    s.blocks.push_back({line.output, block->id, block->label});
+    s.blocks.push_back({name, block->id, block->label});
     if (args.size() != block->inputs.size())
       fail(line, line.callee + " takes " + std::to_string(block->inputs.size()) + " inputs, not " + std::to_string(args.size()),
            "one argument for each of the block's inputs");
@@ -83,13 +103,13 @@ class Assembler {
         fail(line, "\"" + line.args[i] + "\" is " + axes_text(args[i]), "the axes of the block's input \"" + block->inputs[i].name + "\"");
       inside[block->inputs[i].name] = args[i];
     }
-    for (const BlockParam& param : block->params) inside[param.name] = parameter(line.output, param);
+    for (const BlockParam& param : block->params) inside[param.name] = parameter(name, param);
     for (const OpLine& inner : block->ops) {
       std::vector<TensorId> operands;
       for (const std::string& arg : inner.args) operands.push_back(lookup(inner, inside, arg));
       const auto label = block->labels.find(inner.output);
       const auto modules = block->op_modules.find(inner.output);
-      inside[inner.output] = op(inner, operands, line.output + "." + inner.output,
+      inside[inner.output] = op(inner, operands, name + "." + inner.output,
                                 label == block->labels.end() ? inner.output : label->second,
                                 modules == block->op_modules.end() ? block->modules : block->modules | modules->second);
     }
@@ -101,10 +121,11 @@ class Assembler {
   }
 
   TensorId parameter(const std::string& instance, const BlockParam& param) {
-    const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, b_.parameter_rules().place(param.axes),
-                                      b_.structure().dtype, TensorRole::Parameter);
+    Placement placement = b_.parameter_rules().place(param.axes);
+    if (param.column) placement.shards.back() = b_.parameter_rules().of(Axis::Heads);
+    const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, placement, b_.structure().dtype, TensorRole::Parameter);
     const bool padded = std::find(param.axes.begin(), param.axes.end(), Axis::Vocab) != param.axes.end();
-    b_.segment().params.push_back({id, -1, b_.structure().tied ? param.tied : std::string(), padded});
+    b_.segment().params.push_back({id, -1, b_.structure().tied && !param.tied.empty() ? param.tied : param.shared, padded});
     return id;
   }
 
@@ -167,8 +188,12 @@ class Assembler {
              "operands 0 to " + std::to_string(operands.size() - 1));
     const OpTraits& traits = op_traits(*kind);
     auto axes = letter_axes(line, spec, operands);
-    const std::string fresh = new_letters(spec);
-    for (size_t i = 0; i < fresh.size(); ++i) axes[fresh[i]] = traits.makes[i];
+    if (*kind == OpKind::Concat) {
+      axes[spec.out.back()] = joined_axis(line, operands);
+    } else {
+      const std::string fresh = new_letters(spec);
+      for (size_t i = 0; i < fresh.size(); ++i) axes[fresh[i]] = traits.makes[i];
+    }
     std::vector<Axis> out_axes;
     for (char letter : spec.out) out_axes.push_back(axes.at(letter));
 
@@ -198,12 +223,21 @@ class Assembler {
     made.window = spec.window && b_.structure().window;
     made.soft_cap = spec.soft_cap;
     made.alibi = spec.alibi;
-    const TensorId out = b_.add_tensor(name, out_axes, placement, traits.float_result || rule->float_result ? DType::FP32 : b_.structure().dtype,
+    // Losses stay in float32 when they are weighed and added.
+    const bool wide = traits.float_result || rule->float_result || ((*kind == OpKind::Add || *kind == OpKind::Scale) && b_.tensor(operands[0]).dtype == DType::FP32);
+    const TensorId out = b_.add_tensor(name, out_axes, placement, wide ? DType::FP32 : b_.structure().dtype,
                                        TensorRole::Activation);
     made.outputs = {out};
     if (rule->in_place) b_.tensor(out).storage = b_.tensor(operands[0]).storage;
     for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made);
     b_.add_op(std::move(made));
+    // Of a column-parallel product every rank gets the whole stream, then takes its part of it.
+    if (*kind == OpKind::Einsum && out_axes == kStream && !b_.tensor(out).placement.shards.back().empty()) {
+      Placement whole = b_.tensor(out).placement;
+      whole.shards.back().clear();
+      return b_.redistribute(b_.redistribute(out, whole, Phase::Forward, "the residual stream"), b_.stream_placement(kStream), Phase::Forward,
+                             "the residual stream");
+    }
     // Heads that Ulysses spread over cp go back to where the stream has its sequence.
     if (*kind == OpKind::Attention && b_.structure().ulysses) {
       Placement home = b_.stream_placement(out_axes);
@@ -211,6 +245,21 @@ class Assembler {
       return b_.redistribute(out, home, Phase::Forward, "the sequence shards of cp");
     }
     return out;
+  }
+
+  // The axis as large as all that is joined.
+  Axis joined_axis(const OpLine& line, const std::vector<TensorId>& operands) {
+    Expr size;
+    for (TensorId id : operands) size += b_.tensor(id).sizes.back();
+    const auto axis = axis_of_size(size);
+    if (!axis) fail(line, "no axis is as large as " + size.text(), "operands whose last dimensions add up to one");
+    return *axis;
+  }
+
+  static bool attends(const OpSpec& spec) {
+    const std::string &q = spec.in[0], &k = spec.in[1], &v = spec.in[2];
+    return q.size() == 4 && k.size() == 4 && v.size() == 4 && q.back() == k.back() && k.starts_with(v.substr(0, 3)) &&
+           spec.out == q.substr(0, 3) + v.back();
   }
 
   OpSpec checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands) {
@@ -221,10 +270,16 @@ class Assembler {
     if (!count_ok || spec->in.size() != operands.size())
       fail(line, line.callee + " has " + std::to_string(operands.size()) + " arguments and letters for " + std::to_string(spec->in.size()),
            (wanted < 0 ? std::string("two or more") : std::to_string(wanted)) + " arguments with letters for each");
-    if (new_letters(*spec).size() != op_traits(kind).makes.size())
+    const size_t fresh = kind == OpKind::Concat ? 1 : op_traits(kind).makes.size();
+    if (new_letters(*spec).size() != fresh)
       fail(line, "letters of the result of " + line.callee + " that no operand has: \"" + new_letters(*spec) + "\"",
-           op_traits(kind).makes.empty() ? "none" : std::to_string(op_traits(kind).makes.size()) + " of them");
-    if (!op_traits(kind).reduces && kind != OpKind::Attention && !is_routing(kind)) {
+           fresh == 0 ? "none" : std::to_string(fresh) + " of them");
+    if (kind == OpKind::Concat)
+      for (const std::string& in : spec->in)
+        if (!spec->out.starts_with(in.substr(0, in.size() - 1)) || in.size() > spec->out.size())
+          fail(line, "concat cannot use the letters \"" + line.spec + "\"", "bshn,bsr->bshe: the last dimensions are joined, the first ones alike; "
+               "an operand with fewer is repeated along the others");
+    if (!op_traits(kind).reduces && kind != OpKind::Attention && kind != OpKind::Concat && !is_routing(kind)) {
       const bool rows = kind == OpKind::PositionAdd;
       for (const std::string& in : spec->in)
         for (char letter : in)
@@ -234,8 +289,9 @@ class Assembler {
     if (kind != OpKind::Attention && !spec->plain())
       fail(line, "\"" + line.spec + "\" has words after the letters", "letters only: causal, window, soft_cap and alibi belong to attention");
     if (spec->window && !spec->causal) fail(line, "a window without causal is not known", "bshe,btge,btge->bshe; causal, window");
-    if (kind == OpKind::Attention && (spec->in[0].size() != 4 || spec->in[1].size() != 4 || spec->in[1] != spec->in[2]))
-      fail(line, "attention cannot use the letters \"" + line.spec + "\"", "bshe,btge,btge->bshe: batch, seq, heads, head_dim");
+    if (kind == OpKind::Attention && !attends(*spec))
+      fail(line, "attention cannot use the letters \"" + line.spec + "\"",
+           "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, bshe,bthe,bthw->bshw");
     return *spec;
   }
 
@@ -282,8 +338,8 @@ class Assembler {
 
 }  // namespace
 
-void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const ModelLibrary& library) {
-  Assembler(builder, library).run(section);
+void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp, const ModelLibrary& library) {
+  Assembler(builder, library).run(section, mtp);
 }
 
 }  // namespace shardscape

@@ -55,6 +55,8 @@ Structure structure_of(const Design& design) {
   s.tied = design.model.tied_embeddings;
   s.dropout = design.workload.dropout;
   s.window = design.model.window > 0;
+  s.q_compressed = design.model.q_rank > 0;
+  s.mtp_layers = design.model.mtp_layers;
   s.many_microbatch = design.workload.microbatch > 1;
   s.dtype = design.workload.dtype;
   s.grad_dtype = design.workload.grad_dtype;
@@ -72,14 +74,24 @@ Structure structure_of(const Design& design) {
 namespace {
 
 Segment build_segment(const Structure& structure, const KernelProfile& profile, const ModelLibrary& library,
-                      const SectionTemplate& section, SegmentKind kind) {
+                      const SectionTemplate& section, SegmentKind kind, const SectionTemplate& mtp = {}) {
   SegmentBuilder builder(structure, profile);
   builder.segment().kind = kind;
-  assemble_section(builder, section, library);
+  assemble_section(builder, section, mtp, library);
   differentiate(builder);
   recompute(builder);
   finish_segment(builder);
   return std::move(builder.segment());
+}
+
+// A key that only one parameter has ties nothing.
+void untie_single(Graph& graph) {
+  std::map<std::string, int> uses;
+  for (const Segment& s : graph.segments)
+    for (const Param& p : s.params) ++uses[p.tied];
+  for (Segment& s : graph.segments)
+    for (Param& p : s.params)
+      if (uses[p.tied] == 1) p.tied.clear();
 }
 
 Problem missing(const std::string& where, const std::string& what) {
@@ -105,10 +117,11 @@ std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure&
     graph->segments.push_back(build_segment(structure, *profile, library, architecture->embedding, SegmentKind::Embedding));
     for (const SectionTemplate& kind : architecture->kinds)
       graph->segments.push_back(build_segment(structure, *profile, library, kind, SegmentKind::Layer));
-    graph->segments.push_back(build_segment(structure, *profile, library, architecture->head, SegmentKind::Head));
+    graph->segments.push_back(build_segment(structure, *profile, library, architecture->head, SegmentKind::Head, architecture->mtp));
   } catch (const GraphError& error) {
     return error.problem;
   }
+  untie_single(*graph);
   return std::shared_ptr<const Graph>(std::move(graph));
 }
 

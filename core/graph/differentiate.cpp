@@ -191,6 +191,7 @@ class Differentiator {
     const OpSpec spec = *parse_op_spec(forward.spec);
     switch (forward.kind) {
       case OpKind::Add:
+      case OpKind::Contiguous:
         for (TensorId in : forward.inputs) contribute(in, g);
         return;
       case OpKind::Einsum: return einsum(forward, id, spec, g);

@@ -54,11 +54,13 @@ Expr index_space(const Segment& s, const Op& op) {
   return out;
 }
 
-// Scores of one head: queries x keys; KV heads are no dimension of their own in it.
-Expr attention_space(const Segment& s, const Op& op) {
+// FLOPs of as many products with keys, and with values, over all scores (queries x keys x heads); KV heads are no dimension
+// of their own in them.
+Expr attention_products(const Segment& s, const Op& op, int64_t with_keys, int64_t with_values) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
-  const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]);
-  return local_elements(q) * local_size(k, 1);
+  const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]), &v = s.tensor(forward.inputs[2]);
+  const Expr scores = local_size(q, 0) * local_size(q, 1) * local_size(q, 2) * local_size(k, 1);
+  return Expr(2) * scores * (Expr(with_keys) * local_size(k, 3) + Expr(with_values) * local_size(v, 3));
 }
 
 // Share of the scores under a causal mask, exactly: (S + 1) / (2 S) of all pairs; with a window of We <= S tokens the
@@ -82,11 +84,11 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
     case OpKind::Optimizer: return;
     case OpKind::Einsum: op.flops = Expr(2) * index_space(s, op); break;
     case OpKind::Attention: {
-      // Forward: scores and values. Backward: scores again, then four products (Dao et al., arXiv 2205.14135, alg. 4).
-      const Expr space = attention_space(s, op);
+      // Forward: scores and values. Backward: scores again, then the gradients of values and weights, of queries and keys (Dao
+      // et al., arXiv 2205.14135, alg. 4).
       const KernelRule* rule = profile.rule("attention");
-      op.flops = Expr(backward ? 2 * (rule ? rule->backward_products : 5) : 4) * space;
-      op.useful_flops = causal_part(s, op, Expr(backward ? 8 : 4) * space);
+      op.flops = backward ? attention_products(s, op, (rule ? rule->backward_products : 5) - 2, 2) : attention_products(s, op, 1, 1);
+      op.useful_flops = causal_part(s, op, backward ? attention_products(s, op, 2, 2) : attention_products(s, op, 1, 1));
       return;
     }
     case OpKind::Add: op.flops = Expr(static_cast<int64_t>(op.inputs.size()) - 1) * local_elements(s.tensor(op.outputs[0])); break;

@@ -93,7 +93,7 @@ struct SavedStorage {
 struct Param {
   TensorId tensor;
   TensorId gradient;             // accumulated over microbatches; its placement says over which axes it is Partial
-  std::string tied;              // shared with every Param of the same key
+  std::string tied;              // shared with every Param of the same key; never the key of one alone
   bool vocab_padded = false;
 };
 
@@ -145,6 +145,8 @@ struct Structure {
   bool dp = false, cp = false, ulysses = false, tp = false, sequence_parallel = false, kv_split = false, pp = false, tied = false;
   bool dropout = false;
   bool window = false;           // attention that may slide has a window
+  bool q_compressed = false;     // latent attention with a rank of queries
+  int64_t mtp_layers = 0;        // depths of multi-token prediction
   bool interleaved = false;      // virtual stages
   bool scatter_gather = false;   // messages between stages are split over tp
   bool grouped = false;          // several query heads share a KV head (some kernels then expand the KV heads)

@@ -24,6 +24,8 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"dropout", "dropout"},
     {"add", "add"},
     {"bias_add", "bias_add"},
+    {"concat", "concat"},
+    {"copy", "contiguous"},
     {"reduce_max", "reduce_max"},
     {"sum_exp", "sum_exp"},
     {"pick", "pick"},

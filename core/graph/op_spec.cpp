@@ -14,6 +14,12 @@ bool* attention_word(OpSpec& spec, const std::string& word) {
   return word == "alibi" ? &spec.alibi : nullptr;
 }
 
+std::string last_letters(const OpSpec& spec) {
+  std::string out;
+  for (const std::string& letters : spec.in) out += letters.back();
+  return out;
+}
+
 }  // namespace
 
 std::string OpSpec::text() const {
@@ -82,6 +88,8 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::Dropout, {1, false});
     set(OpKind::Add, {-1, false});
     set(OpKind::BiasAdd, {2, false});
+    set(OpKind::Concat, {-1, false});
+    set(OpKind::Contiguous, {1, false});
     set(OpKind::ReduceMax, {1, true, true, true});
     set(OpKind::SumExp, {2, true, false, true});
     set(OpKind::Pick, {2, true, false, true});
@@ -109,7 +117,8 @@ std::string whole_letters(OpKind kind, const OpSpec& spec) {
     case OpKind::RmsNorm:
     case OpKind::LayerNorm: return spec.in.back();
     case OpKind::Rope: return spec.in[0].substr(spec.in[0].size() - 1);
-    case OpKind::Attention: return std::string{spec.in.back()[1], spec.in.back().back()};
+    case OpKind::Attention: return spec.in.back()[1] + last_letters(spec);
+    case OpKind::Concat: return last_letters(spec);
     default: return "";
   }
 }

@@ -20,7 +20,8 @@ struct OpSpec {
   bool plain() const { return !causal && !window && !soft_cap && !alibi; }
 };
 
-// Nothing when the text is not of the form "ab,bc->ac" (which letters of the result may be new is up to the kind; optionally "; causal, window", any of the attention's words).
+// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal, window", any of the attention's words). Which
+// letters of the result may be new is up to the kind.
 std::optional<OpSpec> parse_op_spec(const std::string& text);
 
 // What the passes must know of a kind of op, whatever its letters.
@@ -37,7 +38,8 @@ const OpTraits& op_traits(OpKind kind);
 // Letters of the result that no operand has.
 std::string new_letters(const OpSpec& spec);
 
-// Letters that no rank may hold a part of: normalised dimensions, rotated pairs, keys of an attention.
+// Letters that no rank may hold a part of: normalised dimensions, rotated pairs, keys and head sizes of an attention,
+// what is concatenated.
 std::string whole_letters(OpKind kind, const OpSpec& spec);
 
 }  // namespace shardscape

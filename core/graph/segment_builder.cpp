@@ -156,7 +156,7 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
       const char letter = spec.in[i][d];
       const MeshAxes& axes = wish[i].shards[d];
       if (shards.count(letter) || axes.empty()) continue;
-      if (letter == kv_heads) {
+      if (letter == kv_heads && kv_heads != heads) {
         const auto h = shards.find(heads);
         const bool prefix = h != shards.end() && axes.size() <= h->second.size() &&
                             std::equal(axes.begin(), axes.end(), h->second.begin());

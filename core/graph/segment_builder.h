@@ -78,7 +78,8 @@ class SegmentBuilder {
 struct GraphError {
   Problem problem;
 };
-void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const ModelLibrary& library);
+// mtp: what follows the head once for every depth of multi-token prediction.
+void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp, const ModelLibrary& library);
 // Appends the backward ops and fills input_grad, params' gradients.
 void differentiate(SegmentBuilder& builder);
 // Runs forward ops again before the backward, as the structure's policy says.

@@ -8,6 +8,7 @@ namespace {
 struct AxisInfo {
   std::string_view name;
   const char* size;
+  const char* active = nullptr;  // what a token meets of it, where that is less
 };
 constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
                                                   {"seq", "S"},
@@ -18,6 +19,13 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
                                                   {"ffn", "F"},
                                                   {"vocab", "Vp"},
                                                   {"positions", "Smax"},
+                                                  {"q_rank", "Rq"},
+                                                  {"kv_rank", "Rkv"},
+                                                  {"rope_head_dim", "Er"},
+                                                  {"nope_head_dim", "En"},
+                                                  {"qk_head_dim", "En + Er"},
+                                                  {"value_head_dim", "Ev"},
+                                                  {"two_hidden", "2·D"},
                                                   {"experts", "X"},
                                                   {"routes", "X"},
                                                   {"tokens", "b·dp·S"},
@@ -43,14 +51,33 @@ std::optional<Axis> axis_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+namespace {
+
+std::array<Expr, kAxisCount> parse_sizes(bool active) {
+  std::array<Expr, kAxisCount> out;
+  for (size_t i = 0; i < out.size(); ++i) out[i] = std::get<Expr>(Expr::parse(active && kAxes[i].active ? kAxes[i].active : kAxes[i].size));
+  return out;
+}
+
+}  // namespace
+
 const Expr& axis_size(Axis axis) {
-  static const std::array<Expr, kAxisCount> sizes = [] {
-    std::array<Expr, kAxisCount> out;
-    for (size_t i = 0; i < out.size(); ++i) out[i] = std::get<Expr>(Expr::parse(kAxes[i].size));
-    return out;
-  }();
+  static const std::array<Expr, kAxisCount> sizes = parse_sizes(false);
   return sizes[static_cast<size_t>(axis)];
 }
+
+const Expr& axis_active_size(Axis axis) {
+  static const std::array<Expr, kAxisCount> sizes = parse_sizes(true);
+  return sizes[static_cast<size_t>(axis)];
+}
+
+std::optional<Axis> axis_of_size(const Expr& size) {
+  for (int i = 0; i < kAxisCount; ++i)
+    if (axis_size(static_cast<Axis>(i)) == size) return static_cast<Axis>(i);
+  return std::nullopt;
+}
+
+bool may_lack(Axis axis) { return axis == Axis::QRank; }
 
 int dtype_bytes(DType type) { return kTypes[static_cast<size_t>(type)].bytes; }
 std::string_view dtype_name(DType type) { return kTypes[static_cast<size_t>(type)].name; }

@@ -10,16 +10,26 @@ namespace shardscape {
 
 enum class Axis : uint8_t {
   Batch, Seq, Hidden, Heads, KvHeads, HeadDim, Ffn, Vocab, Positions,
+  // Latent attention: ranks of the compressed queries and of keys and values; rotated and plain part of a query's or key's
+  // head, both together, and the head of a value (DeepSeek-V2, arXiv 2405.04434, section 2.1).
+  QRank, KvRank, RopeDim, NopeDim, QkDim, ValueDim,
+  TwoHidden,  // two tensors of the stream side by side
   // Mixture of experts: experts, which ep splits; experts as what a router scores, which nothing does; tokens in one row;
   // experts per token; tokens that an expert gets; inner widths.
   Experts, Routes, Tokens, Choices, Slots, ExpertFfn, SharedFfn
 };
-inline constexpr int kAxisCount = 16;
+inline constexpr int kAxisCount = 23;
 
 std::string_view axis_name(Axis axis);                    // "kv_heads"
 std::optional<Axis> axis_from_name(std::string_view name);
 // Elements of the whole, unsharded dimension within one microbatch of all replicas: batch is b·dp.
 const Expr& axis_size(Axis axis);
+// What one token meets of it: as large as the axis, unless tokens are routed.
+const Expr& axis_active_size(Axis axis);
+// The axis that is as large: that of a concatenation.
+std::optional<Axis> axis_of_size(const Expr& size);
+// Whether a model that has the blocks may still be without it: queries that are not compressed.
+bool may_lack(Axis axis);
 
 enum class DType : uint8_t { BF16, FP16, FP32, Int64, Bool };
 int dtype_bytes(DType type);

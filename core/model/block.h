@@ -37,7 +37,9 @@ struct BlockInput {
 struct BlockParam {
   std::string name;
   std::vector<Axis> axes;
-  std::string tied;  // non-empty: the same parameter wherever this key is used and the model ties it
+  std::string tied;    // non-empty: the same parameter wherever this key is used and the model ties it
+  std::string shared;  // non-empty: the same parameter wherever this key is used
+  bool column = false; // a product with it is split over tp by its last dimension, then gathered (column parallel)
 };
 
 struct BlockTemplate {
@@ -46,6 +48,7 @@ struct BlockTemplate {
   std::vector<BlockParam> params;
   std::vector<OpLine> ops;
   std::string output;                         // name of the tensor it returns
+  std::map<Axis, std::string> without;        // the block that stands in for it in a model that lacks this axis
   std::map<std::string, std::string> labels;  // op output -> what people call the op
   RecomputeModules modules;                   // what selective recomputation may choose that all ops are part of
   std::map<std::string, RecomputeModules> op_modules;  // op output -> the same, of this op alone
@@ -62,6 +65,7 @@ struct SectionTemplate {
 struct Architecture {
   std::string id;
   SectionTemplate embedding, head;
+  SectionTemplate mtp;  // after the head, once for every depth of multi-token prediction; no lines: it has none
   std::vector<SectionTemplate> kinds;
   std::vector<int> pattern;
   int lead = -1;  // none

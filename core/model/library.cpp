@@ -87,7 +87,7 @@ class LibraryReader {
 
   static BlockTemplate block(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels", "recompute"});
+    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels", "recompute", "without"});
     BlockTemplate out;
     out.id = file.text(root, "block");
     out.label = file.text_or(root, "label", out.id);
@@ -96,16 +96,24 @@ class LibraryReader {
     for (const auto& [name, value] : file.object(root, "inputs").items()) out.inputs.push_back({name, axes(file, name, value)});
     for (const auto& [name, value] : file.object(root, "parameters").items()) {
       if (value.is_object()) {
-        file.only(value, {"axes", "tied"});
-        out.params.push_back({name, axes(file, name, value.value("axes", json())), file.text_or(value, "tied", "")});
+        file.only(value, {"axes", "tied", "shared", "column"});
+        out.params.push_back({name, axes(file, name, value.value("axes", json())), file.text_or(value, "tied", ""),
+                              file.text_or(value, "shared", ""), file.boolean_or(value, "column", false)});
       } else {
-        out.params.push_back({name, axes(file, name, value), ""});
+        out.params.push_back({name, axes(file, name, value), "", "", false});
       }
     }
     out.ops = lines(file, file.array(root, "ops"));
     out.output = file.text(root, "output");
     if (std::none_of(out.ops.begin(), out.ops.end(), [&](const OpLine& l) { return l.output == out.output; }))
       file.fail("output", "no line makes \"" + out.output + "\"", "the name before '=' of one of the ops");
+    if (root.contains("without"))
+      for (const auto& [name, value] : file.object(root, "without").items()) {
+        const auto axis = axis_from_name(name);
+        if (!axis || !may_lack(*axis)) file.fail(name, "no model can be without \"" + name + "\"", "q_rank");
+        if (!value.is_string()) file.fail(name, "\"" + name + "\" names no block", "the id of the block that stands in");
+        out.without[*axis] = value.get<std::string>();
+      }
     if (root.contains("labels"))
       for (const auto& [name, value] : file.object(root, "labels").items()) out.labels[name] = value.get<std::string>();
     if (root.contains("recompute"))
@@ -137,12 +145,13 @@ class LibraryReader {
 
   static Architecture architecture(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"architecture", "embedding", "layers", "lead", "pattern", "head"});
+    file.only(root, {"architecture", "embedding", "layers", "lead", "pattern", "head", "mtp"});
     Architecture out;
     out.id = file.text(root, "architecture");
     out.place = {file.name(), 1};
     out.embedding = section(file, "embedding", file.array(root, "embedding"));
     out.head = section(file, "head", file.array(root, "head"));
+    if (root.contains("mtp")) out.mtp = section(file, "mtp", file.array(root, "mtp"));
     const json& kinds = file.object(root, "layers");
     for (const auto& [name, value] : kinds.items()) out.kinds.push_back(section(file, name, value));
     const auto kind_of = [&](const char* key, const json& entry) {
@@ -162,7 +171,7 @@ class LibraryReader {
     file.only(root, {"preset", "name", "family", "source", "architecture", "published_parameters", "published_exact",
                      "default_seq", "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions",
                      "window", "tied_embeddings", "experts", "experts_per_token", "expert_ffn", "shared_experts", "dense_layers",
-                     "published_active_parameters"});
+                     "q_rank", "kv_rank", "rope_head_dim", "nope_head_dim", "value_head_dim", "mtp_layers", "published_active_parameters"});
     Preset out;
     out.id = file.text(root, "preset");
     out.name = file.text(root, "name");
@@ -183,11 +192,12 @@ class LibraryReader {
     m.vocab = file.integer(root, "vocab");
     m.positions = file.integer_or(root, "positions", 0);
     m.window = file.integer_or(root, "window", 0);
-    m.experts = file.integer_or(root, "experts", 0);
-    m.experts_per_token = file.integer_or(root, "experts_per_token", 0);
-    m.expert_ffn = file.integer_or(root, "expert_ffn", 0);
-    m.shared_experts = file.integer_or(root, "shared_experts", 0);
-    m.dense_layers = file.integer_or(root, "dense_layers", 0);
+    for (const auto& [key, field] : {std::pair{"q_rank", &ModelSpec::q_rank}, {"kv_rank", &ModelSpec::kv_rank},
+                                     {"rope_head_dim", &ModelSpec::rope_head_dim}, {"nope_head_dim", &ModelSpec::nope_head_dim},
+                                     {"value_head_dim", &ModelSpec::value_head_dim}, {"experts", &ModelSpec::experts},
+                                     {"experts_per_token", &ModelSpec::experts_per_token}, {"expert_ffn", &ModelSpec::expert_ffn},
+                                     {"shared_experts", &ModelSpec::shared_experts}, {"dense_layers", &ModelSpec::dense_layers}, {"mtp_layers", &ModelSpec::mtp_layers}})
+      m.*field = file.integer_or(root, key, 0);
     m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
     return out;
   }

@@ -15,6 +15,10 @@ struct ModelSpec {
   int64_t expert_ffn = 0;          // inner width of one expert
   int64_t shared_experts = 0;      // each as wide as a routed one; every token goes through them
   int64_t dense_layers = 0;        // layers with a dense MLP before the first one with experts
+  // Latent attention: ranks of compressed queries (0: not compressed), and of keys and values; head sizes of the rotated and
+  // the plain part of queries and keys, and of values. All 0 where the architecture has none.
+  int64_t q_rank = 0, kv_rank = 0, rope_head_dim = 0, nope_head_dim = 0, value_head_dim = 0;
+  int64_t mtp_layers = 0;  // depths of multi-token prediction beside the next token
   int64_t window = 0;  // tokens that sliding attention looks back on; 0: the whole sequence
   bool tied_embeddings = false;
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;

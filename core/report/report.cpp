@@ -65,8 +65,10 @@ class ReportMaker {
       for (int64_t layer = 0; layer < d.model.layers; ++layer) count += kind_of(*step->graph, layer) == kind;
       r_.binding.set(model_layers_symbol(*step->graph, kind), count);
     }
-    if (!value(step->model_parameters, r_.binding, r_.model_parameters.value)) return;
-    r_.model_parameters.formula = &step->model_parameters;
+    for (const auto& [quantity, formula] : {std::pair{&r_.model_parameters, &step->model_parameters}, {&r_.active_parameters, &step->active_parameters}}) {
+      if (!value(*formula, r_.binding, quantity->value)) return;
+      quantity->formula = formula;
+    }
     stages(*step);
     if (has_errors(r_.problems) || stop_.stop_requested()) return;
     r_.model = step;

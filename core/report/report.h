@@ -69,7 +69,7 @@ struct Report {
   std::shared_ptr<const StepModel> model;
   Binding binding;                   // base and derived symbols, no per-stage ones
   std::vector<DerivedSymbol> derived;
-  Quantity model_parameters;
+  Quantity model_parameters, active_parameters;  // active: those that one token meets
   int64_t ranks = 0, microbatches = 0, tokens_per_step = 0;
   std::vector<StageReport> stages;
   int peak_stage = 0;                // largest memory_total

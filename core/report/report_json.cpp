@@ -116,7 +116,7 @@ std::string report_json(const Report& r) {
   for (const Problem& p : r.problems) problems.push_back(problem_json(p));
   out["problems"] = problems;
   if (!r.valid()) return out.dump(2) + "\n";
-  out["model"] = {{"parameters", quantity(r.model_parameters)}};
+  out["model"] = {{"parameters", quantity(r.model_parameters)}, {"active_parameters", quantity(r.active_parameters)}};
   out["ranks"] = r.ranks;
   out["microbatches"] = r.microbatches;
   out["tokens_per_step"] = r.tokens_per_step;
@@ -137,7 +137,8 @@ std::string report_text(const Report& r) {
   for (const Problem& p : r.problems) out += (p.severity == Severity::Error ? "error: " : "note: ") + to_string(p) + "\n";
   if (!r.valid()) return out;
   const StageReport& peak = r.stages[static_cast<size_t>(r.peak_stage)];
-  out += r.design.name + ": " + format_count(r.model_parameters.value) + " parameters on " + grouped(r.ranks) + " ranks (tp " +
+  out += r.design.name + ": " + format_count(r.model_parameters.value) + " parameters" +
+         (r.active_parameters.value == r.model_parameters.value ? "" : " (" + format_count(r.active_parameters.value) + " active)") + " on " + grouped(r.ranks) + " ranks (tp " +
          std::to_string(r.design.parallel.tp) + ", pp " + std::to_string(r.design.parallel.pp) + ", dp " +
          std::to_string(r.design.parallel.dp) + (r.design.parallel.cp > 1 ? ", cp " + std::to_string(r.design.parallel.cp) : "") + ")\n";
   out += std::string(r.fits ? "fits: " : "does not fit: ") + format_bytes(peak.memory_total) + " of " +

@@ -326,6 +326,70 @@ class ExecutionTest : public QObject {
     QCOMPARE(difference_from_unsharded(d), std::string());
   }
 
+  // Latent attention with and without compressed queries, and modules of multi-token prediction behind the head.
+  void latentAttention_data() {
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<bool>("sp");
+    QTest::addColumn<int>("pp");
+    QTest::addColumn<int>("dp");
+    QTest::addColumn<int>("cp");
+    QTest::addColumn<bool>("ulysses");
+    QTest::addColumn<int>("q_rank");
+    QTest::addColumn<int>("mtp");
+    QTest::addColumn<int>("recompute");
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<bool>("tied");
+    struct Run {
+      int tp;
+      bool sp;
+      int pp, dp, cp;
+      bool ulysses;
+      int recompute;
+      const char* profile;
+    };
+    constexpr Run kRuns[] = {{1, false, 2, 2, 1, false, 0, "flash"},  {2, false, 1, 1, 1, false, 0, "flash"}, {2, true, 1, 1, 1, false, 0, "flash"},
+                             {4, true, 2, 2, 1, false, 0, "flash"},   {4, false, 2, 1, 1, false, 1, "flash"}, {2, true, 2, 1, 1, false, 1, "flash"},
+                             {2, true, 2, 1, 1, false, 2, "flash"},   {1, false, 1, 2, 2, false, 0, "flash"}, {2, true, 2, 1, 2, false, 0, "flash"},
+                             {2, true, 2, 1, 2, true, 0, "flash"},    {1, false, 2, 1, 4, true, 0, "flash"},  {2, false, 1, 1, 2, false, 2, "flash"},
+                             {1, false, 1, 1, 1, false, 0, "litgpt"}, {2, true, 2, 1, 1, false, 0, "litgpt"}, {2, true, 2, 1, 1, false, 1, "litgpt-math"},
+                             {2, true, 2, 1, 1, false, 0, "transformers-eager"}, {2, false, 2, 2, 1, false, 0, "fairscale"},
+                             {2, true, 2, 1, 1, false, 0, "megatron-2022"}};
+    for (const auto& [tp, sp, pp, dp, cp, ulysses, recompute, profile] : kRuns)
+      for (int q_rank : {12, 0})
+        for (int mtp : {0, 1, 2}) {
+          const bool tied = mtp == 2 && q_rank == 0;
+          QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 cp%6%7 recompute %8 q rank %9").arg(profile).arg(tp).arg(sp ? "+sp" : "").arg(pp).arg(dp).arg(cp)
+                                       .arg(ulysses ? " ulysses" : "").arg(recompute).arg(q_rank) + QString(" mtp %1%2").arg(mtp).arg(tied ? " tied" : "")))
+              << tp << sp << pp << dp << cp << ulysses << q_rank << mtp << recompute << QString(profile) << tied;
+        }
+  }
+  void latentAttention() {
+    QFETCH(int, tp);
+    QFETCH(bool, sp);
+    QFETCH(int, pp);
+    QFETCH(int, dp);
+    QFETCH(int, cp);
+    QFETCH(bool, ulysses);
+    QFETCH(int, q_rank);
+    QFETCH(int, mtp);
+    QFETCH(int, recompute);
+    QFETCH(QString, profile);
+    QFETCH(bool, tied);
+    Design d = tiny_design("latent");
+    d.model.q_rank = q_rank;
+    d.model.mtp_layers = mtp;
+    d.model.tied_embeddings = tied;
+    d.parallel.tp = tp;
+    d.parallel.sequence_parallel = sp;
+    d.parallel.pp = pp;
+    d.parallel.dp = dp;
+    d.parallel.cp = cp;
+    d.parallel.context = ulysses ? ContextMode::Ulysses : ContextMode::AllGather;
+    d.workload.recompute = static_cast<Recompute>(recompute);
+    d.workload.profile = profile.toStdString();
+    expectUnsharded(d);
+  }
+
   void equalsFiniteDifferences_data() {
     QTest::addColumn<QString>("architecture");
     QTest::newRow("llama") << "llama";
@@ -333,6 +397,9 @@ class ExecutionTest : public QObject {
     for (const char* family : kFamilies) QTest::newRow(family) << family;
     QTest::newRow("gpt, scores kept, dropout") << "gpt dropout megatron-2022";
     QTest::newRow("gpt, unfused softmax, dropout") << "gpt dropout megatron-2022-unfused";
+    QTest::newRow("latent attention") << "latent";
+    QTest::newRow("latent attention, two depths of prediction") << "latent mtp";
+    QTest::newRow("latent attention, one depth, direct queries, litgpt") << "latent direct litgpt";
     for (const char* profile : kProfiles) QTest::newRow(profile) << QString("gemma2 plain %1").arg(profile);
   }
 
@@ -341,6 +408,11 @@ class ExecutionTest : public QObject {
     const QStringList words = architecture.split(' ');
     Design d = tiny_design(qPrintable(words[0]));
     d.workload.dropout = words.value(1) == "dropout";
+    if (words.value(1) == "mtp") d.model.mtp_layers = 2;
+    if (words.value(1) == "direct") {
+      d.model.mtp_layers = 1;
+      d.model.q_rank = 0;
+    }
     if (words.size() > 2) d.workload.profile = words[2].toStdString();
     QCOMPARE(difference_from_slopes(d), std::string());
   }

@@ -34,6 +34,14 @@ Design tiny_design(const char* architecture) {
   };
   d.model.window = is_one_of({"mistral", "gemma2"}) ? 3 : 0;
   d.model.tied_embeddings = is_one_of({"gpt", "gemma", "gemma2", "mpt"});
+  if (d.model.architecture == "latent") {
+    d.model.kv_heads = 4;
+    d.model.q_rank = 12;
+    d.model.kv_rank = 10;
+    d.model.nope_head_dim = 4;
+    d.model.rope_head_dim = 2;
+    d.model.value_head_dim = 5;
+  }
   d.workload.seq = 8;
   d.workload.batch = 4;
   d.workload.microbatch = 1;

@@ -124,12 +124,20 @@ class Machine {
     std::mt19937 random(seed);
     std::uniform_int_distribution<int> token(0, static_cast<int>(d_.model.vocab) - 1);
     const std::vector<int64_t> shape{d_.workload.microbatch * d_.parallel.dp, d_.workload.seq};
+    targets_.resize(static_cast<size_t>(d_.model.mtp_layers) + 1);
     for (int m = 0; m < microbatches_; ++m) {
       tokens_.emplace_back(shape);
-      targets_.emplace_back(shape);
+      for (auto& targets : targets_) targets.emplace_back(shape);
       for (double& x : tokens_.back().data) x = token(random);
-      for (double& x : targets_.back().data) x = token(random);
+      for (auto& targets : targets_)
+        for (double& x : targets.back().data) x = token(random);
     }
+  }
+
+  // How many tokens further ahead than the next one: "targets", "targets_1", ...; -1: another tensor.
+  static int target_depth(const std::string& name) {
+    if (name == "targets") return 0;
+    return name.starts_with("targets_") ? std::stoi(name.substr(8)) : -1;
   }
 
   bool step(int stage, const Action& action, bool backward) {
@@ -193,7 +201,8 @@ class Machine {
         v.resize(s.tensors.size());
         for (size_t t = 0; t < s.tensors.size(); ++t) {
           if (s.tensors[t].name == "tokens") v[t] = local(s.tensors[t], tokens_[static_cast<size_t>(m)], rank);
-          if (s.tensors[t].name == "targets") v[t] = local(s.tensors[t], targets_[static_cast<size_t>(m)], rank);
+          if (const int depth = target_depth(s.tensors[t].name); depth >= 0)
+            v[t] = local(s.tensors[t], targets_[static_cast<size_t>(depth)][static_cast<size_t>(m)], rank);
         }
         load_parameters(s, instance, rank, v);
         if (s.input >= 0) v[static_cast<size_t>(s.input)] = stream.at(lane(rank));
@@ -432,7 +441,8 @@ class Machine {
   StageBoundary boundary_;
   std::map<int64_t, std::vector<int64_t>> stage_ranks_;
   int microbatches_ = 1;
-  std::vector<RealTensor> tokens_, targets_;
+  std::vector<RealTensor> tokens_;
+  std::vector<std::vector<RealTensor>> targets_;  // per depth of prediction
   std::map<std::pair<int, int64_t>, Message> forward_, backward_, inbox_, inbox_grad_;
   std::map<std::pair<std::string, int>, RankValues> saved_;
   std::map<std::string, std::map<int64_t, LocalGradient>> gradients_;

@@ -42,6 +42,8 @@ class Kernel {
       case OpKind::Attention: backward ? attention_backward() : attention(); break;
       case OpKind::SwiGlu: backward ? swiglu_backward() : swiglu(); break;
       case OpKind::GeGlu: backward ? geglu_backward() : geglu(); break;
+      case OpKind::Contiguous: out_[0].data = in(0).data; break;
+      case OpKind::Concat: backward ? split() : concat(); break;
       case OpKind::SoftCap: backward ? soft_cap_backward() : soft_cap(); break;
       case OpKind::Scale: scale(); break;
       case OpKind::Gelu: backward ? gelu_backward() : gelu(); break;
@@ -165,7 +167,8 @@ class Kernel {
 
   void rope(double direction) {
     const RealTensor& x = in(0);
-    const int64_t seq = x.shape[1], heads = x.shape[2], width = x.shape[3], first = c_.input_starts[0][1];
+    const int64_t seq = x.shape[1], width = x.shape.back(), first = c_.input_starts[0][1];
+    const int64_t heads = x.elements() / (x.shape[0] * seq * width);  // one rotated part may serve all heads
     for (int64_t r = 0; r < x.elements() / width; ++r) {
       const auto position = static_cast<double>(first + r / heads % seq);
       for (int64_t i = 0; i < width / 2; ++i) {
@@ -174,6 +177,28 @@ class Kernel {
         at(out_[0], r * width + 2 * i) = a * std::cos(angle) - b * std::sin(angle);
         at(out_[0], r * width + 2 * i + 1) = a * std::sin(angle) + b * std::cos(angle);
       }
+    }
+  }
+
+  // Rows of the first dimensions; an operand with fewer of them gives each of its rows to as many of the result.
+  void concat() {
+    const auto [rows, width] = rows_of(out_[0]);
+    int64_t begin = 0;
+    for (const RealTensor* t : c_.inputs) {
+      const auto [own, part] = rows_of(*t);
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t e = 0; e < part; ++e) at(out_[0], r * width + begin + e) = at(*t, r / (rows / own) * part + e);
+      begin += part;
+    }
+  }
+  void split() {  // g
+    const auto [rows, width] = rows_of(in(0));
+    int64_t begin = 0;
+    for (RealTensor& t : out_) {
+      const auto [own, part] = rows_of(t);
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t e = 0; e < part; ++e) at(t, r / (rows / own) * part + e) += at(in(0), r * width + begin + e);
+      begin += part;
     }
   }
 
@@ -292,7 +317,7 @@ class Kernel {
               weight = keep ? weight / kKeep : 0;
             }
             if (dropped) at(*dropped, line * keys + t) = weight;
-            for (int64_t e = 0; e < v.shape[3]; ++e) at(out_[0], qi + e) += weight * at(v, row(v, b, t, g) + e);
+            for (int64_t e = 0; e < v.shape[3]; ++e) at(out_[0], row(out_[0], b, s, h) + e) += weight * at(v, row(v, b, t, g) + e);
           }
         }
   }
@@ -310,7 +335,7 @@ class Kernel {
       for (int64_t h = 0; h < q.shape[2]; ++h)
         for (int64_t s = 0; s < q.shape[1]; ++s) {
           const int64_t own = (c_.input_starts[1][2] + h) / c_.heads_per_kv - c_.output_starts[1][2], g = expanded ? h : own;
-          const int64_t qi = row(q, b, s, h), line = (b * q.shape[2] + h) * q.shape[1] + s;
+          const int64_t qi = row(q, b, s, h), gi = row(go, b, s, h), line = (b * q.shape[2] + h) * q.shape[1] + s;
           double delta = 0;
           for (int64_t t = 0; t < keys; ++t) {
             const auto i = static_cast<size_t>(t);
@@ -319,15 +344,15 @@ class Kernel {
                            : masked(s, t, 1, k_at) ? 0 : std::exp(shaped(score(q, k, qi, ki), h, s, t, 1, k_at) - at(*lse, line));
             const double weight = dropped ? at(*dropped, line * keys + t) : p[i];
             double dot = 0;
-            for (int64_t e = 0; e < q.shape[3]; ++e) {
-              dot += at(go, qi + e) * at(v, ki + e);
-              at(out_[2], row(out_[2], b, t, own) + e) += weight * at(go, qi + e);
+            for (int64_t e = 0; e < v.shape[3]; ++e) {
+              dot += at(go, gi + e) * at(v, row(v, b, t, g) + e);
+              at(out_[2], row(out_[2], b, t, own) + e) += weight * at(go, gi + e);
             }
             dp[i] = mask ? dot * at(*mask, line * keys + t) / kKeep : dot;
             if (softmax) delta += p[i] * dp[i];
           }
           if (!softmax)
-            for (int64_t e = 0; e < q.shape[3]; ++e) delta += at(go, qi + e) * at(in(out_at), qi + e);
+            for (int64_t e = 0; e < v.shape[3]; ++e) delta += at(go, gi + e) * at(in(out_at), gi + e);
           for (int64_t t = 0; t < keys; ++t) {
             const auto i = static_cast<size_t>(t);
             const double ds = p[i] * (dp[i] - delta) * scale * shape_slope(score(q, k, qi, row(k, b, t, g)));

@@ -158,6 +158,8 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::Scale:
     case OpKind::Add:
     case OpKind::BiasAdd:
+    case OpKind::Concat:
+    case OpKind::Contiguous:
     case OpKind::Optimizer: return c.runtime;
   }
   return c.runtime;
