@@ -62,7 +62,7 @@ class Comparison {
       whole.model.layers = a_.mapping.full_layers;
       whole.parallel.stage_layers.clear();
       const auto report = make_report(whole);
-      exact("parameters", "of the whole model", *r_.full_model_parameters, report && report->valid() ? report->model_parameters.value : Wide(0));
+      exact("parameters", "of the whole model", *r_.full_model_parameters, report && report->valid() ? report->model_parameters.value - report->model_buffers.value : Wide(0));
     }
   }
 

@@ -234,18 +234,6 @@ class ShapeBuilder {
   std::map<std::tuple<Phase, std::string, std::string, DType>, CollectiveRow> collectives_;
 };
 
-// Whether the parameter meets tokens that were routed along this axis: its op reads them by it, and no longer by sequence. A
-// router's own parameters meet every token.
-bool routed(const Segment& segment, TensorId param, Axis axis) {
-  for (const Op& op : segment.ops) {
-    if (op.phase != Phase::Forward || std::find(op.inputs.begin(), op.inputs.end(), param) == op.inputs.end()) continue;
-    const std::vector<Axis>& tokens = segment.tensor(op.inputs.front()).axes;
-    const auto has = [&](Axis wanted) { return std::find(tokens.begin(), tokens.end(), wanted) != tokens.end(); };
-    return has(axis) && !has(Axis::Seq);
-  }
-  return false;
-}
-
 // active: only what one token meets of them.
 Expr whole_model_parameters(const Graph& graph, bool active) {
   Expr out;
@@ -262,11 +250,21 @@ Expr whole_model_parameters(const Graph& graph, bool active) {
       Expr size = count;
       const Tensor& t = graph.segments[i].tensor(p.tensor);
       for (size_t d = 0; d < t.axes.size(); ++d)
-        size = size * (active && routed(graph.segments[i], p.tensor, t.axes[d]) ? axis_active_size(t.axes[d]) : t.sizes[d]);
+        size = size * (active ? axis_active_size(t.axes[d]) : t.sizes[d]);
       out += size;
     }
   }
   return out.substitute(Symbol::intern("Vp"), Expr(Symbol::intern("V")));
+}
+
+Expr whole_model_buffers(const Graph& graph) {
+  Expr out;
+  for (size_t i = 0; i < graph.segments.size(); ++i) {
+    const bool layer = graph.segments[i].kind == SegmentKind::Layer;
+    for (TensorId id : graph.segments[i].buffers)
+      out += (layer ? Expr(model_layers_symbol(graph, static_cast<int>(i) - 1)) : Expr(1)) * local_elements(graph.segments[i].tensor(id));
+  }
+  return out;
 }
 
 }  // namespace
@@ -319,8 +317,9 @@ StepModel make_step_model(std::shared_ptr<const Graph> graph) {
   model.graph = std::move(graph);
   for (int i = 0; i < 8; ++i)
     model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).take());
-  model.model_parameters = whole_model_parameters(*model.graph, false);
-  model.active_parameters = whole_model_parameters(*model.graph, true);
+  model.model_buffers = whole_model_buffers(*model.graph);
+  model.model_parameters = whole_model_parameters(*model.graph, false) + model.model_buffers;
+  model.active_parameters = whole_model_parameters(*model.graph, true) + model.model_buffers;
   return model;
 }
 

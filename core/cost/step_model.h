@@ -56,6 +56,7 @@ struct StepModel {
   std::shared_ptr<const Graph> graph;
   std::vector<StageShape> shapes;    // index: shape_index(first, last, has_layers)
   Expr model_parameters;             // of the whole unsharded model, vocabulary not padded, ties counted once
+  Expr model_buffers;                // those of them that gradients do not train
   Expr active_parameters;            // those of them that one token meets: of routed experts as many as it goes to
   static int shape_index(bool first, bool last, bool has_layers);
   const StageShape& shape(bool first, bool last, bool has_layers) const {

@@ -121,6 +121,11 @@ class Assembler {
   }
 
   TensorId parameter(const std::string& instance, const BlockParam& param) {
+    if (param.buffer) {
+      const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, {}, DType::FP32, TensorRole::Constant);
+      b_.segment().buffers.push_back(id);
+      return id;
+    }
     Placement placement = b_.parameter_rules().place(param.axes);
     if (param.column) placement.shards.back() = b_.parameter_rules().of(Axis::Heads);
     const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, placement, b_.structure().dtype, TensorRole::Parameter);
@@ -283,7 +288,8 @@ class Assembler {
       const bool rows = kind == OpKind::PositionAdd;
       for (const std::string& in : spec->in)
         for (char letter : in)
-          if (spec->out.find(letter) == std::string::npos && !(rows && letter == spec->in[1][0]))
+          if (spec->out.find(letter) == std::string::npos && !(rows && letter == spec->in[1][0]) &&
+              !(kind == OpKind::SigmoidGate && letter == spec->in[1].back()))
             fail(line, std::string("letter '") + letter + "' is missing from the result of " + line.callee, "a result with all letters: only einsum, embed and the reductions sum over letters");
     }
     if (kind != OpKind::Attention && !spec->plain())

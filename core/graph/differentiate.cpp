@@ -227,6 +227,7 @@ class Differentiator {
       shape.in.push_back(spec.in[static_cast<size_t>(operand)]);
     }
     for (size_t i = forward.kind == OpKind::Dispatch ? 1 : 0; i < forward.inputs.size(); ++i) {
+      if (!differentiable(forward.inputs[i])) continue;
       Placement p = s_.tensor(forward.inputs[i]).placement;
       MeshAxes partial = s_.tensor(g).placement.partial;
       p.partial.clear();

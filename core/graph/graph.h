@@ -112,6 +112,7 @@ struct Segment {
   TensorId output = -1;          // residual stream out; the loss for the head
   TensorId input_grad = -1, output_grad = -1;
   std::vector<Param> params;
+  std::vector<TensorId> buffers; // of the model, but not trained by gradients
   std::vector<SavedStorage> saved;     // where full recompute is on, by layers that keep their input
   std::vector<SavedStorage> saved_whole;  // full recompute: by layers that it leaves alone
   std::vector<SavedStorage> replayed;  // made again before the backward of this segment, alive during it only

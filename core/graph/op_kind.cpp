@@ -24,6 +24,7 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"dropout", "dropout"},
     {"add", "add"},
     {"bias_add", "bias_add"},
+    {"sigmoid_gate", "sigmoid_gate"},
     {"concat", "concat"},
     {"copy", "contiguous"},
     {"reduce_max", "reduce_max"},

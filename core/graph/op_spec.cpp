@@ -88,6 +88,7 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::Dropout, {1, false});
     set(OpKind::Add, {-1, false});
     set(OpKind::BiasAdd, {2, false});
+    set(OpKind::SigmoidGate, {2, false});
     set(OpKind::Concat, {-1, false});
     set(OpKind::Contiguous, {1, false});
     set(OpKind::ReduceMax, {1, true, true, true});
@@ -96,7 +97,7 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::Nll, {3, false, false, true});
     set(OpKind::Flatten, {1, false, false, false, 0, {Axis::Tokens}});
     set(OpKind::Unflatten, {1, false, false, false, 0, {Axis::Batch, Axis::Seq}});
-    for (OpKind kind : {OpKind::SoftmaxTopK, OpKind::SigmoidTopK}) set(kind, {1, false, false, false, 0, {Axis::Choices}});
+    for (OpKind kind : {OpKind::SoftmaxTopK, OpKind::SigmoidTopK}) set(kind, {1, false, false, false, 1, {Axis::Choices}});
     set(OpKind::Dispatch, {2, false, false, false, 0, {Axis::Experts, Axis::Slots}});
     set(OpKind::Combine, {2, false});
     return t;

@@ -50,6 +50,7 @@ LetterShards SegmentBuilder::route(OpKind kind, const OpSpec& spec, std::vector<
                                    const std::string& consumer) {
   LetterShards shards;
   for (size_t i = 0; i < operands.size(); ++i) {
+    if (tensor(operands[i]).producer < 0 && tensor(operands[i]).role == TensorRole::Constant) continue;  // a balance bias
     operands[i] = redistribute(operands[i], routed(kind, i, tensor(operands[i])), Phase::Forward, consumer);
     const Placement& p = tensor(operands[i]).placement;
     for (size_t d = 0; d < p.shards.size(); ++d) shards[spec.in[i][d]] = p.shards[d];

@@ -26,13 +26,14 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
                                                   {"qk_head_dim", "En + Er"},
                                                   {"value_head_dim", "Ev"},
                                                   {"two_hidden", "2·D"},
-                                                  {"experts", "X"},
+                                                  {"experts", "X", "K"},
                                                   {"routes", "X"},
                                                   {"tokens", "b·dp·S"},
                                                   {"choices", "K"},
                                                   {"slots", "b·dp·S·K/X"},
                                                   {"expert_ffn", "Fx"},
-                                                  {"shared_ffn", "Fs"}}};
+                                                  {"shared_ffn", "Fs"},
+                                                  {"one", "1"}}};
 
 struct DTypeInfo {
   std::string_view name;

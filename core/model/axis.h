@@ -16,9 +16,10 @@ enum class Axis : uint8_t {
   TwoHidden,  // two tensors of the stream side by side
   // Mixture of experts: experts, which ep splits; experts as what a router scores, which nothing does; tokens in one row;
   // experts per token; tokens that an expert gets; inner widths.
-  Experts, Routes, Tokens, Choices, Slots, ExpertFfn, SharedFfn
+  Experts, Routes, Tokens, Choices, Slots, ExpertFfn, SharedFfn,
+  One  // a single number per row: of a gate
 };
-inline constexpr int kAxisCount = 23;
+inline constexpr int kAxisCount = 24;
 
 std::string_view axis_name(Axis axis);                    // "kv_heads"
 std::optional<Axis> axis_from_name(std::string_view name);

@@ -40,6 +40,7 @@ struct BlockParam {
   std::string tied;    // non-empty: the same parameter wherever this key is used and the model ties it
   std::string shared;  // non-empty: the same parameter wherever this key is used
   bool column = false; // a product with it is split over tp by its last dimension, then gathered (column parallel)
+  bool buffer = false; // not trained by gradients, in float32: a router's balance bias
 };
 
 struct BlockTemplate {

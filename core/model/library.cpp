@@ -96,11 +96,12 @@ class LibraryReader {
     for (const auto& [name, value] : file.object(root, "inputs").items()) out.inputs.push_back({name, axes(file, name, value)});
     for (const auto& [name, value] : file.object(root, "parameters").items()) {
       if (value.is_object()) {
-        file.only(value, {"axes", "tied", "shared", "column"});
+        file.only(value, {"axes", "tied", "shared", "column", "buffer"});
         out.params.push_back({name, axes(file, name, value.value("axes", json())), file.text_or(value, "tied", ""),
-                              file.text_or(value, "shared", ""), file.boolean_or(value, "column", false)});
+                              file.text_or(value, "shared", ""), file.boolean_or(value, "column", false),
+                              file.boolean_or(value, "buffer", false)});
       } else {
-        out.params.push_back({name, axes(file, name, value), "", "", false});
+        out.params.push_back({name, axes(file, name, value), "", ""});
       }
     }
     out.ops = lines(file, file.array(root, "ops"));
@@ -178,6 +179,7 @@ class LibraryReader {
     out.family = file.text_or(root, "family", "");
     out.source = file.text_or(root, "source", "");
     out.published_parameters = file.integer_or(root, "published_parameters", 0);
+    out.published_active_parameters = file.integer_or(root, "published_active_parameters", 0);
     out.published_exact = file.boolean_or(root, "published_exact", true);
     out.default_seq = file.integer_or(root, "default_seq", 4096);
     ModelSpec& m = out.model;

@@ -14,7 +14,7 @@ namespace shardscape {
 struct Preset {
   std::string id, name, family, source;
   ModelSpec model;
-  int64_t published_parameters = 0;
+  int64_t published_parameters = 0, published_active_parameters = 0;  // active 0: as all of them, or not published
   bool published_exact = true;  // false: the paper prints a rounded figure
   int64_t default_seq = 0;
 };

@@ -15,9 +15,16 @@ Design experts_design(const char* architecture) {
   d.model.experts = 4;
   d.model.experts_per_token = 2;
   d.model.expert_ffn = 8;
-  if (d.model.architecture == "deepseek-moe") {
-    d.model.shared_experts = 2;
-    d.model.dense_layers = 1;
+  if (d.model.architecture.starts_with("deepseek") || d.model.architecture == "qwen2-moe") d.model.shared_experts = 2;
+  if (d.model.architecture.starts_with("deepseek")) d.model.dense_layers = 1;
+  if (d.model.architecture == "deepseek3") {
+    d.model.kv_heads = d.model.heads;
+    d.model.q_rank = 6;
+    d.model.kv_rank = 5;
+    d.model.rope_head_dim = 2;
+    d.model.nope_head_dim = 4;
+    d.model.value_head_dim = 3;
+    d.model.mtp_layers = 1;
   }
   d.workload.seq = 16;
   d.workload.batch = 8;
@@ -80,9 +87,10 @@ class ExpertExecutionTest : public QObject {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<int>("run");
     QTest::addColumn<QString>("profile");
-    for (const char* architecture : {"mixtral", "qwen3-moe", "deepseek-moe"})
+    for (const char* architecture : {"mixtral", "qwen3-moe", "deepseek-moe", "deepseek3", "qwen2-moe"})
       for (int i = 0; i < static_cast<int>(std::size(kRuns)); ++i) {
         if (architecture[0] == 'q' && i % 3 != 0) continue;
+        if (QString(architecture) == "deepseek3" && i % 3 != 1) continue;
         QTest::newRow(qPrintable(QString("%1: %2").arg(architecture, kRuns[i].name))) << QString(architecture) << i << "flash";
         if (i % 4 == 1) QTest::newRow(qPrintable(QString("%1: %2 litgpt").arg(architecture, kRuns[i].name))) << QString(architecture) << i << "litgpt";
       }
@@ -128,7 +136,7 @@ class ExpertExecutionTest : public QObject {
   void equalsFiniteDifferences_data() {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<QString>("profile");
-    for (const char* architecture : {"mixtral", "deepseek-moe"})
+    for (const char* architecture : {"mixtral", "deepseek-moe", "deepseek3", "qwen2-moe"})
       for (const char* profile : {"flash", "litgpt"})
         QTest::newRow(qPrintable(QString("%1 %2").arg(architecture, profile))) << QString(architecture) << QString(profile);
   }

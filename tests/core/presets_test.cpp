@@ -1,4 +1,4 @@
-// Every dense architecture of the list is a preset, and its parameters, counted from the graph, are the published ones.
+// Every architecture of the list is a preset, and its parameters, counted from the graph, are the published ones.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -40,6 +40,10 @@ class PresetsTest : public QObject {
     QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
     const auto counted = static_cast<qint64>(report->model_parameters.value);
     QCOMPARE(counted, row["counted"].toInteger());
+    if (row.contains("active")) {
+      QCOMPARE(static_cast<qint64>(report->active_parameters.value), row["active"].toInteger());
+      QCOMPARE(preset->published_active_parameters, row["active"].toInteger());
+    }
     if (preset->published_exact) QCOMPARE(counted, static_cast<qint64>(preset->published_parameters));
     QVERIFY(std::abs(static_cast<double>(counted) / static_cast<double>(preset->published_parameters) - 1) < 0.02);
   }

@@ -218,6 +218,7 @@ class Machine {
   }
 
   void load_parameters(const Segment& s, const Instance& instance, int64_t rank, std::vector<RealTensor>& v) const {
+    for (TensorId id : s.buffers) v[static_cast<size_t>(id)] = RealTensor(part(s.tensor(id), rank).second);
     for (const Param& p : s.params)
       v[static_cast<size_t>(p.tensor)] = local(s.tensor(p.tensor), parameters_.at(parameter_name(s, instance, p)), rank);
   }

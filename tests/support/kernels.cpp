@@ -34,6 +34,7 @@ class Kernel {
         break;
       case OpKind::Add: add(); break;
       case OpKind::BiasAdd: backward ? void(out_[0] = einsum(c_.op.spec, c_.inputs, c_.output_shapes[0])) : bias(); break;
+      case OpKind::SigmoidGate: backward ? gate_backward() : gate(); break;
       case OpKind::Embed: backward ? embed_backward() : embed(); break;
       case OpKind::PositionAdd: backward ? positions_backward() : positions(); break;
       case OpKind::RmsNorm: backward ? rms_backward() : rms(); break;
@@ -71,6 +72,19 @@ class Kernel {
   void bias() {
     const int64_t n = in(1).elements();
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) + at(in(1), i % n);
+  }
+
+  void gate() {
+    const int64_t width = in(0).shape.back();
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * sigmoid(at(in(1), i / width));
+  }
+  void gate_backward() {  // gradient, operands
+    const int64_t width = in(1).shape.back();
+    for (int64_t i = 0; i < in(1).elements(); ++i) {
+      const double s = sigmoid(at(in(2), i / width));
+      at(out_[0], i) = at(in(0), i) * s;
+      at(out_[1], i / width) += at(in(0), i) * at(in(1), i) * s * (1 - s);
+    }
   }
 
   void embed() {
