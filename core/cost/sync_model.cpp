@@ -72,6 +72,12 @@ class StageSyncBuilder {
     return Expr(symbol(name));
   }
 
+  const std::vector<FlatParam>& flats(const Segment& segment) {
+    const auto [at, fresh] = flats_.try_emplace(&segment);
+    if (fresh) at->second = flat_params(segment);
+    return at->second;
+  }
+
   DType dtype(const SyncKind& kind) const { return kind.gathers() ? policy_.param_dtype : policy_.grad_dtype; }
 
   // Flat buffers, buckets and DeepSpeed's stages.
@@ -105,7 +111,7 @@ class StageSyncBuilder {
   Expr row_symbol(const Expr& rows, const ReplicaGroup& group) {
     if (row_kinds_.empty())
       for (const Segment& segment : graph_.segments)
-        for (const FlatParam& p : flat_params(segment)) {
+        for (const FlatParam& p : flats(segment)) {
           std::pair kind{p.rows, replica_group(s_, segment.tensor(p.param->gradient))};
           if (std::find(row_kinds_.begin(), row_kinds_.end(), kind) == row_kinds_.end()) row_kinds_.push_back(std::move(kind));
         }
@@ -121,7 +127,7 @@ class StageSyncBuilder {
     if (s_.sync == SyncStrategy::Fsdp1) return shard_symbol(name, unit.elements, unit.group.size());
     Expr out;
     for (const StageParam& p : params)
-      for (const FlatParam& flat : flat_params(*p.segment))
+      for (const FlatParam& flat : flats(*p.segment))
         if (flat.param == p.param) out += row_symbol(flat.rows, unit.group) * flat.columns;
     return out;
   }
@@ -226,6 +232,7 @@ class StageSyncBuilder {
   std::vector<StageParam> params_;
   std::vector<StageSegment> segments_;
   std::vector<std::pair<Expr, ReplicaGroup>> row_kinds_;
+  std::map<const Segment*, std::vector<FlatParam>> flats_;
   StageSync sync_;
 };
 

@@ -73,6 +73,7 @@ void SyncLowering::enter(int microbatch, size_t instance, bool backward) {
   gathered_ = 0;
   Instance& here = instances_[instance];
   for (const size_t i : backward ? here.before_backward : here.before_forward) {
+    if (!sync_happens(plan_.actions[i].turn, microbatch, lowering_.schedule().microbatches)) continue;
     builder_.depend(before_);
     run(plan_.actions[i], i, microbatch);
   }
@@ -223,13 +224,17 @@ void SyncLowering::run(const SyncAction& a, size_t index, int microbatch) {
     const MeshAxes& axes = axes_of(a.group);
     const int64_t bytes = a.elements * dtype_bytes(a.dtype);
     const std::string number = std::to_string(index);
+    // The only one of its kind needs no number.
+    const bool alone = std::count_if(plan_.actions.begin(), plan_.actions.end(), [&](const SyncAction& b) {
+      return b.when == a.when && b.op == a.op && b.group == a.group;
+    }) == 1;
     if (a.when == SyncWhen::AfterOptimizer)
-      op = add_collective("param_gather." + a.group + (plan_.actions.size() > 2 ? ".bucket" + number : ""), "", a.op, axes, bytes / a.group_size);
+      op = add_collective("param_gather." + a.group + (alone ? "" : ".bucket" + number), "", a.op, axes, bytes / a.group_size);
     else if (gathers)
       op = add_collective("parameters.gather", "gather" + number, a.op, axes, bytes / a.group_size);
     else
       op = add_collective("grad_reduce." + a.group + (a.root >= 0 ? ".to" + std::to_string(a.root) : ""),
-                          a.when == SyncWhen::AfterBackward && plan_.actions.size() <= 2 ? "" : "bucket" + number, a.op, axes, bytes);
+                          a.when == SyncWhen::AfterBackward && alone ? "" : "bucket" + number, a.op, axes, bytes);
   }
   if (gathers) {
     const uint32_t node = builder_.add(op, microbatch, -1, 0);

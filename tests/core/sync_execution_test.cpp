@@ -244,7 +244,7 @@ class Job {
 };
 
 // The parameters of a tiny model, through the same path as a design's.
-SyncInput tiny(int64_t ranks, bool tied) {
+SyncInput tiny(int64_t ranks, bool tied, bool chunks) {
   Design d = trace_design("gpt3-175b", 1, 1, ranks, false, 1, 2);
   d.model.hidden = 6;
   d.model.heads = d.model.kv_heads = 2;
@@ -255,7 +255,8 @@ SyncInput tiny(int64_t ranks, bool tied) {
   d.model.tied_embeddings = tied;
   d.workload.vocab_multiple = 1;
   const auto report = trace_report(d);
-  return sync_input(report->graph(), report->stages.front().binding, true, true, {{0, 0}});
+  return sync_input(report->graph(), report->stages.front().binding, true, true,
+                    chunks ? std::vector<std::vector<int>>{{0}, {0}} : std::vector<std::vector<int>>{{0, 0}});
 }
 
 }  // namespace
@@ -279,7 +280,8 @@ void SyncExecutionTest::policies_train_like_one_rank() {
   std::mt19937 random(31);
   const auto in = [&](int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(random); };
   for (int round = 0; round < 40; ++round) {
-    SyncInput input = tiny(in(2, 5), in(0, 1) != 0);
+    const bool chunks = !is_deepspeed(static_cast<SyncStrategy>(strategy)) && in(0, 1) != 0;
+    SyncInput input = tiny(in(2, 5), in(0, 1) != 0, chunks);
     SyncPolicy policy;
     policy.strategy = static_cast<SyncStrategy>(strategy);
     policy.microbatches = in(1, 3);

@@ -129,7 +129,7 @@ void SyncModelTest::expressions_equal_the_plan() {
   QFETCH(int, sync);
   std::mt19937 random(29);
   int compared = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 250; ++round) {
     const auto report = make_report(random_design(random, static_cast<SyncStrategy>(sync)));
     if (!report->valid()) continue;
     for (const StageReport& stage : report->stages) {
@@ -334,7 +334,7 @@ void SyncModelTest::norm_and_loss_are_one_number() {
   QCOMPARE(rows(0, Phase::Step), QString("all_reduce pp_dp_tp of 8 x 1 "));
 }
 
-// FSDP2 cuts rows as PyTorch lays them out: 14,336 / 3 rows of the down projection's 4,096 are padded, not its columns.
+// FSDP2 cuts rows as PyTorch lays them out, output features first, whatever order a block names its axes in.
 void SyncModelTest::rows_are_output_features() {
   Design d = trace_design("llama3-8b", 1, 1, 3, false, 1, 1);
   d.parallel.sync = SyncStrategy::Fsdp2;
@@ -347,7 +347,7 @@ void SyncModelTest::rows_are_output_features() {
   };
   QVERIFY((shape("attention.wq") == std::vector<int64_t>{6144, 4096}));  // with wk and wv
   QVERIFY((shape("attention.wo") == std::vector<int64_t>{4096, 4096}));
-  QVERIFY((shape("embedding.table") == std::vector<int64_t>{128256, 4096}));
+  QVERIFY((input.params.front().shape == std::vector<int64_t>{128256, 4096}));
 }
 
 void SyncModelTest::hybrid_sharding_keeps_more() {

@@ -154,6 +154,10 @@ class SyncPlanTest : public QObject {
   void prefetch_stays_within_its_bucket();
   void uneven_first_dimension();
   void hybrid_sharding();
+  void buffers_per_virtual_stage();
+  void kinds_are_listed_data() { gradients_reduced_once_data(); }
+  void kinds_are_listed();
+  void reuse_and_replays_gather_again();
   void accumulation_without_no_sync();
   void bad_input();
 };
@@ -387,6 +391,66 @@ void SyncPlanTest::hybrid_sharding() {
   }
 }
 
+// Each virtual stage has its own buffers: as many reductions as there are, padded each on its own.
+void SyncPlanTest::buffers_per_virtual_stage() {
+  std::mt19937 random(37);
+  for (int round = 0; round < 50; ++round) {
+    SyncInput input = random_input(random);
+    SyncPolicy policy;
+    policy.strategy = SyncStrategy::DistributedOptimizer;
+    policy.param_alignment = policy.bucket_alignment = 1;
+    std::map<int, int64_t> elements;
+    for (SyncParam& p : input.params) {
+      p.chunk = p.unit.empty() ? 0 : std::stoi(p.unit.substr(p.unit.find('.') + 1)) % 3;
+      elements[p.chunk] += p.elements();
+    }
+    std::vector<int64_t> expected, found;
+    const int64_t ranks = input.groups.front().size;
+    for (const auto& [chunk, n] : elements) expected.push_back((n + ranks - 1) / ranks * ranks);
+    for (const SyncAction& a : plan_of(input, policy).actions)
+      if (a.op == SyncOp::ReduceScatter) found.push_back(a.elements);
+    QVERIFY(found == expected);
+  }
+}
+
+// Every collective of a plan is of a kind that the policy lists: the report has a row for each of these.
+void SyncPlanTest::kinds_are_listed() {
+  QFETCH(int, strategy);
+  std::mt19937 random(41);
+  for (int round = 0; round < 200; ++round) {
+    const SyncInput input = random_input(random);
+    SyncPolicy policy = random_policy(random, static_cast<SyncStrategy>(strategy));
+    if (strategy != static_cast<int>(SyncStrategy::DdpFlat) && strategy != static_cast<int>(SyncStrategy::DistributedOptimizer)) policy.overlap = false;
+    const std::vector<SyncKind> kinds = sync_kinds(policy);
+    for (const SyncAction& a : plan_of(input, policy).actions) {
+      const auto it = std::find_if(kinds.begin(), kinds.end(), [&](const SyncKind& k) { return k.phase == a.phase && k.op == a.op; });
+      QVERIFY(it != kinds.end());
+      if (!it->gathers()) QCOMPARE(static_cast<int>(a.turn), static_cast<int>(it->turn));
+    }
+  }
+}
+
+// The head of tied embeddings gathers the table again; a replayed forward gathers what its first run has freed.
+void SyncPlanTest::reuse_and_replays_gather_again() {
+  SyncInput input;
+  input.groups = {{"dp", 2}};
+  input.params = {param("emb.weight", {10, 4}), param("layers.0.q.weight", {6, 4}), param("layers.0.k.weight", {2, 4})};
+  SyncPolicy policy;
+  policy.strategy = SyncStrategy::Zero3;
+  policy.zero = {.prefetch_bucket_size = 0, .param_persistence_threshold = 0, .max_reuse_distance = 0};
+  const auto gathers = [&] {
+    QStringList out;
+    for (const SyncAction& a : plan_of(input, policy).actions)
+      if (a.op == SyncOp::AllGather) out << QString("%1%2@%3").arg(a.phase == Phase::Forward ? 'f' : 'b').arg(a.elements).arg(a.param);
+    return out.join(' ');
+  };
+  QCOMPARE(gathers(), QString("f40@0 f24@1 f8@2 b8@2 b24@1 b40@0"));
+  input.reused = {{0, "head"}};
+  QCOMPARE(gathers(), QString("f40@0 f24@1 f8@2 f40@3 b40@3 b8@2 b24@1 b40@0"));
+  policy.recompute = true;
+  QCOMPARE(gathers(), QString("f40@0 f24@1 f8@2 f40@3 b40@3 b24@1 b8@2 b8@2 b24@1 b40@0"));
+}
+
 void SyncPlanTest::accumulation_without_no_sync() {
   std::mt19937 random(19);
   const SyncInput input = random_input(random);
@@ -428,6 +492,9 @@ void SyncPlanTest::bad_input() {
   bad.groups.front().across = "replicas";
   bad.groups.front().across_size = 2;
   QVERIFY(refused(bad, {}, "replicas"));
+  bad = input;
+  bad.reused = {{-1, "head"}};
+  QVERIFY(refused(bad, {}, "head"));
   SyncInput alone = input;
   alone.groups.front().size = 1;
   QVERIFY(plan_of(alone, {}).actions.empty());
