@@ -104,6 +104,11 @@ class Differentiator {
     if (may_stay_partial(of) && std::find(open.begin(), open.end(), MeshAxis::TpRep) != open.end() &&
         std::find(open.begin(), open.end(), MeshAxis::TpKv) == open.end())
       target.partial = {MeshAxis::TpRep};
+    // A rotation is linear: one that serves all heads is turned back before the heads' summands are added.
+    if (may_stay_partial(of) && s_.op(s_.tensor(of).producer).kind == OpKind::Rope) {
+      target.partial = open;
+      std::erase_if(target.partial, [&](MeshAxis axis) { return target.shard_dim(axis) >= 0; });
+    }
     const std::string consumer = s_.tensor(of).producer >= 0 ? "the backward of " + s_.op(s_.tensor(of).producer).label
                                                               : std::string("the section before");
     return b_.redistribute(sum, target, Phase::Backward, consumer);
@@ -165,7 +170,12 @@ class Differentiator {
       if (sum < 0) return;
       contribute(forward.inputs[0], sum);
       // In the reverse order of the forward's redistributions, where nothing else is to be added first.
-      if (consumers(forward.inputs[0]) == 1) gradient(forward.inputs[0]);
+      if (consumers(forward.inputs[0]) != 1) return;
+      const TensorId moved = gradient(forward.inputs[0]);
+      // What was gathered on purpose before it was sliced goes back the same way.
+      const OpId maker = s_.tensor(forward.inputs[0]).producer;
+      if (forward.kind == OpKind::Slice && maker >= 0 && s_.op(maker).kind == OpKind::AllGather && s_.op(maker).group == forward.group)
+        contributions_[static_cast<size_t>(forward.inputs[0])] = {moved};
       return;
     }
     const TensorId g = gradient(out);

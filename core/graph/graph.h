@@ -95,6 +95,7 @@ struct Segment {
   TensorId input_grad = -1, output_grad = -1;
   std::vector<Param> params;
   std::vector<SavedStorage> saved;
+  std::vector<TensorId> cached;  // what inference keeps for the tokens to come
   std::vector<SavedStorage> replayed;  // made again before the backward of this segment, alive during it only
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
