@@ -234,6 +234,22 @@ class ShapeBuilder {
   std::map<std::tuple<Phase, std::string, std::string, DType>, CollectiveRow> collectives_;
 };
 
+// Bytes that inference keeps of a token in all layers.
+Expr cache_per_token(const Graph& graph) {
+  Expr out;
+  for (int kind = 0; kind + 2 < static_cast<int>(graph.segments.size()); ++kind) {
+    const Segment& segment = graph.segments[static_cast<size_t>(kind) + 1];
+    for (TensorId id : segment.cached) {
+      const Tensor& t = segment.tensor(id);
+      Expr bytes = Expr(model_layers_symbol(graph, kind)) * Expr(dtype_bytes(t.dtype));
+      for (size_t d = 0; d < t.axes.size(); ++d)
+        if (t.axes[d] != Axis::Batch && t.axes[d] != Axis::Seq) bytes = bytes * t.sizes[d];
+      out += bytes;
+    }
+  }
+  return out;
+}
+
 // active: only what one token meets of them.
 Expr whole_model_parameters(const Graph& graph, bool active) {
   Expr out;
@@ -320,6 +336,7 @@ StepModel make_step_model(std::shared_ptr<const Graph> graph) {
   model.model_buffers = whole_model_buffers(*model.graph);
   model.model_parameters = whole_model_parameters(*model.graph, false) + model.model_buffers;
   model.active_parameters = whole_model_parameters(*model.graph, true) + model.model_buffers;
+  model.kv_cache_bytes = cache_per_token(*model.graph);
   return model;
 }
 

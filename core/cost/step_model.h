@@ -58,6 +58,7 @@ struct StepModel {
   Expr model_parameters;             // of the whole unsharded model, vocabulary not padded, ties counted once
   Expr model_buffers;                // those of them that gradients do not train
   Expr active_parameters;            // those of them that one token meets: of routed experts as many as it goes to
+  Expr kv_cache_bytes;               // kept of a token for those that follow it, in inference, in all layers
   static int shape_index(bool first, bool last, bool has_layers);
   const StageShape& shape(bool first, bool last, bool has_layers) const {
     return shapes[static_cast<size_t>(shape_index(first, last, has_layers))];

@@ -114,6 +114,7 @@ class Assembler {
                                 modules == block->op_modules.end() ? block->modules : block->modules | modules->second);
     }
     pack(*block, inside);
+    cache(*block, inside);
     // A block that came to nothing (dropout without dropping) is not there.
     const int instance = static_cast<int>(s.blocks.size()) - 1;
     if (s.ops.empty() || s.ops.back().block != instance) s.blocks.pop_back();
@@ -132,6 +133,14 @@ class Assembler {
     const bool padded = std::find(param.axes.begin(), param.axes.end(), Axis::Vocab) != param.axes.end();
     b_.segment().params.push_back({id, -1, b_.structure().tied && !param.tied.empty() ? param.tied : param.shared, padded});
     return id;
+  }
+
+  void cache(const BlockTemplate& block, const Names& inside) {
+    std::vector<std::string> names = block.cached;
+    if (names.empty())
+      for (const OpLine& line : block.ops)
+        if (line.callee == template_name(OpKind::Attention)) names.insert(names.end(), line.args.begin() + 1, line.args.end());
+    for (const std::string& name : names) b_.segment().cached.push_back(inside.at(name));
   }
 
   // Outputs that the profile keeps in one buffer share a storage; a view that is saved keeps all of it.

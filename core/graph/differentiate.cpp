@@ -50,9 +50,11 @@ class Differentiator {
   MeshAxes riding(TensorId of, const Placement& target, const MeshAxes& open) const {
     if (s_.tensor(of).producer < 0) return {};
     MeshAxes out;
-    if (is_routing(s_.op(s_.tensor(of).producer).kind)) {
+    // A rotation is turned back before the summands of the heads that it serves are added.
+    const OpKind producer = s_.op(s_.tensor(of).producer).kind;
+    if (is_routing(producer) || producer == OpKind::Rope) {
       for (MeshAxis axis : open)
-        if (!target.uses(axis)) out.push_back(axis);
+        if (target.shard_dim(axis) < 0) out.push_back(axis);
     } else if (std::find(open.begin(), open.end(), MeshAxis::TpRep) != open.end() &&
                std::find(open.begin(), open.end(), MeshAxis::TpKv) == open.end()) {
       out.push_back(MeshAxis::TpRep);
@@ -183,7 +185,12 @@ class Differentiator {
       }
       contribute(forward.inputs[0], sum);
       // In the reverse order of the forward's redistributions, where nothing else is to be added first.
-      if (consumers(forward.inputs[0]) == 1) gradient(forward.inputs[0]);
+      if (consumers(forward.inputs[0]) != 1) return;
+      const TensorId moved = gradient(forward.inputs[0]);
+      // What was gathered on purpose before it was sliced goes back the same way.
+      const OpId maker = s_.tensor(forward.inputs[0]).producer;
+      if (forward.kind == OpKind::Slice && maker >= 0 && s_.op(maker).kind == OpKind::AllGather && s_.op(maker).group == forward.group)
+        contributions_[static_cast<size_t>(forward.inputs[0])] = {moved};
       return;
     }
     const TensorId g = gradient(out);

@@ -115,6 +115,7 @@ struct Segment {
   std::vector<TensorId> buffers; // of the model, but not trained by gradients
   std::vector<SavedStorage> saved;     // where full recompute is on, by layers that keep their input
   std::vector<SavedStorage> saved_whole;  // full recompute: by layers that it leaves alone
+  std::vector<TensorId> cached;  // what inference keeps for the tokens to come
   std::vector<SavedStorage> replayed;  // made again before the backward of this segment, alive during it only
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }

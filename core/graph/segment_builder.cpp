@@ -105,6 +105,12 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
   const KernelRule* rule = profile_.rule(std::string(template_name(kind)));
   const auto operands = rule ? rule->operands : KernelRule::Operands::AsTheyCome;
   if (operands == KernelRule::Operands::Stream && t.role != TensorRole::Parameter) return stream_placement(t.axes);
+  if (kind == OpKind::Rope) {  // a key that all heads share is gathered before it is rotated
+    Placement p = resolved(t);
+    for (size_t d = 0; d < t.axes.size(); ++d)
+      if (t.axes[d] == Axis::Seq) p.shards[d] = inner_rules_.of(Axis::Seq);
+    return p;
+  }
   if (operands != KernelRule::Operands::Whole || t.placement.partial.empty()) return resolved(t);
   Placement p = t.placement;
   p.partial.clear();

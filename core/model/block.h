@@ -49,6 +49,7 @@ struct BlockTemplate {
   std::vector<BlockParam> params;
   std::vector<OpLine> ops;
   std::string output;                         // name of the tensor it returns
+  std::vector<std::string> cached;            // what inference keeps of it per token; empty: keys and values as attention reads them
   std::map<Axis, std::string> without;        // the block that stands in for it in a model that lacks this axis
   std::map<std::string, std::string> labels;  // op output -> what people call the op
   RecomputeModules modules;                   // what selective recomputation may choose that all ops are part of

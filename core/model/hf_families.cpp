@@ -45,6 +45,7 @@ void llama_sizes(Family& f, std::optional<int64_t> head_dim, bool tied_by_defaul
 
 void silu(Family& f) { f.in.activation({"hidden_act"}, {"silu", "swish"}, "silu"); }
 
+constexpr const char* kUsualDepths = "what this family was trained with";
 constexpr const char* kNoBias = "biases of the projections have no blocks in this family";
 
 void gpt2(Family& f) {
@@ -138,6 +139,42 @@ void gemma2(Family& f) {
                "sliding_attention, full_attention, sliding_attention, ...");
 }
 
+// Sizes of latent attention; heads of queries, keys and values are as many.
+void latent_sizes(Family& f) {
+  constexpr const char* kUsual = "the default of this family";
+  if (f.in.null("q_lora_rank"))
+    f.in.recognise("q_lora_rank", "queries are not compressed");
+  else
+    f.in.size(&ModelSpec::q_rank, "q_lora_rank", 1536, kUsual);
+  f.in.size(&ModelSpec::kv_rank, "kv_lora_rank", 512, kUsual);
+  const int64_t plain = f.in.size(&ModelSpec::nope_head_dim, "qk_nope_head_dim", 128, kUsual);
+  f.model.head_dim = plain + f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kUsual);
+  f.in.size(&ModelSpec::value_head_dim, "v_head_dim", 128, kUsual);
+  if (!f.in.absent("head_dim")) f.in.ignore("head_dim", "the parts of a head say it");
+  f.model.kv_heads = f.model.heads;
+  if (!f.in.absent("num_key_value_heads")) f.in.ignore("num_key_value_heads", "every head has its own key and value, made from the latent");
+}
+
+// DeepSeek-V2 and V3, and Kimi K2.
+void deepseek(Family& f) {
+  f.model.architecture = "latent";
+  f.in.size(&ModelSpec::layers, "num_hidden_layers");
+  f.in.size(&ModelSpec::hidden, "hidden_size");
+  f.in.size(&ModelSpec::heads, "num_attention_heads");
+  latent_sizes(f);
+  f.in.size(&ModelSpec::ffn, "intermediate_size");
+  f.in.size(&ModelSpec::vocab, "vocab_size");
+  tied(f, false);
+  if (!f.in.absent("max_position_embeddings")) f.context = f.in.number("max_position_embeddings", "longest sequence", 0, "not stated");
+  silu(f);
+  f.in.only("attention_bias", false, kNoBias);
+  const json* depths = f.in.value("num_nextn_predict_layers");
+  if (depths && *depths == 0)
+    f.in.recognise("num_nextn_predict_layers", "no module of multi-token prediction");
+  else if (depths)
+    f.in.size(&ModelSpec::mtp_layers, "num_nextn_predict_layers", 1, kUsualDepths);
+}
+
 void mpt(Family& f) {
   f.in.size(&ModelSpec::layers, "n_layers");
   const int64_t hidden = f.in.size(&ModelSpec::hidden, "d_model");
@@ -172,7 +209,8 @@ void mpt(Family& f) {
 
 const std::map<std::string, void (*)(Family&)>& families() {
   static const std::map<std::string, void (*)(Family&)> all{{"gpt2", gpt2},   {"llama", llama}, {"mistral", mistral}, {"qwen2", qwen2},
-                                                            {"qwen3", qwen3}, {"gemma", gemma}, {"gemma2", gemma2},   {"mpt", mpt}};
+                                                            {"qwen3", qwen3}, {"gemma", gemma}, {"gemma2", gemma2},   {"mpt", mpt},
+                                                            {"deepseek_v2", deepseek}, {"deepseek_v3", deepseek}, {"kimi_k2", deepseek}};
   return all;
 }
 

@@ -18,8 +18,8 @@ std::string known_types() {
 
 // Keys of a mixture of experts, whatever the family calls it.
 bool has_experts(const json& root) {
-  return root.contains("num_local_experts") || root.contains("n_routed_experts") || root.contains("num_experts") ||
-         root.contains("moe_num_experts");
+  const auto says = [&](const char* key) { return root.contains(key) && !root[key].is_null(); };
+  return says("num_local_experts") || says("n_routed_experts") || says("num_experts") || says("moe_num_experts");
 }
 
 void refuse_type(const json& root, const std::string& type, HfReader& reader) {
@@ -40,8 +40,10 @@ void name_it(ImportResult& result, const HfReader& reader) {
   for (const Preset& preset : ModelLibrary::instance().presets()) {
     ModelSpec same = preset.model;
     same.preset.clear();
+    const bool equal = same == result.model;
+    same.mtp_layers = result.model.mtp_layers;  // published sizes are without these
     if (same != result.model) continue;
-    result.model.preset = preset.id;
+    if (equal) result.model.preset = preset.id;
     result.name = preset.name;
     return;
   }

@@ -17,7 +17,10 @@ const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},        {&ModelSpec::h
                        {&ModelSpec::heads, "attention heads (H)"}, {&ModelSpec::kv_heads, "KV heads (G)"},
                        {&ModelSpec::head_dim, "head size (E)"},    {&ModelSpec::ffn, "FFN size (F)"},
                        {&ModelSpec::vocab, "vocabulary (V)"},      {&ModelSpec::positions, "learned positions (Smax)"},
-                       {&ModelSpec::window, "sliding window (W)"}};
+                       {&ModelSpec::window, "sliding window (W)"},
+                       {&ModelSpec::q_rank, "rank of the queries (Rq)"}, {&ModelSpec::kv_rank, "rank of keys and values (Rkv)"},
+                       {&ModelSpec::nope_head_dim, "plain part of a head (En)"}, {&ModelSpec::rope_head_dim, "rotated part of a head (Er)"},
+                       {&ModelSpec::value_head_dim, "head size of values (Ev)"}, {&ModelSpec::mtp_layers, "depths of multi-token prediction"}};
 
 // Parts of key names, and why what they say does not change the model's sizes or ops.
 struct Reason {

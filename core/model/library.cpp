@@ -87,7 +87,7 @@ class LibraryReader {
 
   static BlockTemplate block(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels", "recompute", "without"});
+    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels", "recompute", "without", "cached"});
     BlockTemplate out;
     out.id = file.text(root, "block");
     out.label = file.text_or(root, "label", out.id);
@@ -108,6 +108,12 @@ class LibraryReader {
     out.output = file.text(root, "output");
     if (std::none_of(out.ops.begin(), out.ops.end(), [&](const OpLine& l) { return l.output == out.output; }))
       file.fail("output", "no line makes \"" + out.output + "\"", "the name before '=' of one of the ops");
+    if (root.contains("cached"))
+      for (const json& entry : file.array(root, "cached")) {
+        const bool made = entry.is_string() && std::any_of(out.ops.begin(), out.ops.end(), [&](const OpLine& l) { return l.output == entry.get<std::string>(); });
+        if (!made) file.fail("cached", entry.dump() + " is made by no line", "the names before '=' of some of the ops");
+        out.cached.push_back(entry.get<std::string>());
+      }
     if (root.contains("without"))
       for (const auto& [name, value] : file.object(root, "without").items()) {
         const auto axis = axis_from_name(name);

@@ -65,7 +65,8 @@ class ReportMaker {
       for (int64_t layer = 0; layer < d.model.layers; ++layer) count += kind_of(*step->graph, layer) == kind;
       r_.binding.set(model_layers_symbol(*step->graph, kind), count);
     }
-    for (const auto& [quantity, formula] : {std::pair{&r_.model_parameters, &step->model_parameters}, {&r_.active_parameters, &step->active_parameters}, {&r_.model_buffers, &step->model_buffers}}) {
+    for (const auto& [quantity, formula] : {std::pair{&r_.model_parameters, &step->model_parameters}, {&r_.active_parameters, &step->active_parameters},
+                                            {&r_.model_buffers, &step->model_buffers}, {&r_.kv_cache_bytes, &step->kv_cache_bytes}}) {
       if (!value(*formula, r_.binding, quantity->value)) return;
       quantity->formula = formula;
     }

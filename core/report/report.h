@@ -71,6 +71,7 @@ struct Report {
   std::vector<DerivedSymbol> derived;
   Quantity model_parameters, active_parameters;  // active: those that one token meets
   Quantity model_buffers;  // parameters that gradients do not train
+  Quantity kv_cache_bytes;           // per token, all layers
   int64_t ranks = 0, microbatches = 0, tokens_per_step = 0;
   std::vector<StageReport> stages;
   int peak_stage = 0;                // largest memory_total

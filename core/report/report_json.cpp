@@ -116,7 +116,7 @@ std::string report_json(const Report& r) {
   for (const Problem& p : r.problems) problems.push_back(problem_json(p));
   out["problems"] = problems;
   if (!r.valid()) return out.dump(2) + "\n";
-  out["model"] = {{"parameters", quantity(r.model_parameters)}, {"active_parameters", quantity(r.active_parameters)}};
+  out["model"] = {{"parameters", quantity(r.model_parameters)}, {"active_parameters", quantity(r.active_parameters)}, {"kv_cache_bytes_per_token", quantity(r.kv_cache_bytes)}};
   out["ranks"] = r.ranks;
   out["microbatches"] = r.microbatches;
   out["tokens_per_step"] = r.tokens_per_step;

@@ -57,6 +57,8 @@ class HfImportTest : public QObject {
     QTest::newRow("qwen3-0.6b") << "qwen3-0.6b" << "qwen3" << qint64(596049920);
     QTest::newRow("gemma-2b") << "gemma-2b" << "gemma" << qint64(2506172416);
     QTest::newRow("gemma2-9b") << "gemma2-9b" << "gemma2" << qint64(9241705984);
+    // 61 layers as wide as the three dense ones of DeepSeek-V3, and its module of multi-token prediction with such a layer.
+    QTest::newRow("deepseek-v3-dense") << "" << "latent" << qint64(62 * 583483392LL + 2 * 129280LL * 7168 + 7168 + (2 * 7168LL * 7168 + 3 * 7168));
     QTest::newRow("mpt-7b") << "" << "mpt" << qint64(6649286656);  // safetensors total of mosaicml/mpt-7b
   }
   void families() {
@@ -103,6 +105,7 @@ class HfImportTest : public QObject {
     QTest::newRow("ties of llama") << "llama3-8b" << "tie_word_embeddings" << "false";
     QTest::newRow("ties of gemma") << "gemma-2b" << "tie_word_embeddings" << "true";
     QTest::newRow("activation") << "llama3-8b" << "hidden_act" << "silu";
+    QTest::newRow("rank of keys and values") << "deepseek-v3-dense" << "kv_lora_rank" << "512";
     QTest::newRow("inner size") << "gpt2-xl" << "n_inner" << "6400";
     QTest::newRow("expansion") << "mpt-7b" << "expansion_ratio" << "4";
   }
@@ -123,6 +126,25 @@ class HfImportTest : public QObject {
     }
   }
 
+  void latentAttention() {
+    QJsonObject object = config("deepseek-v3-dense");
+    ModelSpec model = imported(object).model;
+    QCOMPARE(model.q_rank, int64_t{1536});
+    QCOMPARE(model.kv_rank, int64_t{512});
+    QCOMPARE(model.nope_head_dim, int64_t{128});
+    QCOMPARE(model.rope_head_dim, int64_t{64});
+    QCOMPARE(model.value_head_dim, int64_t{128});
+    QCOMPARE(model.mtp_layers, int64_t{1});
+    object["q_lora_rank"] = QJsonValue::Null;
+    object["num_nextn_predict_layers"] = 0;
+    object["num_key_value_heads"] = 64;
+    object["model_type"] = "deepseek_v2";
+    model = imported(object).model;
+    QCOMPARE(model.q_rank, int64_t{0});
+    QCOMPARE(model.mtp_layers, int64_t{0});
+    QCOMPARE(model.kv_heads, int64_t{128});
+  }
+
   void problems_data() {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QString>("key");
@@ -133,8 +155,8 @@ class HfImportTest : public QObject {
       QTest::newRow(name) << file << key << value << what << accepted;
     };
     const QJsonValue removed(QJsonValue::Undefined);
-    row("no type", "llama3-8b", "model_type", removed, "\"model_type\" is missing", "one of gemma, gemma2, gpt2, llama");
-    row("type is a number", "llama3-8b", "model_type", 7, "\"model_type\" is missing or not a text", "one of gemma");
+    row("no type", "llama3-8b", "model_type", removed, "\"model_type\" is missing", "one of deepseek_v2, deepseek_v3, gemma, gemma2, gpt2");
+    row("type is a number", "llama3-8b", "model_type", 7, "\"model_type\" is missing or not a text", "one of deepseek_v2");
     row("unknown type", "llama3-8b", "model_type", "rwkv", "the model type \"rwkv\" is not known", "qwen3");
     row("mixture of experts", "mixtral-8x7b", "vocab_size", 32000, "mixture of experts, which is not supported yet", "llama");
     row("experts in a known type", "llama3-8b", "num_local_experts", 8, "mixture of experts", "llama");

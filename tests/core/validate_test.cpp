@@ -100,6 +100,13 @@ void ValidateTest::good_data() {
     d.workload.batch = 8192 * 4;
   });
   row("experts", [](Design& d) { apply_preset(d, "mixtral-8x7b"); d.parallel.ep = 2; d.parallel.etp = 1; });
+  row("latent attention without compressed queries", [](Design& d) {
+    d.model.architecture = "latent";
+    d.model.kv_heads = d.model.heads;
+    d.model.kv_rank = d.model.nope_head_dim = d.model.value_head_dim = 128;
+    d.model.rope_head_dim = 64;
+    d.model.mtp_layers = 1;
+  });
   row("virtual stages", [](Design& d) { d.parallel.virtual_stages = 4; });
   row("uneven virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 15, 1}; });
   row("scattered messages", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.scatter_gather_pipeline = true; });
@@ -161,6 +168,24 @@ void ValidateTest::rules_data() {
       "an expert FFN size of 14,337 does not split over 2", "a divisor of 14,337", 1);
   row("all layers dense", [](Design& d) { apply_preset(d, "deepseek-moe-16b"); d.model.dense_layers = 28; d.workload.seq = 4096; }, note, "dense_layers",
       "all 28 layers are dense ones", "less than 28", 1);
+  const auto latent = [](Design& d) {
+    d.model.architecture = "latent";
+    d.model.kv_heads = d.model.heads;
+    d.model.q_rank = 1536;
+    d.model.kv_rank = 512;
+    d.model.nope_head_dim = d.model.value_head_dim = 128;
+    d.model.rope_head_dim = 64;
+  };
+  row("latent sizes without latent attention", [](Design& d) { d.model.kv_rank = 512; }, note,
+      "kv_rank", "the llama architecture has no latent attention", "0", 1);
+  row("latent attention without a latent", [=](Design& d) { latent(d); d.model.kv_rank = 0; }, error,
+      "kv_rank", "the latent attention of the latent architecture has no size without it", "at least 1", 1);
+  row("odd rotation", [=](Design& d) { latent(d); d.model.rope_head_dim = 63; }, error,
+      "rope_head_dim", "a rotation turns pairs, and 63 is odd", "an even number", 1);
+  row("latent attention with fewer KV heads", [=](Design& d) { latent(d); d.model.kv_heads = 8; }, error,
+      "kv_heads", "latent attention makes keys and values for all 32 heads", "32", 1);
+  row("prediction without a module", [](Design& d) { d.model.mtp_layers = 1; }, note,
+      "mtp_layers", "the llama architecture has no module of multi-token prediction", "0", 1);
   row("heads over tp", [](Design& d) { d.model.heads = 36; d.model.kv_heads = 4; d.parallel.tp = 8; }, error,
       "tp", "36 heads do not split over tp = 8", "a divisor of 36: 1, 2, 3, 4, 6, 9, 12, 18 or 36", 1);
   row("KV heads over tp", [](Design& d) { d.model.heads = 24; d.model.kv_heads = 12; d.model.ffn = 14336; d.parallel.tp = 8; }, error,

@@ -90,6 +90,10 @@ std::vector<NamedDesign> trace_designs() {
       {"experts gathered", trace_design("mixtral-8x7b", 2, 1, 2, true, 2, 2)},
       {"experts folded", trace_design("qwen3-30b-a3b", 2, 2, 2, true, 2, 2)},
       {"experts behind dense layers", trace_design("deepseek-moe-16b", 1, 2, 2, false, 2, 4)},
+      {"latent attention tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
+      {"latent attention, two depths of prediction pp 2", trace_design("llama3-8b", 1, 2, 2, false, 3, 4)},
+      {"latent attention, one depth of prediction tp 4 sp cp 2", trace_design("llama3-8b", 4, 2, 1, true, 2, 2)},
+      {"fsdp latent attention, one depth of prediction", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
       {"flat buffer per chunk, virtual stages", trace_design("llama3-8b", 2, 2, 2, true, 4, 8)},
       {"distributed optimizer per uneven chunk, virtual stages", trace_design("gpt3-175b", 1, 2, 3, false, 4, 5)},
@@ -158,6 +162,17 @@ std::vector<NamedDesign> trace_designs() {
     if (name.ends_with("scattered messages")) d.design.parallel.scatter_gather_pipeline = true;
     if (name == "uneven stages") d.design.parallel.stage_layers = {1, 2, 2, 1};
     if (name.ends_with("stages without layers")) d.design.parallel.stage_layers = {0, 2, 1, 0};
+    if (name.find("latent attention") != std::string::npos) {
+      ModelSpec& m = d.design.model;
+      m.architecture = "latent";
+      m.kv_heads = m.heads;
+      m.q_rank = name.ends_with("pp 2") ? 1536 : 0;
+      m.kv_rank = 512;
+      m.nope_head_dim = m.value_head_dim = 128;
+      m.rope_head_dim = 64;
+      m.mtp_layers = name.find("two depths") != std::string::npos ? 2 : name.find("one depth") != std::string::npos ? 1 : 0;
+      if (name.ends_with("cp 2")) d.design.parallel.cp = 2;
+    }
     if (name.starts_with("tied embeddings")) d.design.model.tied_embeddings = true;
     if (name == "other rank order") parse_rank_order("pp-dp-cp-tp", d.design.parallel.order);
   }
