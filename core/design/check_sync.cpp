@@ -28,10 +28,12 @@ void check_flags(Checks& checks) {
     idle("overlap_grad_reduce", "false", megatron(p.sync), "it is Megatron's: this gradient sync has an order of its own",
          "off, or the gradient sync ddp-flat or distributed-optimizer over dp of at least 2");
   if (p.reduce_every_microbatch)
-    idle("reduce_every_microbatch", "false", fsdp(p.sync) || p.sync == SyncStrategy::DdpBuckets || p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3,
+    idle("reduce_every_microbatch", "false",
+         fsdp(p.sync) || p.sync == SyncStrategy::DdpBuckets || p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3,
          "this gradient sync reduces once a step", "off, or the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2");
   if (!p.reshard_after_forward)
-    idle("reshard_after_forward", "true", fsdp(p.sync), "this gradient sync does not reshard", "on, or the gradient sync fsdp1 or fsdp2 over dp of at least 2");
+    idle("reshard_after_forward", "true", fsdp(p.sync), "this gradient sync does not reshard",
+         "on, or the gradient sync fsdp1 or fsdp2 over dp of at least 2");
   if (p.average_loss) idle("average_loss", "false", true, "", "off, or dp of at least 2");
 }
 
@@ -42,7 +44,8 @@ void check_deepspeed(Checks& checks) {
   if (!deepspeed(p.sync)) return;
   if (p.pp > 1 && (p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3)) {
     const std::string policy = p.sync == SyncStrategy::Zero2 ? "zero-2" : "zero-3";
-    checks.error("sync", policy + " does not go with pipeline stages: it reduces gradients after every microbatch", "zero-1, fsdp1 or fsdp2, or pp = 1",
+    checks.error("sync", policy + " does not go with pipeline stages: it reduces gradients after every microbatch",
+                 "zero-1, fsdp1 or fsdp2, or pp = 1",
                  {sync_to(p.virtual_stages > 1 ? "distributed-optimizer" : "zero-1"), sync_to("fsdp2")});
   } else if (p.virtual_stages > 1) {
     checks.error("sync", "DeepSpeed's pipelines have no virtual stages", "1 virtual stage, or another gradient sync",
@@ -92,7 +95,8 @@ void check_sync(Checks& checks) {
   // The ends of the pipeline would wait for each other in every microbatch.
   if (p.reduce_every_microbatch && fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
     checks.error("reduce_every_microbatch", "with pipeline stages the two ends reduce tied embeddings after the last microbatch only",
-                 "off, or embeddings that are not tied", {set_to("reduce_every_microbatch", std::string("false")), set_to("tied_embeddings", std::string("false"))});
+                 "off, or embeddings that are not tied",
+                 {set_to("reduce_every_microbatch", std::string("false")), set_to("tied_embeddings", std::string("false"))});
   check_hybrid(checks);
   check_deepspeed(checks);
 }

@@ -278,7 +278,8 @@ void add_sync(TableWriter& table) {
   table.number(zero_limit<&Z::prefetch_bucket_size>(), "stage3_prefetch_bucket_size", "ZeRO-3 prefetch", "", "elements", 0, kMaxBucket,
                "DeepSpeed's stage3_prefetch_bucket_size: parameters of modules ahead that zero-3 gathers beside the current one. 0 "
                "gathers none ahead.");
-  table.number(zero_limit<&Z::param_persistence_threshold>(), "stage3_param_persistence_threshold", "ZeRO-3 persistence", "", "elements", 0, kMaxBucket,
+  table.number(zero_limit<&Z::param_persistence_threshold>(), "stage3_param_persistence_threshold", "ZeRO-3 persistence", "",
+               "elements", 0, kMaxBucket,
                "DeepSpeed's stage3_param_persistence_threshold: smaller parameters stay gathered after their first use in a step.");
   table.number(zero_limit<&Z::max_live_parameters>(), "stage3_max_live_parameters", "ZeRO-3 live parameters", "", "elements", 0, kMaxBucket,
                "DeepSpeed's stage3_max_live_parameters: so many gathered parameters stop the prefetch.");

@@ -180,7 +180,8 @@ void SyncLowering::gather(int microbatch, Instance& at, bool backward) {
     uint32_t& op = backward ? ops_[u].backward : ops_[u].forward;
     if (op == 0) {
       const int64_t shard = value(unit.shard * Expr(dtype_bytes(graph_.structure.dtype)), "gather of parameters: bytes");
-      op = add_collective((backward ? "parameters.gather_again" : "parameters.gather") + unit_suffix(unit), "root", SyncOp::AllGather, unit.group.shard, shard);
+      op = add_collective((backward ? "parameters.gather_again" : "parameters.gather") + unit_suffix(unit), "root", SyncOp::AllGather,
+                          unit.group.shard, shard);
     }
     at.gather = builder_.add(op, microbatch, at.layer, at.position);
   }
@@ -200,7 +201,8 @@ void SyncLowering::scatter(int microbatch, const std::vector<const Instance*>& i
       const auto over = [&](SyncOp op, const MeshAxes& axes, const Expr& elements) {
         const std::string group = group_name(axes);
         if (!axes.empty())
-          ops.push_back(add_collective("grad_reduce." + group, "root", op, axes, value(elements * width, "gradient reduction over " + group + ": bytes")));
+          ops.push_back(add_collective("grad_reduce." + group, "root", op, axes,
+                                       value(elements * width, "gradient reduction over " + group + ": bytes")));
       };
       over(SyncOp::ReduceScatter, unit.group.shard, unit.full);
       over(SyncOp::AllReduce, unit.group.across, unit.shard);

@@ -38,7 +38,8 @@ Design random_design(std::mt19937& random, SyncStrategy sync) {
   if (d.parallel.dp % 2 == 0 && pick({0, 1}) != 0 && (sync == SyncStrategy::Fsdp1 || sync == SyncStrategy::Fsdp2)) d.parallel.dp_shard = 2;
   d.parallel.bucket_cap_mb = pick({1, 25, 400});
   d.parallel.ddp_bucket_size = pick({0, 1'000'000});
-  d.parallel.zero = {pick({5'000'000, 500'000'000}), pick({5'000'000, 500'000'000}), pick({0, 50'000'000}), pick({0, 100'000}), pick({50'000'000, 1'000'000'000}), pick({0, 1'000'000'000})};
+  d.parallel.zero = {pick({5'000'000, 500'000'000}), pick({5'000'000, 500'000'000}),     pick({0, 50'000'000}),
+                     pick({0, 100'000}),             pick({50'000'000, 1'000'000'000}), pick({0, 1'000'000'000})};
   if (pick({0, 1}) != 0) d.workload.recompute = Recompute::Full;
   if (pp > 1 && pick({0, 1}) != 0) {
     d.parallel.virtual_stages = 2;
@@ -322,7 +323,10 @@ void SyncModelTest::norm_and_loss_are_one_number() {
     QString out;
     for (const CollectiveValue& c : trace_report(d)->stages[stage].collectives)
       if (c.phase == phase && c.elements.value == c.count.value)
-        out += QString("%1 %2 of %3 x %4 ").arg(QString::fromStdString(c.op), QString::fromStdString(c.group)).arg(c.group_size).arg(static_cast<int64_t>(c.count.value));
+        out += QString("%1 %2 of %3 x %4 ")
+                   .arg(QString::fromStdString(c.op), QString::fromStdString(c.group))
+                   .arg(c.group_size)
+                   .arg(static_cast<int64_t>(c.count.value));
     return out;
   };
   // Replicas have equal gradients; with sharded ones each holds a part of the norm.
