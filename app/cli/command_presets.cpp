@@ -42,7 +42,9 @@ Json entry(const Row& row) {
   Json out{{"id", row.preset->id}, {"name", row.preset->name}, {"family", row.preset->family},
            {"architecture", m.architecture}, {"layers", m.layers}, {"hidden", m.hidden}, {"heads", m.heads},
            {"kv_heads", m.kv_heads}, {"head_dim", m.head_dim}, {"ffn", m.ffn}, {"vocab", m.vocab},
-           {"positions", m.positions}, {"window", m.window}, {"tied_embeddings", m.tied_embeddings}, {"default_seq", row.preset->default_seq}};
+           {"positions", m.positions}, {"window", m.window}, {"ssm_state", m.ssm_state}, {"ssm_conv", m.ssm_conv},
+           {"ssm_expand", m.ssm_expand}, {"ssm_dt_rank", m.ssm_dt_rank}, {"ssm_head_dim", m.ssm_head_dim},
+           {"ssm_groups", m.ssm_groups}, {"ssm_chunk", m.ssm_chunk}, {"tied_embeddings", m.tied_embeddings}, {"default_seq", row.preset->default_seq}};
   const Quantity& count = row.report->model_parameters;
   out["parameters"] = row.report->valid() ? json_quantity(count.value, *count.formula) : Json();
   out["published_parameters"] = row.preset->published_parameters;

@@ -85,7 +85,7 @@ void check_model(Checks& checks) {
     check_positions(checks, *architecture);
     check_window(checks, *architecture);
   }
-  if (!checks.sound({"heads", "kv_heads"})) return;
+  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.sound({"heads", "kv_heads"})) return;
   const ModelSpec& model = checks.design.model;
   if (model.heads % model.kv_heads == 0) return;
   const std::vector<int64_t> accepted = divisors(model.heads);

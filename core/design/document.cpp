@@ -122,7 +122,7 @@ class DocumentReader {
     std::vector<std::string> missing;
     if (!section.contains("architecture")) missing.push_back("architecture");
     for (const Knob& knob : knobs()) {
-      const bool may_lack = knob.id == "window";  // younger than the format: 0 where a file does not say
+      const bool may_lack = knob.id == "window" || knob.id.starts_with("ssm_");  // younger than the format: 0 where a file does not say
       if (knob.group == KnobGroup::Model && !may_lack && !section.contains(knob.id)) missing.push_back(knob.id);
     }
     if (missing.empty()) return;

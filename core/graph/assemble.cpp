@@ -20,7 +20,7 @@ class Assembler {
     names["targets"] = constant("targets");
     if (s.kind != SegmentKind::Embedding) {
       const std::vector<Axis> axes{Axis::Batch, Axis::Seq, Axis::Hidden};
-      s.input = b_.add_tensor("x", axes, b_.stream_placement(axes), b_.structure().dtype, TensorRole::Input);
+      s.input = b_.add_tensor("x", axes, b_.stream_placement(axes), b_.stream_dtype(), TensorRole::Input);
       names["x"] = s.input;
     }
     for (const OpLine& line : section.lines) names[line.output] = call(line, names);
@@ -30,6 +30,7 @@ class Assembler {
       if (b_.tensor(out).axes != stream)
         fail(section.lines.back(), "the last line leaves " + axes_text(out), "a tensor over batch, seq, hidden");
       out = b_.redistribute(out, b_.stream_placement(stream), Phase::Forward, "the residual stream");
+      if (b_.tensor(out).dtype != b_.stream_dtype()) out = b_.cast(out, b_.stream_dtype(), Phase::Forward);
     }
     s.output = out;
   }
@@ -91,6 +92,7 @@ class Assembler {
       inside[inner.output] = op(inner, operands, line.output + "." + inner.output,
                                 label == block->labels.end() ? inner.output : label->second);
     }
+    check_parts(*block, inside);
     pack(*block, inside);
     // A block that came to nothing (dropout without dropping) is not there.
     const int instance = static_cast<int>(s.blocks.size()) - 1;
@@ -100,10 +102,29 @@ class Assembler {
 
   TensorId parameter(const std::string& instance, const BlockParam& param) {
     const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, b_.parameter_rules().place(param.axes),
-                                      b_.structure().dtype, TensorRole::Parameter);
+                                      param.dtype.value_or(b_.structure().dtype), TensorRole::Parameter);
     const bool padded = std::find(param.axes.begin(), param.axes.end(), Axis::Vocab) != param.axes.end();
     b_.segment().params.push_back({id, -1, b_.structure().tied ? param.tied : std::string(), padded});
     return id;
+  }
+
+  // Parts that are taken of a tensor lie in it one behind the other, and make up all of it.
+  void check_parts(const BlockTemplate& block, const Names& inside) {
+    std::map<std::string, Expr> left;  // name of the tensor -> what is not taken of its split dimension
+    const OpLine* last = nullptr;
+    for (const OpLine& line : block.ops) {
+      if (line.callee != template_name(OpKind::Take)) continue;
+      const Tensor &whole = b_.tensor(inside.at(line.args[0])), &taken = b_.tensor(inside.at(line.output));
+      for (size_t d = 0; d < whole.axes.size(); ++d)
+        if (whole.axes[d] != taken.axes[d]) {
+          Expr& rest = left.try_emplace(line.args[0], whole.sizes[d]).first->second;
+          rest = rest - taken.sizes[d];
+        }
+      last = &line;
+    }
+    for (const auto& [name, rest] : left)
+      if (!rest.is_zero())
+        fail(*last, "the parts that are taken of \"" + name + "\" leave " + rest.text() + " of it", "parts that make up the whole, in order");
   }
 
   // Outputs that the profile keeps in one buffer share a storage; a view that is saved keeps all of it.
@@ -163,7 +184,8 @@ class Assembler {
         fail(line, "the kernel profile " + b_.profile().id + " keeps operand " + std::to_string(operand) + " of " + line.callee,
              "operands 0 to " + std::to_string(operands.size() - 1));
     const OpTraits& traits = op_traits(*kind);
-    const auto axes = letter_axes(line, spec, operands);
+    auto axes = letter_axes(line, spec, operands);
+    if (spec.axis) axes.emplace(spec.out[spec.out.find_first_not_of(spec.in[0])], *spec.axis);
     std::vector<Axis> out_axes;
     for (char letter : spec.out) out_axes.push_back(axes.at(letter));
 
@@ -189,8 +211,9 @@ class Assembler {
     made.window = spec.window && b_.structure().window;
     made.soft_cap = spec.soft_cap;
     made.alibi = spec.alibi;
-    const TensorId out = b_.add_tensor(name, out_axes, placement, traits.float_result ? DType::FP32 : b_.structure().dtype,
-                                       TensorRole::Activation);
+    const auto& again = b_.profile().recomputes;
+    made.remade = std::find(again.begin(), again.end(), line.output) != again.end();
+    const TensorId out = b_.add_tensor(name, out_axes, placement, result_type(*kind, operands), TensorRole::Activation);
     made.outputs = {out};
     if (rule->in_place) b_.tensor(out).storage = b_.tensor(operands[0]).storage;
     for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made.outputs);
@@ -202,6 +225,16 @@ class Assembler {
       return b_.redistribute(out, home, Phase::Forward, "the sequence shards of cp");
     }
     return out;
+  }
+
+  // Sums are as wide as their widest summand, so that a wide residual stream stays so.
+  DType result_type(OpKind kind, const std::vector<TensorId>& operands) {
+    if (op_traits(kind).float_result) return DType::FP32;
+    DType type = b_.structure().dtype;
+    if (kind == OpKind::Add)
+      for (TensorId id : operands)
+        if (dtype_bytes(b_.tensor(id).dtype) > dtype_bytes(type)) type = b_.tensor(id).dtype;
+    return type;
   }
 
   OpSpec checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands) {
@@ -221,6 +254,9 @@ class Assembler {
     }
     if (kind != OpKind::Attention && !spec->plain())
       fail(line, "\"" + line.spec + "\" has words after the letters", "letters only: causal, window, soft_cap and alibi belong to attention");
+    if ((kind == OpKind::Take) != spec->axis.has_value() || (spec->axis && (whole_letters(kind, *spec).size() != 1 || spec->out.size() != spec->in[0].size())))
+      fail(line, line.callee + " cannot use \"" + line.spec + "\"",
+           "bsk->bsn; ssm_state: take, and no other op, puts a letter of another axis in the place of one of its operand's");
     if (spec->window && !spec->causal) fail(line, "a window without causal is not known", "bshe,btge,btge->bshe; causal, window");
     if (kind == OpKind::Attention && (spec->in[0].size() != 4 || spec->in[1].size() != 4 || spec->in[1] != spec->in[2]))
       fail(line, "attention cannot use the letters \"" + line.spec + "\"", "bshe,btge,btge->bshe: batch, seq, heads, head_dim");
@@ -259,8 +295,16 @@ class Assembler {
       placement.shards.push_back(at == shards.end() ? MeshAxes{} : at->second);
     }
     const DType type = stat.dtype == DType::BF16 ? b_.structure().dtype : stat.dtype;
-    for (int copy = 0; copy < stat.copies; ++copy)
+    const auto tokens = std::find(stat_axes.begin(), stat_axes.end(), Axis::Seq) - stat_axes.begin();
+    if (stat.chunk > 0 && tokens == static_cast<std::ptrdiff_t>(stat_axes.size()))
+      fail(line, "the profile's \"" + stat.name + "\" has chunks of no sequence", "the sequence's letter in \"over\"");
+    for (int copy = 0; copy < stat.copies; ++copy) {
       outputs.push_back(b_.add_tensor(name + "." + stat.name, stat_axes, placement, type, TensorRole::Statistic));
+      if (stat.chunk == 0) continue;
+      Tensor& t = b_.tensor(outputs.back());
+      t.sizes[static_cast<size_t>(tokens)] = Expr(chunk_count_symbol(stat.chunk));
+      b_.segment().storages[static_cast<size_t>(t.storage)].bytes = local_bytes(t);
+    }
   }
 
   SegmentBuilder& b_;

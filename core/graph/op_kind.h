@@ -10,11 +10,12 @@ namespace shardscape {
 enum class OpKind : uint8_t {
   Einsum, Embed, PositionAdd, RmsNorm, LayerNorm, Rope, Attention, SwiGlu, GeGlu, Gelu, SoftCap, Scale, Dropout, Add,
   BiasAdd,
+  Cast, Take, CausalConv, SelectiveScan, Ssd, GatedNorm,      // another type; a part of a tensor; state-space mixers
   ReduceMax, SumExp, Pick, Nll,                              // vocabulary-parallel loss, in pieces
   AllReduce, AllGather, ReduceScatter, AllToAll, Slice,      // redistributions
   Optimizer
 };
-inline constexpr int kOpKindCount = 25;
+inline constexpr int kOpKindCount = 31;
 std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gather": what reports print
 std::string_view template_name(OpKind kind);  // "einsum": what block templates and kernel profiles write
 std::optional<OpKind> op_kind_from_name(std::string_view name);  // what block templates write: "einsum", "rms_norm"

@@ -18,7 +18,7 @@ bool* attention_word(OpSpec& spec, const std::string& word) {
 std::string OpSpec::text() const {
   std::string out;
   for (const std::string& letters : in) out += (out.empty() ? "" : ",") + letters;
-  return out + "->" + this->out;
+  return out + "->" + this->out + (axis ? "; " + std::string(axis_name(*axis)) : "");
 }
 
 std::optional<OpSpec> parse_op_spec(const std::string& text) {
@@ -34,8 +34,10 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
         continue;
       }
       bool* flag = attention_word(spec, word);
-      if (!flag) return std::nullopt;
-      *flag = true;
+      if (flag)
+        *flag = true;
+      else if (spec.axis = axis_from_name(word); !spec.axis)
+        return std::nullopt;
       word.clear();
     }
   }
@@ -54,11 +56,13 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
       return std::nullopt;
     }
   }
+  int fresh = 0;
   for (char c : letters.substr(arrow + 2)) {
     if (std::isspace(static_cast<unsigned char>(c))) continue;
     bool known = false;
     for (const std::string& operand : spec.in) known = known || operand.find(c) != std::string::npos;
-    if (!known || spec.out.find(c) != std::string::npos) return std::nullopt;
+    if (!known && (!spec.axis || !std::isalpha(static_cast<unsigned char>(c)) || ++fresh > 1)) return std::nullopt;
+    if (spec.out.find(c) != std::string::npos) return std::nullopt;
     spec.out += c;
   }
   return spec;
@@ -83,6 +87,12 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::Dropout, {1, false});
     set(OpKind::Add, {-1, false});
     set(OpKind::BiasAdd, {2, false});
+    set(OpKind::Cast, {1, false});
+    set(OpKind::Take, {1, true});
+    set(OpKind::CausalConv, {2, true, false, false, 1});
+    set(OpKind::SelectiveScan, {7, true});
+    set(OpKind::Ssd, {7, true});
+    set(OpKind::GatedNorm, {3, false});
     set(OpKind::ReduceMax, {1, true, true, true});
     set(OpKind::SumExp, {2, true, false, true});
     set(OpKind::Pick, {2, true, false, true});
@@ -99,6 +109,18 @@ std::string whole_letters(OpKind kind, const OpSpec& spec) {
     case OpKind::LayerNorm: return spec.in.back();
     case OpKind::Rope: return spec.in[0].substr(spec.in[0].size() - 1);
     case OpKind::Attention: return std::string{spec.in.back()[1], spec.in.back().back()};
+    // The recurrence runs along the sequence; gradient and result have it at the same place.
+    case OpKind::CausalConv:
+    case OpKind::SelectiveScan:
+    case OpKind::Ssd: return spec.in[0].substr(1, 1);
+    // Each group, the first dimension of the weight, is normalised by itself.
+    case OpKind::GatedNorm: return spec.in.back().substr(1);
+    case OpKind::Take: {
+      std::string cut;
+      for (char letter : spec.in[0])
+        if (spec.out.find(letter) == std::string::npos) cut += letter;
+      return cut;
+    }
     default: return "";
   }
 }

@@ -8,8 +8,11 @@
 
 namespace shardscape {
 
-enum class Axis : uint8_t { Batch, Seq, Hidden, Heads, KvHeads, HeadDim, Ffn, Vocab, Positions };
-inline constexpr int kAxisCount = 9;
+enum class Axis : uint8_t {
+  Batch, Seq, Hidden, Heads, KvHeads, HeadDim, Ffn, Vocab, Positions,
+  SsmInner, SsmState, SsmConv, SsmDtRank, SsmProj, SsmGroups, SsmGroupHeads, SsmHeadDim
+};
+inline constexpr int kAxisCount = 17;
 
 std::string_view axis_name(Axis axis);                    // "kv_heads"
 std::optional<Axis> axis_from_name(std::string_view name);

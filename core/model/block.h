@@ -1,7 +1,10 @@
 // Block templates and architectures as read from JSON: named inputs, parameters and forward op lines.
 #pragma once
 
+#include <bitset>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,6 +40,7 @@ struct BlockParam {
   std::string name;
   std::vector<Axis> axes;
   std::string tied;  // non-empty: the same parameter wherever this key is used and the model ties it
+  std::optional<DType> dtype;  // kept in this type whatever the model's
 };
 
 struct BlockTemplate {
@@ -62,6 +66,10 @@ struct Architecture {
   std::vector<SectionTemplate> kinds;
   std::vector<int> pattern;
   SourcePlace place;
+  // Of all blocks that its lines call: axes of their parameters, and their kinds of op.
+  std::bitset<kAxisCount> axes;
+  std::set<std::string> ops;
+  bool uses(Axis axis) const { return axes.test(static_cast<size_t>(axis)); }
 };
 
 }  // namespace shardscape

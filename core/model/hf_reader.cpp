@@ -17,7 +17,11 @@ const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},        {&ModelSpec::h
                        {&ModelSpec::heads, "attention heads (H)"}, {&ModelSpec::kv_heads, "KV heads (G)"},
                        {&ModelSpec::head_dim, "head size (E)"},    {&ModelSpec::ffn, "FFN size (F)"},
                        {&ModelSpec::vocab, "vocabulary (V)"},      {&ModelSpec::positions, "learned positions (Smax)"},
-                       {&ModelSpec::window, "sliding window (W)"}};
+                       {&ModelSpec::window, "sliding window (W)"},
+                       {&ModelSpec::ssm_state, "state per channel (N)"}, {&ModelSpec::ssm_conv, "taps of the convolution (Kw)"},
+                       {&ModelSpec::ssm_expand, "channels / hidden size (e)"}, {&ModelSpec::ssm_dt_rank, "rank of the step size (Rd)"},
+                       {&ModelSpec::ssm_head_dim, "channels of a head (P)"}, {&ModelSpec::ssm_groups, "groups (Gs)"},
+                       {&ModelSpec::ssm_chunk, "tokens of a chunk (Q)"}};
 
 // Parts of key names, and why what they say does not change the model's sizes or ops.
 struct Reason {
@@ -52,6 +56,10 @@ const Reason kReasons[] = {
     {"label", "of another head"},
     {"attn_impl", "the kernel profile decides"},
     {"output_", "what a call returns"},
+    {"time_step", "constants of the step size change no size"},
+    {"residual_in_fp32", "the kernel profile decides"},
+    {"fused_add_norm", "the kernel profile decides"},
+    {"rms_norm", "which kernel normalises"},
 };
 
 std::string reason_for(const std::string& key) {
@@ -181,12 +189,13 @@ std::string HfReader::text_or(const std::string& key, const std::string& fallbac
 
 void HfReader::ignore_rest() {
   for (const auto& [key, member] : file_.root().items()) {
-    if (taken_.count(key)) continue;
+    const bool taken = taken_.count(key) > 0;
+    if (taken && !member.is_object()) continue;
     const std::string prefix = key + ".";
     const auto inside = taken_.lower_bound(prefix);
     const bool opened = member.is_object() && inside != taken_.end() && inside->rfind(prefix, 0) == 0;
     if (!opened) {
-      ignore(key, reason_for(key));
+      if (!taken) ignore(key, reason_for(key));
       continue;
     }
     for (const auto& [inner, ignored] : member.items())

@@ -10,6 +10,9 @@ struct ModelSpec {
   std::string preset = "llama3-8b";    // the preset it started from
   std::string architecture = "llama";  // id in the model library
   int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0, positions = 0;
+  // State-space mixers, 0 where there is none: state per channel, taps of the convolution, channels / hidden size; Mamba's rank
+  // of the step size; Mamba-2's channels per head, groups of heads that share B and C, tokens that the scan takes at once.
+  int64_t ssm_state = 0, ssm_conv = 0, ssm_expand = 0, ssm_dt_rank = 0, ssm_head_dim = 0, ssm_groups = 0, ssm_chunk = 0;
   int64_t window = 0;  // tokens that sliding attention looks back on; 0: the whole sequence
   bool tied_embeddings = false;
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;

@@ -34,6 +34,17 @@ Design tiny_design(const char* architecture) {
   };
   d.model.window = is_one_of({"mistral", "gemma2"}) ? 3 : 0;
   d.model.tied_embeddings = is_one_of({"gpt", "gemma", "gemma2", "mpt"});
+  if (d.model.architecture.starts_with("mamba")) {
+    if (!d.model.architecture.ends_with("hybrid")) d.model.heads = d.model.kv_heads = d.model.head_dim = d.model.ffn = 0;
+    d.model.ssm_state = 3;
+    d.model.ssm_conv = 3;
+    d.model.ssm_expand = 2;
+    if (d.model.architecture == "mamba") {
+      d.model.ssm_dt_rank = 2;
+    } else {
+      d.model.ssm_head_dim = d.model.ssm_groups = d.model.ssm_chunk = 4;
+    }
+  }
   d.workload.seq = 8;
   d.workload.batch = 4;
   d.workload.microbatch = 1;

@@ -68,6 +68,10 @@ std::vector<NamedDesign> trace_designs() {
       {"distributed optimizer, context parallel", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"ddp buckets, context parallel", trace_design("gpt3-175b", 2, 2, 2, true, 2, 2)},
       {"fsdp, context parallel by ulysses", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
+      {"mamba tp 2 sp pp 2", trace_design("mamba-130m", 2, 2, 2, true, 3, 4)},
+      {"mamba full recompute", trace_design("mamba-130m", 2, 1, 2, false, 2, 2)},
+      {"mamba-2 pp 2", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
+      {"hybrid tp 4 sp pp 2", trace_design("mamba2-hybrid-8b", 4, 2, 2, true, 2, 24)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
   };
   for (NamedDesign& d : all) {
@@ -81,7 +85,8 @@ std::vector<NamedDesign> trace_designs() {
     if (name.starts_with("fsdp")) d.design.parallel.sync = SyncStrategy::Fsdp1;
     if (name.find("context parallel") != std::string::npos) d.design.parallel.cp = 2;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
-    if (name == "fsdp full recompute") d.design.workload.recompute = Recompute::Full;
+    if (name.starts_with("mamba")) d.design.workload.profile = "mamba";
+    if (name == "fsdp full recompute" || name == "mamba full recompute") d.design.workload.recompute = Recompute::Full;
     if (name == "fsdp gpipe tied embeddings") {
       d.design.parallel.schedule = ScheduleKind::GPipe;
       d.design.model.tied_embeddings = true;
