@@ -21,11 +21,11 @@ const std::array<Symbol, 16>& base_symbols() {
 }
 
 std::array<int64_t, 16> base_values(const Design& d) {
-  // What the model does not have (a position table, attention, an MLP) appears in no formula, but it has to be a size.
-  const auto size = [](int64_t value) { return std::max<int64_t>(1, value); };
+  // Without a position table its size appears in no formula, but it has to be a size.
+  const int64_t positions = std::max<int64_t>(1, d.model.positions);
   return {d.workload.batch, d.workload.microbatch, d.workload.seq, d.model.layers, d.model.hidden,
-          size(d.model.heads), size(d.model.kv_heads), size(d.model.head_dim), size(d.model.ffn), d.model.vocab,
-          size(d.model.positions), d.parallel.tp,         d.parallel.cp,  d.parallel.pp,  d.parallel.dp, d.parallel.virtual_stages};
+          d.model.heads,    d.model.kv_heads,      d.model.head_dim, d.model.ffn,  d.model.vocab,
+          positions,        d.parallel.tp,         d.parallel.cp,  d.parallel.pp,  d.parallel.dp, d.parallel.virtual_stages};
 }
 
 // Sizes of state-space mixers; one that the model does not have appears in no formula.
@@ -77,7 +77,8 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
 Binding bind_symbols(const Design& design) {
   Binding binding;
   const auto values = base_values(design);
-  for (size_t i = 0; i < values.size(); ++i) binding.set(base_symbols()[i], values[i]);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] > 0) binding.set(base_symbols()[i], values[i]);  // else what the model has not: attention, an MLP
   if (design.model.window > 0) binding.set(Symbol::intern("W"), design.model.window);
   if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
   bind_mixers(binding, design.model);

@@ -3,10 +3,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "support/kernel_base.h"
+
 namespace shardscape::test {
 namespace {
 
-constexpr double kEps = 1e-5;
 constexpr double kCap = 1.5;    // small, so that tiny numbers feel it
 constexpr double kScale = 4;   // of embeddings
 
@@ -15,13 +16,9 @@ struct Rows {
 };
 Rows rows_of(const RealTensor& t) { return {t.elements() / t.shape.back(), t.shape.back()}; }
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-class Kernel {
+class Kernel : private KernelBase {
  public:
-  explicit Kernel(const KernelCall& call) : c_(call) {
-    for (const auto& shape : call.output_shapes) out_.emplace_back(shape);
-  }
+  using KernelBase::KernelBase;
 
   std::vector<RealTensor> run() {
     const bool backward = c_.op.grad != GradRole::None;  // a kernel may also run a forward op again within the backward
@@ -42,10 +39,10 @@ class Kernel {
       case OpKind::Gelu: backward ? gelu_backward() : gelu(); break;
       case OpKind::Dropout: backward ? dropout_backward() : dropout(); break;
       case OpKind::Cast: out_[0].data = in(0).data; break;
-      case OpKind::CausalConv: backward ? conv_backward() : conv(); break;
+      case OpKind::CausalConv:
       case OpKind::SelectiveScan:
-      case OpKind::Ssd: backward ? scan_backward() : scan(); break;
-      case OpKind::GatedNorm: backward ? gated_norm_backward() : gated_norm(); break;
+      case OpKind::Ssd:
+      case OpKind::GatedNorm: return run_mixer_kernel(c_);
       case OpKind::ReduceMax: reduce_max(); break;
       case OpKind::SumExp: backward ? sum_exp_backward() : sum_exp(); break;
       case OpKind::Pick: backward ? pick_backward() : pick(); break;
@@ -56,10 +53,6 @@ class Kernel {
   }
 
  private:
-  const RealTensor& in(size_t i) const { return *c_.inputs[i]; }
-  static double& at(RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
-  static double at(const RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
-
   void add() {
     for (const RealTensor* t : c_.inputs)
       for (size_t i = 0; i < t->data.size(); ++i) out_[0].data[i] += t->data[i];
@@ -193,37 +186,6 @@ class Kernel {
   }
   void dropout_backward() {  // g, mask
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * at(in(1), i) / kKeep;
-  }
-
-  // Whether a tensor is the statistic of that name in the profile; a number tells copies of one name apart.
-  static bool is(const std::string& tensor, const std::string& statistic) {
-    const auto plain = [](const std::string& name) {
-      const size_t end = name.find_last_not_of("0123456789");
-      return name[end] == '_' ? name.substr(0, end) : name;
-    };
-    std::string name = plain(tensor);
-    if (name.ends_with(".again")) name = plain(name.substr(0, name.size() - 6));  // replayed
-    return name.ends_with("." + statistic);
-  }
-  // An output or input by the name that the profile gives it; nothing where the profile has none.
-  RealTensor* output(const std::string& statistic) {
-    for (size_t i = 1; i < out_.size(); ++i)
-      if (is(c_.output_names[i], statistic)) return &out_[i];
-    return nullptr;
-  }
-  // Place among the inputs of a backward, the gradient being the first; 0 where there is none.
-  size_t place(const std::string& statistic) const {
-    for (size_t i = 1; i < c_.inputs.size(); ++i)
-      if (is(c_.input_names[i], statistic)) return i;
-    return 0;
-  }
-  const RealTensor* input(const std::string& statistic) const { return place(statistic) ? c_.inputs[place(statistic)] : nullptr; }
-  // Every copy of a statistic is written.
-  template <class Value>
-  void fill(const std::string& statistic, Value value) {
-    for (size_t i = 1; i < out_.size(); ++i)
-      if (is(c_.output_names[i], statistic))
-        for (int64_t j = 0; j < out_[i].elements(); ++j) at(out_[i], j) = value(j);
   }
 
   // Index of (batch, position, head, 0) in [b, s, h, e].
@@ -378,147 +340,6 @@ class Kernel {
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = kScale * at(in(0), i);
   }
 
-  static double silu(double x) { return x * sigmoid(x); }
-  static double silu_slope(double x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }
-
-  // x [b, s, channels...], weight [channels..., taps], bias [channels...]: silu of the sum over the last tokens.
-  double taps(const RealTensor& x, const RealTensor& weight, const RealTensor* bias, int64_t row, int64_t s, int64_t c) const {
-    const int64_t width = weight.shape.back(), channels = weight.elements() / width;
-    double sum = bias ? at(*bias, c) : 0;
-    for (int64_t j = 0; j < width; ++j)
-      if (s + j + 1 >= width) sum += at(weight, c * width + j) * at(x, (row + j + 1 - width) * channels + c);
-    return sum;
-  }
-  void conv() {
-    const int64_t seq = in(0).shape[1], channels = in(1).elements() / in(1).shape.back();
-    const RealTensor* bias = c_.inputs.size() > 2 ? c_.inputs[2] : nullptr;
-    for (int64_t i = 0; i < in(0).elements(); ++i)
-      at(out_[0], i) = silu(taps(in(0), in(1), bias, i / channels, i / channels % seq, i % channels));
-  }
-  void conv_backward() {  // g, x, weight, bias if there is one
-    const RealTensor &x = in(1), &weight = in(2);
-    const RealTensor* bias = c_.inputs.size() > 3 ? c_.inputs[3] : nullptr;
-    const int64_t seq = x.shape[1], width = weight.shape.back(), channels = weight.elements() / width;
-    for (int64_t i = 0; i < x.elements(); ++i) {
-      const int64_t row = i / channels, s = row % seq, c = i % channels;
-      const double g = at(in(0), i) * silu_slope(taps(x, weight, bias, row, s, c));
-      for (int64_t j = 0; j < width; ++j) {
-        if (s + j + 1 < width) continue;
-        at(out_[0], (row + j + 1 - width) * channels + c) += g * at(weight, c * width + j);
-        at(out_[1], c * width + j) += g * at(x, (row + j + 1 - width) * channels + c);
-      }
-      if (bias) at(out_[2], c) += g;
-    }
-  }
-
-  // Both scans: a channel's state decays by exp(-exp(a_log) step) and takes in step B x; C reads it. Mamba-2's channels
-  // share step and decay within a head, B and C within a group.
-  struct Scan {
-    const RealTensor &x, &dt, &a_log, &b, &c, &d, &bias;
-    bool heads;
-    int64_t seq, channels, steps, state, groups;
-    Scan(const RealTensor& x_, const RealTensor& dt_, const RealTensor& a_log_, const RealTensor& b_, const RealTensor& c_, const RealTensor& d_,
-         const RealTensor& bias_)
-        : x(x_), dt(dt_), a_log(a_log_), b(b_), c(c_), d(d_), bias(bias_), heads(x_.shape.size() == 5), seq(x_.shape[1]),
-          channels(x_.elements() / x_.shape[0] / seq), steps(bias_.elements()), state(b_.shape.back()), groups(heads ? x_.shape[2] : 1) {}
-    int64_t step(int64_t channel) const { return channel / (channels / steps); }
-    int64_t decay(int64_t channel, int64_t n) const { return heads ? step(channel) : channel * state + n; }
-    int64_t at_b(int64_t row, int64_t channel, int64_t n) const { return (row * groups + channel / (channels / groups)) * state + n; }
-    double raw(int64_t row, int64_t channel) const { return at(dt, row * steps + step(channel)) + at(bias, step(channel)); }
-    double delta(int64_t row, int64_t channel) const { return std::log1p(std::exp(raw(row, channel))); }
-    double rate(int64_t channel, int64_t n) const { return -std::exp(at(a_log, decay(channel, n))); }
-    // States after each token of one sequence's channel, [token][n].
-    std::vector<double> states(int64_t first_row, int64_t channel) const {
-      std::vector<double> out(static_cast<size_t>(seq * state));
-      for (int64_t s = 0; s < seq; ++s)
-        for (int64_t n = 0; n < state; ++n) {
-          const int64_t row = first_row + s;
-          const double before = s > 0 ? out[static_cast<size_t>((s - 1) * state + n)] : 0, step = delta(row, channel);
-          out[static_cast<size_t>(s * state + n)] =
-              std::exp(rate(channel, n) * step) * before + step * at(b, at_b(row, channel, n)) * at(x, row * channels + channel);
-        }
-      return out;
-    }
-  };
-  void scan() {  // x, dt, a_log, b, c, d, bias
-    const Scan k(in(0), in(1), in(2), in(3), in(4), in(5), in(6));
-    for (int64_t row = 0; row < k.x.shape[0] * k.seq; row += k.seq)
-      for (int64_t channel = 0; channel < k.channels; ++channel) {
-        const std::vector<double> h = k.states(row, channel);
-        for (int64_t s = 0; s < k.seq; ++s) {
-          double& y = at(out_[0], (row + s) * k.channels + channel);
-          y = at(k.d, k.step(channel)) * at(k.x, (row + s) * k.channels + channel);
-          for (int64_t n = 0; n < k.state; ++n) y += at(k.c, k.at_b(row + s, channel, n)) * h[static_cast<size_t>(s * k.state + n)];
-        }
-      }
-    fill("decay", [&](int64_t i) { return -std::exp(at(in(2), i)); });
-    fill("b", [&](int64_t i) { return at(in(3), i); });
-    fill("c", [&](int64_t i) { return at(in(4), i); });
-    fill("step_bias", [&](int64_t i) { return at(in(6), i); });
-  }
-  void scan_backward() {  // g, x, dt, a_log, b and c (or copies among the statistics), d, bias
-    const bool copied = place("b") != 0;
-    const Scan k(in(1), in(2), in(3), copied ? *input("b") : in(4), copied ? *input("c") : in(5), in(copied ? 4 : 6), in(copied ? 5 : 7));
-    for (int64_t first = 0; first < k.x.shape[0] * k.seq; first += k.seq)
-      for (int64_t channel = 0; channel < k.channels; ++channel) {
-        const std::vector<double> h = k.states(first, channel);
-        std::vector<double> dh(static_cast<size_t>(k.state));
-        for (int64_t s = k.seq - 1; s >= 0; --s) {
-          const int64_t row = first + s, i = row * k.channels + channel, step = k.step(channel);
-          const double g = at(in(0), i), x = at(k.x, i), delta = k.delta(row, channel);
-          at(out_[0], i) += g * at(k.d, step);
-          at(out_[5], step) += g * x;
-          double slope = 0;  // of the loss by the step
-          for (int64_t n = 0; n < k.state; ++n) {
-            double& dn = dh[static_cast<size_t>(n)];
-            const int64_t j = k.at_b(row, channel, n);
-            at(out_[4], j) += g * h[static_cast<size_t>(s * k.state + n)];
-            dn += g * at(k.c, j);
-            const double before = s > 0 ? h[static_cast<size_t>((s - 1) * k.state + n)] : 0, rate = k.rate(channel, n);
-            const double decay = std::exp(rate * delta);
-            at(out_[2], k.decay(channel, n)) += dn * before * decay * delta * rate;
-            slope += dn * (before * decay * rate + at(k.b, j) * x);
-            at(out_[3], j) += dn * delta * x;
-            at(out_[0], i) += dn * delta * at(k.b, j);
-            dn *= decay;
-          }
-          slope *= sigmoid(k.raw(row, channel));
-          at(out_[1], row * k.steps + step) += slope;
-          at(out_[6], step) += slope;
-        }
-      }
-  }
-
-  // y and its gate [b, s, groups, heads, e]: each group of a token is normalised by itself.
-  void gated_norm() {
-    const int64_t groups = in(0).shape[2], width = in(0).shape[3] * in(0).shape[4];
-    for (int64_t r = 0; r < in(0).elements() / width; ++r) {
-      double sum = 0;
-      for (int64_t i = r * width; i < (r + 1) * width; ++i) sum += std::pow(at(in(0), i) * silu(at(in(1), i)), 2);
-      const double rstd = 1 / std::sqrt(sum / static_cast<double>(width) + kEps);
-      if (RealTensor* kept = output("rstd")) at(*kept, r) = rstd;  // not where the result alone is made again
-      for (int64_t i = r * width; i < (r + 1) * width; ++i)
-        at(out_[0], i) = at(in(0), i) * silu(at(in(1), i)) * rstd * at(in(2), i % (groups * width));
-    }
-    fill("gated", [&](int64_t i) { return at(in(0), i) * silu(at(in(1), i)); });
-  }
-  void gated_norm_backward() {  // g, y, gate, weight, statistics
-    const RealTensor &y = in(1), &z = in(2), &weight = in(3), &rstds = *input("rstd");
-    const int64_t groups = y.shape[2], width = y.shape[3] * y.shape[4];
-    for (int64_t r = 0; r < y.elements() / width; ++r) {
-      const double rstd = at(rstds, r);
-      double dot = 0;
-      for (int64_t i = r * width; i < (r + 1) * width; ++i) dot += at(in(0), i) * at(weight, i % (groups * width)) * at(y, i) * silu(at(z, i));
-      for (int64_t i = r * width; i < (r + 1) * width; ++i) {
-        const double gated = at(y, i) * silu(at(z, i)), w = at(weight, i % (groups * width));
-        const double g = rstd * (at(in(0), i) * w - gated * dot * rstd * rstd / static_cast<double>(width));
-        at(out_[0], i) = g * silu(at(z, i));
-        at(out_[1], i) = g * at(y, i) * silu_slope(at(z, i));
-        at(out_[2], i % (groups * width)) += at(in(0), i) * gated * rstd;
-      }
-    }
-  }
-
   void reduce_max() {
     const auto [rows, width] = rows_of(in(0));
     for (int64_t r = 0; r < rows; ++r) {
@@ -564,8 +385,6 @@ class Kernel {
     }
   }
 
-  const KernelCall& c_;
-  std::vector<RealTensor> out_;
 };
 
 }  // namespace
