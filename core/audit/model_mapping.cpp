@@ -42,10 +42,16 @@ const RecordedTensor* tensor_with(const Recording& r, std::initializer_list<cons
   return nullptr;
 }
 
+// Mamba-1 projects its step sizes from a few numbers, Mamba-2 has one per head.
+std::string mixer_by_parameters(const Recording& r) {
+  if (!any_tensor(r, {"mixer.A_log"}) || any_tensor(r, {"attention", "attn", "mlp", "experts."})) return "";
+  return any_tensor(r, {"mixer.dt_proj"}) ? "mamba" : "mamba2";
+}
+
 // Parameters of a dense decoder tell its family: biases on everything with layer norms are GPT's, none at all Llama's,
 // biases on the projections to queries, keys and values only are Qwen 2's.
 std::string architecture_by_parameters(const Recording& r) {
-  if (any_tensor(r, {"mixer."})) return "";
+  if (any_tensor(r, {"mixer."})) return mixer_by_parameters(r);
   if (any_tensor(r, {"experts."})) {
     if (any_tensor(r, {"kv_a_proj"})) return "deepseek3";
     if (any_tensor(r, {"shared_experts."})) return "deepseek-moe";
@@ -127,6 +133,9 @@ void map_model(const Recording& r, Mapping& m, FieldLedger& ledger) {
   some("ssm_conv", "d_conv");
   some("ssm_expand", "expand");
   some("ssm_dt_rank", "dt_rank");
+  some("ssm_head_dim", "headdim");
+  some("ssm_groups", "ngroups");
+  some("ssm_chunk", "chunk_size");
 }
 
 }  // namespace shardscape

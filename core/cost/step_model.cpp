@@ -110,16 +110,30 @@ class ShapeBuilder {
     if (is_fsdp(sync.strategy)) {
       unit_states(sync);
     } else {
+      const Expr wide = wide_parameters();
+      const bool sharded = is_deepspeed(sync.strategy) || sync.strategy == SyncStrategy::DistributedOptimizer;
       if (is_deepspeed(sync.strategy)) {
         zero_states(sync);
       } else {
-        part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)), shape_.parameters * Expr(dtype_bytes(s.dtype)));
+        part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)), (shape_.parameters - wide) * Expr(dtype_bytes(s.dtype)));
+        part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
         part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)), sync.buffers * Expr(dtype_bytes(s.grad_dtype)));
       }
-      if (dtype_bytes(s.dtype) < 4) part(MemoryCategory::Optimizer, "master weights, float32", sync.owned * Expr(4));
+      if (dtype_bytes(s.dtype) < 4) part(MemoryCategory::Optimizer, "master weights, float32", (sharded ? sync.owned : sync.owned - wide) * Expr(4));
     }
     part(MemoryCategory::Optimizer, "first moment, float32", sync.owned * Expr(4));
     part(MemoryCategory::Optimizer, "second moment, float32", sync.owned * Expr(4));
+  }
+
+  // Parameters that stay in float32 beside 16-bit ones. Where states are sharded, theirs are not told from the others': a
+  // fraction of a percent.
+  Expr wide_parameters() const {
+    Expr out;
+    for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
+      const Tensor& t = p.segment->tensor(p.param->tensor);
+      if (t.dtype != graph_.structure.dtype) out += p.count * local_elements(t);
+    }
+    return out;
   }
 
   // FSDP keeps its shards, and their gradients, in float32; units are gathered in the type of the compute. Under no_sync

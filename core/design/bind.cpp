@@ -5,6 +5,7 @@
 
 #include "design/limits.h"
 #include "design/validate.h"
+#include "model/library.h"
 
 namespace shardscape {
 namespace {
@@ -25,6 +26,16 @@ std::array<int64_t, 16> base_values(const Design& d) {
   return {d.workload.batch, d.workload.microbatch, d.workload.seq, d.model.layers, d.model.hidden,
           d.model.heads,    d.model.kv_heads,      d.model.head_dim, d.model.ffn,  d.model.vocab,
           positions,        d.parallel.tp,         d.parallel.cp,  d.parallel.pp,  d.parallel.dp, d.parallel.virtual_stages};
+}
+
+// Sizes of state-space mixers; one that the model does not have appears in no formula.
+void bind_mixers(Binding& binding, const ModelSpec& model) {
+  static const std::array<std::pair<Symbol, int64_t ModelSpec::*>, 6> sizes{
+      {{Symbol::intern("N"), &ModelSpec::ssm_state},    {Symbol::intern("Kw"), &ModelSpec::ssm_conv},
+       {Symbol::intern("e"), &ModelSpec::ssm_expand},   {Symbol::intern("Rd"), &ModelSpec::ssm_dt_rank},
+       {Symbol::intern("P"), &ModelSpec::ssm_head_dim}, {Symbol::intern("Gs"), &ModelSpec::ssm_groups}}};
+  for (const auto& [symbol, field] : sizes)
+    if (model.*field > 0) binding.set(symbol, model.*field);
 }
 
 }  // namespace
@@ -53,6 +64,13 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
       {symbol("Vp"), DerivedRule::Align, symbol("V"), Expr(design.workload.vocab_multiple) * Expr(symbol("tp"))},
       {symbol("m"), DerivedRule::FloorDiv, symbol("B"), Expr(symbol("b")) * Expr(symbol("dp"))}};
   if (design.model.window > 0) out.push_back({symbol("We"), DerivedRule::Min, symbol("W"), symbol("S")});
+  if (design.model.ssm_chunk > 0) out.push_back({symbol("Qe"), DerivedRule::Min, symbol("Q"), symbol("S")});
+  const ModelLibrary& library = ModelLibrary::instance();
+  const Architecture* architecture = library.architecture(design.model.architecture);
+  const KernelProfile* profile = library.profile(design.workload.profile);
+  if (architecture && profile)
+    for (int64_t tokens : profile->chunks(architecture->ops))
+      out.push_back({chunk_count_symbol(tokens), DerivedRule::CeilDiv, symbol("S"), Expr(tokens)});
   if (!slots_are_derived(design)) return out;
   // Slots of one expert for the tokens of one rank: the fullest expert's, at most the capacity; padding fills it.
   const ParallelSpec& p = design.parallel;
@@ -76,7 +94,8 @@ bool slots_are_derived(const Design& design) {
 Binding bind_symbols(const Design& design) {
   Binding binding;
   const auto values = base_values(design);
-  for (size_t i = 0; i < values.size(); ++i) binding.set(base_symbols()[i], values[i]);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] > 0) binding.set(base_symbols()[i], values[i]);  // else what the model has not: attention, an MLP
   for (const auto& [name, value] : {std::pair{"Rq", design.model.q_rank}, {"Rkv", design.model.kv_rank}, {"Er", design.model.rope_head_dim},
                                     {"En", design.model.nope_head_dim}, {"Ev", design.model.value_head_dim}})
     if (value > 0) binding.set(Symbol::intern(name), value);
@@ -88,6 +107,8 @@ Binding bind_symbols(const Design& design) {
       binding.set(Symbol::intern(name), value);
   }
   if (design.parallel.dp_shard > 0) binding.set(Symbol::intern("ds"), design.parallel.dp_shard);
+  if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
+  bind_mixers(binding, design.model);
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
   }

@@ -124,7 +124,7 @@ void check_model(Checks& checks) {
     check_latent(checks, *architecture);
     check_mtp(checks, *architecture);
   }
-  if (!checks.sound({"heads", "kv_heads"})) return;
+  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.sound({"heads", "kv_heads"})) return;
   const ModelSpec& model = checks.design.model;
   const bool told = std::any_of(checks.problems.begin(), checks.problems.end(), [](const Problem& p) { return p.where == "kv_heads"; });
   if (model.heads % model.kv_heads == 0 || told) return;

@@ -9,7 +9,7 @@
 namespace shardscape {
 namespace {
 
-bool can_choose_tp(const Checks& checks) { return checks.sound({"heads", "kv_heads", "ffn", "seq", "tp", "pp", "dp"}); }
+bool can_choose_tp(const Checks& checks) { return checks.sound({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "tp", "pp", "dp"}); }
 
 std::vector<Fix> fewer_ranks(const Checks& checks) {
   const Design& d = checks.design;

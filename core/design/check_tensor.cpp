@@ -10,7 +10,7 @@ namespace {
 // Values of tp that satisfy everything at once, so that a fix never leads to the next problem.
 std::vector<Fix> tp_fixes(const Checks& checks) {
   std::vector<Fix> fixes;
-  if (!checks.sound({"heads", "kv_heads", "ffn", "seq", "pp", "dp"})) return fixes;
+  if (!checks.sound({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "pp", "dp"})) return fixes;
   const Design& d = checks.design;
   offer(fixes, "tp", tp_at_most(d, d.parallel.tp - 1));
   offer(fixes, "tp", tp_above(d, d.parallel.tp));
@@ -21,13 +21,13 @@ std::string divisor_of(int64_t n) { return "a divisor of " + grouped(n) + ": " +
 
 void check_heads(Checks& checks) {
   const int64_t heads = checks.design.model.heads, tp = checks.design.parallel.tp;
-  if (!checks.sound({"heads", "tp"}) || heads % tp == 0) return;
+  if (!uses_axis(checks.design, Axis::Heads) || !checks.sound({"heads", "tp"}) || heads % tp == 0) return;
   checks.error("tp", grouped(heads) + " heads do not split over tp = " + grouped(tp), divisor_of(heads), tp_fixes(checks));
 }
 
 void check_kv_heads(Checks& checks) {
   const int64_t kv = checks.design.model.kv_heads, tp = checks.design.parallel.tp;
-  if (!checks.sound({"kv_heads", "tp"})) return;
+  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.sound({"kv_heads", "tp"})) return;
   if (kv < tp && tp % kv != 0) {
     checks.error("tp", grouped(kv) + " KV heads cannot be copied evenly to tp = " + grouped(tp) + " ranks",
                  "a divisor or a multiple of " + grouped(kv), tp_fixes(checks));
@@ -38,11 +38,23 @@ void check_kv_heads(Checks& checks) {
 
 void check_ffn(Checks& checks) {
   const int64_t ffn = checks.design.model.ffn, tp = checks.design.parallel.tp;
-  if (!checks.sound({"ffn", "tp"}) || ffn % tp == 0) return;
+  if (!uses_axis(checks.design, Axis::Ffn) || !checks.sound({"ffn", "tp"}) || ffn % tp == 0) return;
   std::vector<Fix> fixes = tp_fixes(checks);
   const int64_t padded = (ffn / tp + 1) * tp;
   if (padded <= kMaxFfn) offer(fixes, "ffn", padded);
   checks.error("tp", "an FFN size of " + grouped(ffn) + " does not split over tp = " + grouped(tp), divisor_of(ffn), std::move(fixes));
+}
+
+// Mamba-1 gives each rank channels, Mamba-2 whole groups: the norm behind the scan runs within a group.
+void check_scan(Checks& checks) {
+  const Design& d = checks.design;
+  if (!checks.sound({"hidden", "ssm_expand", "ssm_groups", "tp"})) return;
+  const int64_t tp = d.parallel.tp, channels = ssm_channels(d), groups = d.model.ssm_groups;
+  if (uses_axis(d, Axis::SsmInner) && channels % tp != 0)
+    checks.error("tp", "e D = " + grouped(channels) + " channels do not split over tp = " + grouped(tp), divisor_of(channels), tp_fixes(checks));
+  if (uses_axis(d, Axis::SsmGroups) && groups % tp != 0)
+    checks.error("tp", grouped(groups) + (groups == 1 ? " group" : " groups") + " of a Mamba-2 mixer cannot be split over tp = " + grouped(tp),
+                 divisor_of(groups), tp_fixes(checks));
 }
 
 void check_sequence(Checks& checks) {
@@ -70,6 +82,7 @@ void check_tensor(Checks& checks) {
   check_heads(checks);
   check_kv_heads(checks);
   check_ffn(checks);
+  check_scan(checks);
   check_sequence(checks);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "design/design.h"
+#include "design/knobs.h"
 #include "design/validate.h"
 
 namespace shardscape {
@@ -24,6 +25,7 @@ struct Checks {
 
 void check_values(Checks& checks);       // every knob by itself; the others rely on it
 void check_model(Checks& checks);        // architecture, heads, positions
+void check_mixers(Checks& checks);       // state-space mixers, and sizes that the architecture has no use for
 void check_tensor(Checks& checks);       // what tp and sequence parallelism split
 void check_context(Checks& checks);      // what context parallelism splits
 void check_experts(Checks& checks);      // mixture of experts, and the mesh of experts
@@ -43,6 +45,11 @@ Fix both(Fix a, const Fix& b);
 void offer(std::vector<Fix>& fixes, std::string_view id, int64_t value);
 
 std::vector<int64_t> divisors(int64_t n);                  // ascending
+// Whether a block of the design's architecture has parameters along the axis; of an unknown one, whether a Llama has.
+bool uses_axis(const Design& design, Axis axis);
+// The smallest value that makes sense: 1 for the size of something that the architecture has, whatever the knob allows.
+int64_t least_value(const Design& design, const Knob& knob);
+int64_t ssm_channels(const Design& design);                // e·D
 int64_t ranks_without(const Design& design, std::string_view degree);  // product of the other degrees
 // Whether heads, KV heads, FFN, sequence and the number of ranks all allow this tp.
 bool tp_works(const Design& design, int64_t tp);

@@ -137,7 +137,7 @@ class DocumentReader {
     std::vector<std::string> missing;
     if (!section.contains("architecture")) missing.push_back("architecture");
     for (const Knob& knob : knobs()) {
-      if (knob.group == KnobGroup::Model && !younger(knob.id) && !section.contains(knob.id)) missing.push_back(knob.id);
+      if (knob.group == KnobGroup::Model && as_old_as_format(knob.id) && !section.contains(knob.id)) missing.push_back(knob.id);
     }
     if (missing.empty()) return;
     std::vector<std::string> presets;
@@ -148,9 +148,9 @@ class DocumentReader {
                    "the architecture and every number of the model");
   }
 
-  // Than the format: 0 where a file does not say.
-  static bool younger(const std::string& id) {
-    static const std::set<std::string> ids{"window", "q_rank", "kv_rank", "nope_head_dim", "rope_head_dim", "value_head_dim", "mtp_layers"};
+  // What every file says; later knobs are 0 where a file does not say.
+  static bool as_old_as_format(const std::string& id) {
+    static const std::set<std::string> ids{"layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "tied_embeddings"};
     return ids.count(id) > 0;
   }
 

@@ -197,15 +197,15 @@ void add_model(TableWriter& table) {
                "Transformer layers. Parameters, FLOPs and saved activations grow linearly with it.");
   table.number(member<model, &M::hidden>(), "hidden", "Hidden size", "D", "", 1, kMaxHidden,
                "Width of the residual stream. It need not equal heads x head size.");
-  table.number(member<model, &M::heads>(), "heads", "Attention heads", "H", "", 1, kMaxHeads,
+  table.number(member<model, &M::heads>(), "heads", "Attention heads", "H", "", 0, kMaxHeads,
                "Query heads. Tensor parallelism gives each rank whole heads, so tp has to divide them.");
-  table.number(member<model, &M::kv_heads>(), "kv_heads", "KV heads", "G", "", 1, kMaxHeads,
+  table.number(member<model, &M::kv_heads>(), "kv_heads", "KV heads", "G", "", 0, kMaxHeads,
                "Key and value heads, each shared by heads / kv_heads query heads: equal to heads is multi-head, 1 is "
                "multi-query attention. With fewer KV heads than tp, each one is kept on tp / kv_heads ranks.");
-  table.number(member<model, &M::head_dim>(), "head_dim", "Head size", "E", "", 1, kMaxHeadDim,
+  table.number(member<model, &M::head_dim>(), "head_dim", "Head size", "E", "", 0, kMaxHeadDim,
                "Width of one attention head. The score and context products cost 4 S^2 H E FLOPs per sequence and layer "
                "before masking.");
-  table.number(member<model, &M::ffn>(), "ffn", "FFN size", "F", "", 1, kMaxFfn,
+  table.number(member<model, &M::ffn>(), "ffn", "FFN size", "F", "", 0, kMaxFfn,
                "Inner width of the MLP; in a gated MLP the width of the gate and of the up projection each. Tensor "
                "parallelism splits it.");
   table.number(member<model, &M::experts>(), "experts", "Experts", "X", "", 0, kMaxExperts,
@@ -245,6 +245,24 @@ void add_model(TableWriter& table) {
   table.number(member<model, &M::window>(), "window", "Sliding window", "W", "tokens", 0, kMaxSeq,
                "Tokens that the sliding attention layers of Mistral and Gemma 2 look back on, the query's own included. 0 "
                "lets them see the whole sequence. Changes the useful FLOPs; kernels are counted without any mask.");
+  table.number(member<model, &M::ssm_state>(), "ssm_state", "SSM state", "N", "", 0, kMaxSsmState,
+               "State-space mixers (Mamba): numbers that each channel remembers. B and C, which write and read the state, have as "
+               "many entries per token. 0 for models without such mixers.");
+  table.number(member<model, &M::ssm_conv>(), "ssm_conv", "SSM convolution", "Kw", "tokens", 0, kMaxSsmFactor,
+               "State-space mixers: tokens that the causal convolution before the scan sees, the own one included.");
+  table.number(member<model, &M::ssm_expand>(), "ssm_expand", "SSM expansion", "e", "", 0, kMaxSsmFactor,
+               "State-space mixers: channels of the scan per hidden size, so that e D channels are projected, scanned and "
+               "gated. Tensor parallelism splits them.");
+  table.number(member<model, &M::ssm_dt_rank>(), "ssm_dt_rank", "SSM step rank", "Rd", "", 0, kMaxHidden,
+               "Mamba-1: rank of the projection that makes the step size of every channel, usually hidden / 16.");
+  table.number(member<model, &M::ssm_head_dim>(), "ssm_head_dim", "SSM head size", "P", "", 0, kMaxHeadDim,
+               "Mamba-2: channels that share one step size and one decay. There are e D / P heads.");
+  table.number(member<model, &M::ssm_groups>(), "ssm_groups", "SSM groups", "Gs", "", 0, kMaxHeads,
+               "Mamba-2: groups of heads that share B and C, and that are normalised together. Tensor parallelism gives each "
+               "rank whole groups, so tp has to divide them.");
+  table.number(member<model, &M::ssm_chunk>(), "ssm_chunk", "SSM chunk", "Q", "tokens", 0, kMaxSeq,
+               "Mamba-2: tokens that the scan takes at once as matrix products. Larger chunks cost more FLOPs inside them and "
+               "fewer passes of state between them.");
   table.flag(member<model, &M::tied_embeddings>(), "tied_embeddings", "Tied embeddings",
              "Input embedding and output projection share one matrix. With pipeline stages the first and the last both "
              "hold it and reduce its gradient between them every step.");

@@ -15,6 +15,7 @@ std::vector<Problem> validate(const Design& design) {
   Checks checks{design, {}, {}};
   check_values(checks);
   check_model(checks);
+  check_mixers(checks);
   check_tensor(checks);
   check_context(checks);
   check_experts(checks);
@@ -49,7 +50,9 @@ void check_values(Checks& checks) {
   for (const Knob& knob : knobs()) {
     const auto wrong = [&](const std::string& what, std::vector<Fix> fixes) {
       checks.broken.push_back(knob.id);
-      checks.error(knob.id, what, accepted_values(knob), std::move(fixes));
+      Knob shown = knob;
+      shown.min = least_value(design, knob);
+      checks.error(knob.id, what, accepted_values(shown), std::move(fixes));
     };
     if (knob.type == KnobType::Integer || knob.type == KnobType::Decimal) {
       const auto words = [&](int64_t value) { return knob.type == KnobType::Decimal ? thousandths_text(value) : grouped(value); };
@@ -57,7 +60,8 @@ void check_values(Checks& checks) {
         return knob.type == KnobType::Decimal ? set_to(knob.id, thousandths_text(value)) : set_to(knob.id, value);
       };
       const int64_t value = knob_integer(design, knob);
-      if (value < knob.min) wrong(words(value) + " is too small", {set(knob.min)});
+      const int64_t least = least_value(design, knob);
+      if (value < least) wrong(words(value) + " is too small", {set(least)});
       if (value > knob.max) wrong(words(value) + " is too large", {set(knob.max)});
     } else if (knob.type == KnobType::Choice) {
       const std::string text = knob_text(design, knob);
@@ -110,22 +114,33 @@ int64_t ranks_without(const Design& design, std::string_view degree) {
 
 bool tp_works(const Design& design, int64_t tp) {
   const ModelSpec& m = design.model;
-  if (m.heads % tp != 0 || m.ffn % tp != 0) return false;
-  if (m.kv_heads < tp ? tp % m.kv_heads != 0 : m.kv_heads % tp != 0) return false;
+  if (uses_axis(design, Axis::Heads) && m.heads % tp != 0) return false;
+  if (uses_axis(design, Axis::Ffn) && m.ffn % tp != 0) return false;
+  if (uses_axis(design, Axis::SsmInner) && ssm_channels(design) % tp != 0) return false;
+  if (uses_axis(design, Axis::SsmGroups) && m.ssm_groups % tp != 0) return false;
+  if (uses_axis(design, Axis::KvHeads) && (m.kv_heads < tp ? tp % m.kv_heads != 0 : m.kv_heads % tp != 0)) return false;
   const int64_t parts = design.parallel.cp * (design.parallel.sequence_parallel ? tp : 1);
   if (parts < 1 || design.workload.seq % parts != 0) return false;
   return tp == 1 || ranks_without(design, "tp") * tp <= kMaxWorld;
 }
 
+namespace {
+// Every tp that works divides this.
+int64_t split_by_tp(const Design& design) {
+  if (uses_axis(design, Axis::Heads)) return design.model.heads;
+  return uses_axis(design, Axis::SsmGroups) ? design.model.ssm_groups : ssm_channels(design);
+}
+}  // namespace
+
 int64_t tp_at_most(const Design& design, int64_t limit) {
-  const std::vector<int64_t> candidates = divisors(design.model.heads);
+  const std::vector<int64_t> candidates = divisors(split_by_tp(design));
   const auto it = std::find_if(candidates.rbegin(), candidates.rend(),
                                [&](int64_t tp) { return tp <= limit && tp_works(design, tp); });
   return it == candidates.rend() ? 0 : *it;
 }
 
 int64_t tp_above(const Design& design, int64_t limit) {
-  const std::vector<int64_t> candidates = divisors(design.model.heads);
+  const std::vector<int64_t> candidates = divisors(split_by_tp(design));
   const auto it = std::find_if(candidates.begin(), candidates.end(),
                                [&](int64_t tp) { return tp > limit && tp_works(design, tp); });
   return it == candidates.end() ? 0 : *it;

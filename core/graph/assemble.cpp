@@ -21,7 +21,7 @@ class Assembler {
     names["tokens"] = constant("tokens");
     names["targets"] = constant("targets");
     if (s.kind != SegmentKind::Embedding) {
-      s.input = b_.add_tensor("x", kStream, b_.stream_placement(kStream), b_.structure().dtype, TensorRole::Input);
+      s.input = b_.add_tensor("x", kStream, b_.stream_placement(kStream), b_.stream_dtype(), TensorRole::Input);
       names["x"] = s.input;
     }
     for (const OpLine& line : section.lines) names[line.output] = call(line, names, line.output);
@@ -38,6 +38,7 @@ class Assembler {
       if (b_.tensor(out).axes != kStream)
         fail(section.lines.back(), "the last line leaves " + axes_text(out), "a tensor over batch, seq, hidden");
       out = b_.redistribute(out, b_.stream_placement(kStream), Phase::Forward, "the residual stream");
+      if (b_.tensor(out).dtype != b_.stream_dtype()) out = b_.cast(out, b_.stream_dtype(), Phase::Forward);
     }
     s.output = out;
   }
@@ -113,6 +114,7 @@ class Assembler {
                                 label == block->labels.end() ? inner.output : label->second,
                                 modules == block->op_modules.end() ? block->modules : block->modules | modules->second);
     }
+    check_parts(*block, inside);
     pack(*block, inside);
     cache(*block, inside);
     // A block that came to nothing (dropout without dropping) is not there.
@@ -129,7 +131,7 @@ class Assembler {
     }
     Placement placement = b_.parameter_rules().place(param.axes);
     if (param.column) placement.shards.back() = b_.parameter_rules().of(Axis::Heads);
-    const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, placement, b_.structure().dtype, TensorRole::Parameter);
+    const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, placement, param.dtype.value_or(b_.structure().dtype), TensorRole::Parameter);
     const bool padded = std::find(param.axes.begin(), param.axes.end(), Axis::Vocab) != param.axes.end();
     b_.segment().params.push_back({id, -1, b_.structure().tied && !param.tied.empty() ? param.tied : param.shared, padded});
     return id;
@@ -141,6 +143,25 @@ class Assembler {
       for (const OpLine& line : block.ops)
         if (line.callee == template_name(OpKind::Attention)) names.insert(names.end(), line.args.begin() + 1, line.args.end());
     for (const std::string& name : names) b_.segment().cached.push_back(inside.at(name));
+  }
+
+  // Parts that are taken of a tensor lie in it one behind the other, and make up all of it.
+  void check_parts(const BlockTemplate& block, const Names& inside) {
+    std::map<std::string, Expr> left;  // name of the tensor -> what is not taken of its split dimension
+    const OpLine* last = nullptr;
+    for (const OpLine& line : block.ops) {
+      if (line.callee != template_name(OpKind::Take)) continue;
+      const Tensor &whole = b_.tensor(inside.at(line.args[0])), &taken = b_.tensor(inside.at(line.output));
+      for (size_t d = 0; d < whole.axes.size(); ++d)
+        if (whole.axes[d] != taken.axes[d]) {
+          Expr& rest = left.try_emplace(line.args[0], whole.sizes[d]).first->second;
+          rest = rest - taken.sizes[d];
+        }
+      last = &line;
+    }
+    for (const auto& [name, rest] : left)
+      if (!rest.is_zero())
+        fail(*last, "the parts that are taken of \"" + name + "\" leave " + rest.text() + " of it", "parts that make up the whole, in order");
   }
 
   // Outputs that the profile keeps in one buffer share a storage; a view that is saved keeps all of it.
@@ -202,10 +223,12 @@ class Assembler {
              "operands 0 to " + std::to_string(operands.size() - 1));
     const OpTraits& traits = op_traits(*kind);
     auto axes = letter_axes(line, spec, operands);
-    if (*kind == OpKind::Concat) {
-      axes[spec.out.back()] = joined_axis(line, operands);
+    const std::string fresh = new_letters(spec);
+    if (spec.axis) {
+      axes.emplace(fresh[0], *spec.axis);
+    } else if (*kind == OpKind::Concat) {
+      axes[fresh[0]] = joined_axis(line, operands);
     } else {
-      const std::string fresh = new_letters(spec);
       for (size_t i = 0; i < fresh.size(); ++i) axes[fresh[i]] = traits.makes[i];
     }
     std::vector<Axis> out_axes;
@@ -237,10 +260,10 @@ class Assembler {
     made.window = spec.window && b_.structure().window;
     made.soft_cap = spec.soft_cap;
     made.alibi = spec.alibi;
-    // Losses stay in float32 when they are weighed and added.
-    const bool wide = traits.float_result || rule->float_result || ((*kind == OpKind::Add || *kind == OpKind::Scale) && b_.tensor(operands[0]).dtype == DType::FP32);
-    const TensorId out = b_.add_tensor(name, out_axes, placement, wide ? DType::FP32 : b_.structure().dtype,
-                                       TensorRole::Activation);
+    const auto& again = b_.profile().recomputes;
+    made.remade = std::find(again.begin(), again.end(), line.output) != again.end();
+    const DType type = rule->float_result ? DType::FP32 : result_type(*kind, operands);
+    const TensorId out = b_.add_tensor(name, out_axes, placement, type, TensorRole::Activation);
     made.outputs = {out};
     if (rule->in_place) b_.tensor(out).storage = b_.tensor(operands[0]).storage;
     for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made);
@@ -276,6 +299,16 @@ class Assembler {
            spec.out == q.substr(0, 3) + v.back();
   }
 
+  // Sums are as wide as their widest summand, so that a wide residual stream stays so.
+  DType result_type(OpKind kind, const std::vector<TensorId>& operands) {
+    if (op_traits(kind).float_result) return DType::FP32;
+    DType type = b_.structure().dtype;
+    if (kind == OpKind::Add || kind == OpKind::Scale)  // so are losses that are weighed
+      for (TensorId id : operands)
+        if (dtype_bytes(b_.tensor(id).dtype) > dtype_bytes(type)) type = b_.tensor(id).dtype;
+    return type;
+  }
+
   OpSpec checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands) {
     const auto spec = parse_op_spec(line.spec);
     if (!spec) fail(line, "the letters \"" + line.spec + "\" cannot be read", "letters per operand and of the result, such as bsd,df->bsf");
@@ -284,7 +317,7 @@ class Assembler {
     if (!count_ok || spec->in.size() != operands.size())
       fail(line, line.callee + " has " + std::to_string(operands.size()) + " arguments and letters for " + std::to_string(spec->in.size()),
            (wanted < 0 ? std::string("two or more") : std::to_string(wanted)) + " arguments with letters for each");
-    const size_t fresh = kind == OpKind::Concat ? 1 : op_traits(kind).makes.size();
+    const size_t fresh = kind == OpKind::Concat || spec->axis ? 1 : op_traits(kind).makes.size();
     if (new_letters(*spec).size() != fresh)
       fail(line, "letters of the result of " + line.callee + " that no operand has: \"" + new_letters(*spec) + "\"",
            fresh == 0 ? "none" : std::to_string(fresh) + " of them");
@@ -303,6 +336,9 @@ class Assembler {
     }
     if (kind != OpKind::Attention && !spec->plain())
       fail(line, "\"" + line.spec + "\" has words after the letters", "letters only: causal, window, soft_cap and alibi belong to attention");
+    if ((kind == OpKind::Take) != spec->axis.has_value() || (spec->axis && (whole_letters(kind, *spec).size() != 1 || spec->out.size() != spec->in[0].size())))
+      fail(line, line.callee + " cannot use \"" + line.spec + "\"",
+           "bsk->bsn; ssm_state: take, and no other op, puts a letter of another axis in the place of one of its operand's");
     if (spec->window && !spec->causal) fail(line, "a window without causal is not known", "bshe,btge,btge->bshe; causal, window");
     if (kind == OpKind::Attention && !attends(*spec))
       fail(line, "attention cannot use the letters \"" + line.spec + "\"",
@@ -343,8 +379,16 @@ class Assembler {
     }
     DType type = stat.dtype == DType::BF16 ? b_.structure().dtype : stat.dtype;
     if (stat.dtype_of >= 0) type = b_.tensor(op.inputs.at(static_cast<size_t>(stat.dtype_of))).dtype;
-    for (int copy = 0; copy < stat.copies; ++copy)
+    const auto tokens = std::find(stat_axes.begin(), stat_axes.end(), Axis::Seq) - stat_axes.begin();
+    if (stat.chunk > 0 && tokens == static_cast<std::ptrdiff_t>(stat_axes.size()))
+      fail(line, "the profile's \"" + stat.name + "\" has chunks of no sequence", "the sequence's letter in \"over\"");
+    for (int copy = 0; copy < stat.copies; ++copy) {
       op.outputs.push_back(b_.add_tensor(name + "." + stat.name, stat_axes, placement, type, TensorRole::Statistic));
+      if (stat.chunk == 0) continue;
+      Tensor& t = b_.tensor(op.outputs.back());
+      t.sizes[static_cast<size_t>(tokens)] = Expr(chunk_count_symbol(stat.chunk));
+      b_.segment().storages[static_cast<size_t>(t.storage)].bytes = local_bytes(t);
+    }
   }
 
   SegmentBuilder& b_;

@@ -37,7 +37,7 @@ Structure structure_of(const Design& design) {
   s.ulysses = s.cp && design.parallel.context == ContextMode::Ulysses;
   s.tp = design.parallel.tp > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
-  s.kv_split = s.tp && design.model.kv_heads < design.parallel.tp;
+  s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;
   s.grouped = design.model.kv_heads < design.model.heads;
   if (design.model.experts > 0) {
     const ParallelSpec& p = design.parallel;

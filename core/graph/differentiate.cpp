@@ -2,6 +2,7 @@
 // from bringing each gradient to its tensor's placement. An operand that was Replicate beside a sharded one gets a
 // Partial gradient by the same rule that makes forward contractions Partial.
 #include <algorithm>
+#include <map>
 
 #include "graph/segment_builder.h"
 
@@ -120,14 +121,40 @@ class Differentiator {
     return b_.redistribute(sum, target, Phase::Backward, consumer);
   }
 
-  // What the backward reads of a forward operand: kept before an all-gather (smaller) and gathered again, else after.
-  TensorId kept(TensorId id) const {
+  // What the backward reads of a forward operand: kept before an all-gather (smaller) and gathered again, else after; made
+  // again where the profile says so.
+  TensorId kept(TensorId id) {
     const OpId producer = s_.tensor(id).producer;
     // Tokens that were gathered for experts stay gathered: only layers of tensor parallelism gather their input again.
     const std::vector<Axis>& axes = s_.tensor(id).axes;
     const bool routed = std::any_of(axes.begin(), axes.end(), [](Axis axis) { return axis == Axis::Slots || axis == Axis::Tokens; });
-    if (!routed && producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::AllGather) return s_.op(producer).inputs[0];
-    return id;
+    if (!routed && producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::AllGather) return made(s_.op(producer).inputs[0]);
+    return made(id);
+  }
+  TensorId made(TensorId id) {
+    const OpId producer = s_.tensor(id).producer;
+    return producer >= 0 && s_.op(producer).remade ? again(producer) : id;
+  }
+
+  // The result of a forward op that its kernel makes again within the backward, once. What it keeps beside is kept.
+  TensorId again(OpId id) {
+    const auto known = again_.find(id);
+    if (known != again_.end()) return known->second;
+    Op op = s_.op(id);
+    for (TensorId& in : op.inputs) {
+      const Placement placement = s_.tensor(in).placement;
+      in = b_.redistribute(kept(in), placement, Phase::Backward, op.label + ", again");
+    }
+    op.name += ".again";
+    op.label += ", again";
+    op.phase = Phase::Backward;
+    op.forward = id;
+    op.remade = false;
+    const Tensor first = s_.tensor(op.outputs[0]);
+    const TensorId result = b_.add_tensor(first.name + ".again", first.axes, first.placement, first.dtype, first.role);
+    op.outputs = {result};
+    b_.add_op(std::move(op));
+    return again_[id] = result;
   }
 
   struct Wanted {
@@ -193,14 +220,14 @@ class Differentiator {
         contributions_[static_cast<size_t>(forward.inputs[0])] = {moved};
       return;
     }
+    if (forward.kind == OpKind::Take) return take(forward, id);
     const TensorId g = gradient(out);
     if (g < 0) return;
     const OpSpec spec = *parse_op_spec(forward.spec);
     switch (forward.kind) {
-      case OpKind::Add:
+      case OpKind::Cast:
       case OpKind::Contiguous:
-        for (TensorId in : forward.inputs) contribute(in, g);
-        return;
+      case OpKind::Add: return pass_on(forward, g);
       case OpKind::Einsum: return einsum(forward, id, spec, g);
       case OpKind::BiasAdd:
       case OpKind::PositionAdd:
@@ -275,6 +302,29 @@ class Differentiator {
     return {forward.outputs.begin() + 1, forward.outputs.end()};
   }
 
+  // Every operand of a sum gets the gradient as it is, in its own type.
+  void pass_on(const Op& forward, TensorId g) {
+    std::map<DType, TensorId> typed{{s_.tensor(g).dtype, g}};
+    for (TensorId in : forward.inputs) {
+      const DType type = s_.tensor(in).dtype;
+      if (!typed.contains(type)) typed[type] = b_.cast(g, type, Phase::Backward);
+      contribute(in, typed.at(type));
+    }
+  }
+
+  // The gradient of a part is that of the whole, zero elsewhere. A Partial one stays so: all parts are reduced as one.
+  void take(const Op& forward, OpId id) {
+    Placement target = s_.tensor(forward.outputs[0]).placement;
+    target.partial.clear();
+    const TensorId sum = summed(forward.outputs[0], target);
+    if (sum < 0) return;
+    const OpSpec spec = *parse_op_spec(forward.spec);
+    const Tensor& whole = s_.tensor(forward.inputs[0]);
+    OpSpec back{{spec.out}, spec.in[0]};
+    back.axis = whole.axes[spec.in[0].find_first_not_of(spec.out)];
+    emit(forward, id, OpKind::Take, back, {sum}, {{0, spec.in[0]}}, {}, GradRole::Input, "", {});
+  }
+
   // The gradient of an einsum is two einsums.
   void einsum(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
     for (int i = 0; i < 2; ++i) {
@@ -342,7 +392,7 @@ class Differentiator {
     }
     if (wanted.empty()) return;
     std::vector<TensorId> extra = statistics(forward);
-    if (rule && rule->saves_output) extra.insert(extra.begin(), forward.outputs[0]);
+    if (rule && rule->saves_output) extra.insert(extra.begin(), kept(forward.outputs[0]));
     // The index space is the forward op's: letters that only unread operands have keep their shards.
     // KV heads, where a copy stands for them, follow the heads of the queries.
     const bool all = forward.kind == OpKind::Attention && !std::all_of(reads.begin(), reads.end(), [](bool read) { return read; });
@@ -362,6 +412,7 @@ class Differentiator {
   SegmentBuilder& b_;
   Segment& s_;
   std::vector<std::vector<TensorId>> contributions_;
+  std::map<OpId, TensorId> again_;  // forward op -> its result made again
 };
 
 }  // namespace

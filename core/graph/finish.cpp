@@ -77,8 +77,23 @@ Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   return all * (length + Expr(1)) / (Expr(2) * length);
 }
 
+// Scan in chunks of Qe tokens as matrix products (Dao and Gu, arXiv 2405.21060, section 6), per group B and C, per head x.
+// Forward: C·B within a chunk, its product with x, states of chunks from B and x, results from C and states. Backward: C·B and
+// states again, and two products for each of the four.
+void count_ssd(const Segment& s, Op& op) {
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const Tensor &x = s.tensor(forward.inputs[0]), &b = s.tensor(forward.inputs[3]);
+  static const Expr chunk{Symbol::intern("Qe")};
+  const bool backward = op.grad != GradRole::None;
+  const Expr scores = Expr(2) * local_elements(b) * chunk, values = Expr(2) * local_elements(x) * chunk;
+  const Expr states = Expr(2) * local_elements(x) * local_size(b, static_cast<int>(b.axes.size()) - 1);
+  op.flops = Expr(backward ? 3 : 1) * scores + Expr(backward ? 2 : 1) * values + Expr(backward ? 5 : 2) * states;
+  // Exact: what is not masked, and nothing twice.
+  op.useful_flops = Expr(backward ? 2 : 1) * ((scores + values) * (chunk + Expr(1)) / (Expr(2) * chunk) + Expr(2) * states);
+}
+
 void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
-  const bool backward = op.phase == Phase::Backward;
+  const bool backward = op.grad != GradRole::None;
   switch (op.kind) {
     case OpKind::AllReduce: case OpKind::AllGather: case OpKind::ReduceScatter: case OpKind::AllToAll: case OpKind::Slice:
     case OpKind::Optimizer: return;
@@ -91,6 +106,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
       op.useful_flops = causal_part(s, op, backward ? attention_products(s, op, 2, 2) : attention_products(s, op, 1, 1));
       return;
     }
+    case OpKind::Ssd: return count_ssd(s, op);
     case OpKind::Add: op.flops = Expr(static_cast<int64_t>(op.inputs.size()) - 1) * local_elements(s.tensor(op.outputs[0])); break;
     default: {
       const KernelRule* rule = profile.rule(std::string(template_name(op.kind)));
@@ -142,7 +158,7 @@ std::vector<SavedStorage> collect_saved(const Segment& s, Keeps keeps, std::vect
       if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient || t.role == TensorRole::Gradient) continue;
       if (t.producer >= s.backward_begin) {  // gathered or computed again: what it was made from is kept
         const Op& maker = s.op(t.producer);
-        if (replays && maker.phase == Phase::Recompute && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
+        if (replays && runs_again(maker) && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
           replays->push_back({t.storage, maker.forward});
         continue;
       }
@@ -166,7 +182,7 @@ void finish_segment(SegmentBuilder& builder) {
   drop_unused(s);
   for (Op& op : s.ops) {
     count_flops(s, op, builder.profile());
-    if (op.phase == Phase::Recompute) op.useful_flops = Expr();  // done before
+    if (runs_again(op)) op.useful_flops = Expr();  // done before
     count_bytes(s, op);
   }
   // Selective recompute has no scopes: what is replayed then is so in every layer.

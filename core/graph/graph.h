@@ -67,6 +67,7 @@ struct Op {
   std::vector<TensorId> inputs, outputs;
   std::string spec;              // letters: "bsd,dhe->bshe"; also of pointwise ops and of gradients of einsums
   OpId forward = -1;             // the forward op this one differentiates or runs again
+  bool remade = false;           // its result is not kept: the backward runs the op again (KernelProfile::recomputes)
   int operand = -1;              // gradients of one operand only: which
   bool causal = false, window = false, soft_cap = false, alibi = false;  // attention: as OpSpec
   MeshAxes group;                // collectives and slices: over which mesh axes
@@ -79,6 +80,9 @@ struct Op {
   RecomputeModules modules;      // forward ops: of which modules of selective recomputation they are part
   std::string why;               // redistributions: producer's placement, consumer's placement, rule
 };
+
+// Whether this op repeats a forward op: recomputed layers, and what a kernel makes again within its backward.
+inline bool runs_again(const Op& op) { return op.forward >= 0 && op.grad == GradRole::None; }
 
 // A block template in place: "attention" from gqa_attention.
 struct BlockInstance {

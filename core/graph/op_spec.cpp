@@ -25,7 +25,7 @@ std::string last_letters(const OpSpec& spec) {
 std::string OpSpec::text() const {
   std::string out;
   for (const std::string& letters : in) out += (out.empty() ? "" : ",") + letters;
-  return out + "->" + this->out;
+  return out + "->" + this->out + (axis ? "; " + std::string(axis_name(*axis)) : "");
 }
 
 std::optional<OpSpec> parse_op_spec(const std::string& text) {
@@ -41,8 +41,10 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
         continue;
       }
       bool* flag = attention_word(spec, word);
-      if (!flag) return std::nullopt;
-      *flag = true;
+      if (flag)
+        *flag = true;
+      else if (spec.axis = axis_from_name(word); !spec.axis)
+        return std::nullopt;
       word.clear();
     }
   }
@@ -91,6 +93,12 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::SigmoidGate, {2, false});
     set(OpKind::Concat, {-1, false});
     set(OpKind::Contiguous, {1, false});
+    set(OpKind::Cast, {1, false});
+    set(OpKind::Take, {1, true});
+    set(OpKind::CausalConv, {2, true, false, false, 1});
+    set(OpKind::SelectiveScan, {7, true});
+    set(OpKind::Ssd, {7, true});
+    set(OpKind::GatedNorm, {3, false});
     set(OpKind::ReduceMax, {1, true, true, true});
     set(OpKind::SumExp, {2, true, false, true});
     set(OpKind::Pick, {2, true, false, true});
@@ -120,6 +128,18 @@ std::string whole_letters(OpKind kind, const OpSpec& spec) {
     case OpKind::Rope: return spec.in[0].substr(spec.in[0].size() - 1);
     case OpKind::Attention: return spec.in.back()[1] + last_letters(spec);
     case OpKind::Concat: return last_letters(spec);
+    // The recurrence runs along the sequence; gradient and result have it at the same place.
+    case OpKind::CausalConv:
+    case OpKind::SelectiveScan:
+    case OpKind::Ssd: return spec.in[0].substr(1, 1);
+    // Each group, the first dimension of the weight, is normalised by itself.
+    case OpKind::GatedNorm: return spec.in.back().substr(1);
+    case OpKind::Take: {
+      std::string cut;
+      for (char letter : spec.in[0])
+        if (spec.out.find(letter) == std::string::npos) cut += letter;
+      return cut;
+    }
     default: return "";
   }
 }

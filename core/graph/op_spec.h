@@ -16,12 +16,13 @@ struct OpSpec {
   // Of attention only: keys after the query, or further back than the window, are masked; scores pass a tanh; scores
   // fall with distance.
   bool causal = false, window = false, soft_cap = false, alibi = false;
+  std::optional<Axis> axis{};   // of take only: what the result's new letter means
   std::string text() const;     // "bsd,dhe->bshe"
   bool plain() const { return !causal && !window && !soft_cap && !alibi; }
 };
 
-// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal, window", any of the attention's words). Which
-// letters of the result may be new is up to the kind.
+// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal, window", any of the attention's words, or
+// "; ssm_state", the axis of a letter that only the result has). Which letters of the result may be new is up to the kind.
 std::optional<OpSpec> parse_op_spec(const std::string& text);
 
 // What the passes must know of a kind of op, whatever its letters.
@@ -39,7 +40,7 @@ const OpTraits& op_traits(OpKind kind);
 std::string new_letters(const OpSpec& spec);
 
 // Letters that no rank may hold a part of: normalised dimensions, rotated pairs, keys and head sizes of an attention,
-// what is concatenated.
+// what is concatenated, the sequence of a scan.
 std::string whole_letters(OpKind kind, const OpSpec& spec);
 
 }  // namespace shardscape

@@ -23,6 +23,8 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   parameter_rules_.set(Axis::KvHeads, kv);
   parameter_rules_.set(Axis::Ffn, tp);
   parameter_rules_.set(Axis::Vocab, tp);
+  parameter_rules_.set(Axis::SsmInner, tp);
+  parameter_rules_.set(Axis::SsmGroups, tp);
   const MeshAxes cp = structure.cp ? MeshAxes{MeshAxis::Cp} : MeshAxes{};
   MeshAxes stream = cp;
   if (structure.sequence_parallel) stream.insert(stream.end(), tp.begin(), tp.end());
@@ -265,6 +267,26 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
   }
   moved_.push_back({key, at});
   return at;
+}
+
+TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {
+  const Tensor source = tensor(from);
+  Op op;
+  op.kind = OpKind::Cast;
+  op.phase = phase;
+  op.inputs = {from};
+  std::string letters;
+  for (size_t d = 0; d < source.axes.size(); ++d) letters += static_cast<char>('a' + d);
+  op.spec = OpSpec{{letters}, letters}.text();
+  op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
+  const TensorId result = add_tensor(source.name + "." + std::string(dtype_name(type)), source.axes, source.placement, type,
+                                     source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation);
+  tensor(result).gradient_of = source.gradient_of;
+  op.outputs = {result};
+  op.name = tensor(result).name;
+  op.label = "To " + std::string(dtype_name(type));
+  add_op(std::move(op));
+  return result;
 }
 
 TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,

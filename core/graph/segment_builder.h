@@ -29,6 +29,8 @@ class SegmentBuilder {
   // Where tensors of these axes live between blocks: the residual stream follows seq -> cp, tp under sequence parallelism.
   Placement stream_placement(const std::vector<Axis>& axes) const;
 
+  DType stream_dtype() const { return profile_.residual.value_or(structure_.dtype); }  // of the residual stream
+
   TensorId add_tensor(std::string name, std::vector<Axis> axes, Placement placement, DType dtype, TensorRole role);
   OpId add_op(Op op);
   Tensor& tensor(TensorId id) { return segment_.tensors[static_cast<size_t>(id)]; }
@@ -48,6 +50,8 @@ class SegmentBuilder {
 
   // The same tensor in another placement; shared by all consumers of a phase.
   TensorId redistribute(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
+  // The same tensor in another type.
+  TensorId cast(TensorId from, DType type, Phase phase);
   // What an op of this kind wants of an operand: the profile's wish, else no Partial.
   Placement wished(OpKind kind, const Tensor& tensor) const;
   // Whether a kernel makes this statistic in this structure; one that depends on shards is left to where they are known.

@@ -19,6 +19,17 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
                                                   {"ffn", "F"},
                                                   {"vocab", "Vp"},
                                                   {"positions", "Smax"},
+                                                  // Mamba: channels; the state of each; taps of the convolution; rank of the
+                                                  // step size; what x is projected to (step size, B and C). Mamba-2: groups
+                                                  // that share B and C; heads of each; channels of a head.
+                                                  {"ssm_inner", "e·D"},
+                                                  {"ssm_state", "N"},
+                                                  {"ssm_conv", "Kw"},
+                                                  {"ssm_dt_rank", "Rd"},
+                                                  {"ssm_proj", "Rd + 2·N"},
+                                                  {"ssm_groups", "Gs"},
+                                                  {"ssm_group_heads", "e·D/(P·Gs)"},
+                                                  {"ssm_head_dim", "P"},
                                                   {"q_rank", "Rq"},
                                                   {"kv_rank", "Rkv"},
                                                   {"rope_head_dim", "Er"},

@@ -10,6 +10,7 @@ namespace shardscape {
 
 enum class Axis : uint8_t {
   Batch, Seq, Hidden, Heads, KvHeads, HeadDim, Ffn, Vocab, Positions,
+  SsmInner, SsmState, SsmConv, SsmDtRank, SsmProj, SsmGroups, SsmGroupHeads, SsmHeadDim,
   // Latent attention: ranks of the compressed queries and of keys and values; rotated and plain part of a query's or key's
   // head, both together, and the head of a value (DeepSeek-V2, arXiv 2405.04434, section 2.1).
   QRank, KvRank, RopeDim, NopeDim, QkDim, ValueDim,
@@ -19,7 +20,7 @@ enum class Axis : uint8_t {
   Experts, Routes, Tokens, Choices, Slots, ExpertFfn, SharedFfn,
   One  // a single number per row: of a gate
 };
-inline constexpr int kAxisCount = 24;
+inline constexpr int kAxisCount = 32;
 
 std::string_view axis_name(Axis axis);                    // "kv_heads"
 std::optional<Axis> axis_from_name(std::string_view name);

@@ -1,7 +1,10 @@
 // Block templates and architectures as read from JSON: named inputs, parameters and forward op lines.
 #pragma once
 
+#include <bitset>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -41,6 +44,7 @@ struct BlockParam {
   std::string shared;  // non-empty: the same parameter wherever this key is used
   bool column = false; // a product with it is split over tp by its last dimension, then gathered (column parallel)
   bool buffer = false; // not trained by gradients, in float32: a router's balance bias
+  std::optional<DType> dtype{};  // kept in this type whatever the model's
 };
 
 struct BlockTemplate {
@@ -72,6 +76,10 @@ struct Architecture {
   std::vector<int> pattern;
   int lead = -1;  // none
   SourcePlace place;
+  // Of all blocks that its lines call: axes of their parameters, and their kinds of op.
+  std::bitset<kAxisCount> axes;
+  std::set<std::string> ops;
+  bool uses(Axis axis) const { return axes.test(static_cast<size_t>(axis)); }
 };
 
 }  // namespace shardscape

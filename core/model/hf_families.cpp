@@ -207,10 +207,101 @@ void mpt(Family& f) {
   }
 }
 
+// Sizes that every state-space mixer has. Biases of its projections have no block, the convolution's has to be there.
+void mixer_sizes(Family& f, int64_t state) {
+  f.in.size(&ModelSpec::layers, "num_hidden_layers");
+  f.in.size(&ModelSpec::hidden, "hidden_size");
+  f.in.size(&ModelSpec::vocab, "vocab_size");
+  f.in.size(&ModelSpec::ssm_state, "state_size", state, "the default of this family");
+  f.in.size(&ModelSpec::ssm_conv, "conv_kernel", 4, "the default of this family");
+  f.in.size(&ModelSpec::ssm_expand, "expand", 2, "the default of this family");
+  f.in.activation({"hidden_act"}, {"silu", "swish"}, "silu");
+  f.in.only("use_bias", false, kNoBias);
+  f.in.only("use_conv_bias", true, "a convolution without a bias has no block in this family");
+  for (const char* same : {"d_model", "n_layer"})
+    if (!f.in.absent(same)) f.in.ignore(same, "the names of this family say it");
+}
+
+int64_t step_rank(const Family& f) { return (f.model.hidden + 15) / 16; }
+
+void mamba(Family& f) {
+  f.model.architecture = "mamba";
+  mixer_sizes(f, 16);
+  const json* rank = f.in.value("time_step_rank");
+  if (rank && *rank == json("auto")) {
+    f.model.ssm_dt_rank = step_rank(f);
+    f.in.recognise("time_step_rank", "rank of the step size (Rd): hidden size / 16, rounded up");
+  } else {
+    f.in.size(&ModelSpec::ssm_dt_rank, "time_step_rank", step_rank(f), "hidden size / 16, rounded up");
+  }
+  for (const char* inner : {"intermediate_size", "d_inner"}) {
+    if (f.in.absent(inner) || f.in.null(inner)) continue;
+    if (f.in.number(inner, "channels (e D)") != f.model.ssm_expand * f.model.hidden)
+      f.in.problem(inner, std::string("\"") + inner + "\" is not expand x hidden size", std::to_string(f.model.ssm_expand * f.model.hidden));
+  }
+  tied(f, true);
+}
+
+// Heads have to make up all channels.
+void mamba2_heads(Family& f, const char* heads_key) {
+  f.in.size(&ModelSpec::ssm_head_dim, "head_dim", 64, "the default of this family");
+  const int64_t channels = f.model.ssm_expand * f.model.hidden;
+  const int64_t heads = f.in.number(heads_key, "heads (e D / P)", channels / f.model.ssm_head_dim, "channels / head size");
+  if (heads * f.model.ssm_head_dim != channels)
+    f.in.problem(heads_key, std::to_string(heads) + " heads of " + std::to_string(f.model.ssm_head_dim) + " channels are not expand x hidden size",
+                 "heads x head size = " + std::to_string(channels));
+}
+
+void mamba2(Family& f) {
+  f.model.architecture = "mamba2";
+  mixer_sizes(f, 128);
+  mamba2_heads(f, "num_heads");
+  f.in.size(&ModelSpec::ssm_groups, "n_groups", 8, "the default of this family");
+  f.in.size(&ModelSpec::ssm_chunk, "chunk_size", 256, "the default of this family");
+  f.in.only("rms_norm", true, "a gate without a norm has no block in this family");
+  f.in.only("norm_before_gate", false, "a norm before the gate has no block");
+  if (!f.in.absent("time_step_rank")) f.in.ignore("time_step_rank", "Mamba-2 has one step size per head");
+  tied(f, false);
+}
+
+// As the code of the authors writes it: without a model type, sizes of the mixer in "ssm_cfg".
+void mamba_ssm(Family& f) {
+  const std::string layer = f.in.text_or("ssm_cfg.layer", "Mamba1");
+  const bool second = layer == "Mamba2";
+  f.model.architecture = second ? "mamba2" : "mamba";
+  if (!second && layer != "Mamba1") f.in.problem("ssm_cfg.layer", "the mixer \"" + layer + "\" has no block", "Mamba1 or Mamba2");
+  const int64_t hidden = f.in.size(&ModelSpec::hidden, "d_model");
+  f.in.size(&ModelSpec::layers, "n_layer");
+  const int64_t multiple = f.in.number("pad_vocab_size_multiple", "the vocabulary is padded to a multiple", 8, "the default of this code");
+  const int64_t vocab = f.in.size(&ModelSpec::vocab, "vocab_size");
+  f.model.vocab = (vocab + multiple - 1) / multiple * multiple;
+  const char* kDefault = "the default of this code";
+  f.in.size(&ModelSpec::ssm_state, "ssm_cfg.d_state", second ? 128 : 16, kDefault);
+  f.in.size(&ModelSpec::ssm_conv, "ssm_cfg.d_conv", 4, kDefault);
+  f.in.size(&ModelSpec::ssm_expand, "ssm_cfg.expand", 2, kDefault);
+  if (second) {
+    f.in.size(&ModelSpec::ssm_head_dim, "ssm_cfg.headdim", 64, kDefault);
+    f.in.size(&ModelSpec::ssm_groups, "ssm_cfg.ngroups", 1, kDefault);
+    f.in.size(&ModelSpec::ssm_chunk, "ssm_cfg.chunk_size", 256, kDefault);
+  } else {
+    f.in.size(&ModelSpec::ssm_dt_rank, "ssm_cfg.dt_rank", (hidden + 15) / 16, "hidden size / 16, rounded up");
+  }
+  f.in.only("rms_norm", true, "layer norms have no block in this family");
+  const json* attention = f.in.value("attn_layer_idx");
+  if (attention && !attention->empty())
+    f.in.problem("attn_layer_idx", "some layers are attention, which this family has no block for", "an empty list");
+  const json* inner = f.in.value("d_intermediate");
+  if (inner && *inner != json(0)) f.in.problem("d_intermediate", "an MLP behind each mixer has no block in this family", "0");
+  for (const auto& [key, note] : {std::pair{"attn_layer_idx", "no attention"}, {"d_intermediate", "no MLP"}, {"attn_cfg", "no attention"}})
+    if (!f.in.absent(key)) f.in.recognise(key, note);
+  f.model.tied_embeddings = f.in.flag("tie_embeddings", "tied embeddings", true, kDefault);
+}
+
 const std::map<std::string, void (*)(Family&)>& families() {
   static const std::map<std::string, void (*)(Family&)> all{{"gpt2", gpt2},   {"llama", llama}, {"mistral", mistral}, {"qwen2", qwen2},
                                                             {"qwen3", qwen3}, {"gemma", gemma}, {"gemma2", gemma2},   {"mpt", mpt},
-                                                            {"deepseek_v2", deepseek}, {"deepseek_v3", deepseek}, {"kimi_k2", deepseek}};
+                                                            {"deepseek_v2", deepseek}, {"deepseek_v3", deepseek}, {"kimi_k2", deepseek},
+                                                            {"mamba", mamba}, {"mamba2", mamba2}, {kUntypedMamba, mamba_ssm}};
   return all;
 }
 
@@ -218,7 +309,8 @@ const std::map<std::string, void (*)(Family&)>& families() {
 
 std::vector<std::string> hf_model_types() {
   std::vector<std::string> out;
-  for (const auto& [type, read] : families()) out.push_back(type);
+  for (const auto& [type, read] : families())
+    if (type != kUntypedMamba) out.push_back(type);
   return out;
 }
 

@@ -63,11 +63,13 @@ ImportResult import_hf_config(const std::string& text, const std::string& where)
     const JsonFile file(text, where);
     HfReader reader(file, result);
     result.model_type = reader.text_or("model_type", "");
+    const bool untyped = result.model_type.empty() && file.root().contains("ssm_cfg");
+    if (untyped) result.model_type = kUntypedMamba;
     if (has_experts(file.root()) || !read_hf_family(result.model_type, reader, result.model, result.context)) {
       refuse_type(file.root(), result.model_type, reader);
       return result;
     }
-    reader.recognise("model_type", "architecture " + result.model.architecture);
+    reader.recognise(!untyped ? "model_type" : reader.absent("ssm_cfg.layer") ? "ssm_cfg" : "ssm_cfg.layer", "architecture " + result.model.architecture);
     std::rotate(result.recognised.begin(), result.recognised.end() - 1, result.recognised.end());
     reader.ignore_rest();
     if (result.ok()) name_it(result, reader);
@@ -83,7 +85,7 @@ ImportResult import_hf_config(const std::string& text, const std::string& where)
 bool looks_like_hf_config(const std::string& text) {
   try {
     const json root = json::parse(text);
-    return root.is_object() && !root.contains("shardscape") && (root.contains("model_type") || root.contains("architectures"));
+    return root.is_object() && !root.contains("shardscape") && (root.contains("model_type") || root.contains("architectures") || root.contains("ssm_cfg"));
   } catch (const json::exception&) {
     return false;
   }

@@ -20,7 +20,11 @@ const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},        {&ModelSpec::h
                        {&ModelSpec::window, "sliding window (W)"},
                        {&ModelSpec::q_rank, "rank of the queries (Rq)"}, {&ModelSpec::kv_rank, "rank of keys and values (Rkv)"},
                        {&ModelSpec::nope_head_dim, "plain part of a head (En)"}, {&ModelSpec::rope_head_dim, "rotated part of a head (Er)"},
-                       {&ModelSpec::value_head_dim, "head size of values (Ev)"}, {&ModelSpec::mtp_layers, "depths of multi-token prediction"}};
+                       {&ModelSpec::value_head_dim, "head size of values (Ev)"}, {&ModelSpec::mtp_layers, "depths of multi-token prediction"},
+                       {&ModelSpec::ssm_state, "state per channel (N)"}, {&ModelSpec::ssm_conv, "taps of the convolution (Kw)"},
+                       {&ModelSpec::ssm_expand, "channels / hidden size (e)"}, {&ModelSpec::ssm_dt_rank, "rank of the step size (Rd)"},
+                       {&ModelSpec::ssm_head_dim, "channels of a head (P)"}, {&ModelSpec::ssm_groups, "groups (Gs)"},
+                       {&ModelSpec::ssm_chunk, "tokens of a chunk (Q)"}};
 
 // Parts of key names, and why what they say does not change the model's sizes or ops.
 struct Reason {
@@ -55,6 +59,10 @@ const Reason kReasons[] = {
     {"label", "of another head"},
     {"attn_impl", "the kernel profile decides"},
     {"output_", "what a call returns"},
+    {"time_step", "constants of the step size change no size"},
+    {"residual_in_fp32", "the kernel profile decides"},
+    {"fused_add_norm", "the kernel profile decides"},
+    {"rms_norm", "which kernel normalises"},
 };
 
 std::string reason_for(const std::string& key) {
@@ -184,12 +192,13 @@ std::string HfReader::text_or(const std::string& key, const std::string& fallbac
 
 void HfReader::ignore_rest() {
   for (const auto& [key, member] : file_.root().items()) {
-    if (taken_.count(key)) continue;
+    const bool taken = taken_.count(key) > 0;
+    if (taken && !member.is_object()) continue;
     const std::string prefix = key + ".";
     const auto inside = taken_.lower_bound(prefix);
     const bool opened = member.is_object() && inside != taken_.end() && inside->rfind(prefix, 0) == 0;
     if (!opened) {
-      ignore(key, reason_for(key));
+      if (!taken) ignore(key, reason_for(key));
       continue;
     }
     for (const auto& [inner, ignored] : member.items())

@@ -46,6 +46,9 @@ class HfReader {
   std::set<std::string> taken_;
 };
 
+// What files without a model type, but with a "ssm_cfg", are of: those of the authors of Mamba.
+inline constexpr const char* kUntypedMamba = "mamba_ssm";
+
 // Fills the model from the file's members by the rules of its family; false when the model type is not known.
 bool read_hf_family(const std::string& model_type, HfReader& reader, ModelSpec& model, int64_t& context);
 

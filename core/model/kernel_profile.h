@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,13 +24,17 @@ struct KernelStat {
   // v is sharded).
   std::string when;
   int dtype_of = -1;    // operand whose type it has, whatever dtype says
+  int64_t chunk = 0;    // one per so many tokens instead of one per token; 0: per token
   int replaces = -1;    // operand that the backward does not read where it has this copy of it
 };
+
+// Chunks of so many tokens in a sequence: "nc2048" = ceil(S / 2048).
+Symbol chunk_count_symbol(int64_t tokens);
 
 struct KernelRule {
   std::vector<int> saves_inputs;  // operand numbers kept for backward
   bool saves_output = false;
-  bool in_place = false;       // the result is written over operand 0: one storage
+  bool in_place = false;       // the result is written over operand 0, or is a view of it: one storage
   bool float_result = false;   // the result is fp32 whatever the precision of activations
   std::vector<KernelStat> stats;
   // Where data operands must be: as they come; summed whole (no reduce-scatter into the stream); or in the stream.
@@ -43,7 +49,11 @@ struct KernelProfile {
   std::map<std::string, KernelRule> rules;              // op kind -> rule
   std::vector<std::vector<std::string>> packed;         // op outputs that are views of one storage: [["q","k","v"]]
   bool reduce_per_consumer = false;  // gradients of an input that several products share are reduced one by one, not summed first
+  // Outputs of block lines that are not kept: the backward makes each again from what its op read, where first needed.
+  std::vector<std::string> recomputes;
+  std::optional<DType> residual;     // type of the residual stream where it is not that of activations
   const KernelRule* rule(const std::string& op) const;
+  std::set<int64_t> chunks(const std::set<std::string>& ops) const;  // that these kinds of op keep statistics of, ascending
 };
 
 }  // namespace shardscape

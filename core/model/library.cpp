@@ -15,6 +15,17 @@ const KernelRule* KernelProfile::rule(const std::string& op) const {
   return it == rules.end() ? nullptr : &it->second;
 }
 
+Symbol chunk_count_symbol(int64_t tokens) { return Symbol::intern("nc" + std::to_string(tokens)); }
+
+std::set<int64_t> KernelProfile::chunks(const std::set<std::string>& ops) const {
+  std::set<int64_t> out;
+  for (const std::string& op : ops)
+    if (const KernelRule* r = rule(op))
+      for (const KernelStat& stat : r->stats)
+        if (stat.chunk > 0) out.insert(stat.chunk);
+  return out;
+}
+
 // Reads one file at a time into the library; a file with a mistake is left out and its Problem kept.
 class LibraryReader {
  public:
@@ -27,9 +38,29 @@ class LibraryReader {
     each(folder, "presets", [this](const JsonFile& file) { put(library_.presets_, preset(file)); });
   }
   // When all folders are read: a profile may extend one of another file.
-  void finish() { library_.profiles_ = profiles_.resolve(library_.problems_); }
+  void finish() {
+    library_.profiles_ = profiles_.resolve(library_.problems_);
+    for (Architecture& architecture : library_.architectures_) {
+      gather(architecture, architecture.embedding.lines);
+      gather(architecture, architecture.head.lines);
+      for (const SectionTemplate& kind : architecture.kinds) gather(architecture, kind.lines);
+    }
+  }
 
  private:
+  void gather(Architecture& architecture, const std::vector<OpLine>& lines, int depth = 0) const {
+    for (const OpLine& line : lines) {
+      const BlockTemplate* block = library_.block(line.callee);
+      if (!block || depth > 8) {  // a block that calls itself is told where the graph is built
+        architecture.ops.insert(line.callee);
+        continue;
+      }
+      for (const BlockParam& param : block->params)
+        for (Axis axis : param.axes) architecture.axes.set(static_cast<size_t>(axis));
+      gather(architecture, block->ops, depth + 1);
+    }
+  }
+
   template <class Read>
   void each(const std::filesystem::path& folder, const char* sub, Read read) {
     std::error_code ignored;
@@ -72,6 +103,13 @@ class LibraryReader {
     return out;
   }
 
+  static std::optional<DType> dtype(const JsonFile& file, const std::string& near, const json& value) {
+    if (!value.contains("dtype")) return std::nullopt;
+    const auto type = dtype_from_name(file.text(value, "dtype"));
+    if (!type) file.fail(near, "the dtype of \"" + near + "\" is not known", "bfloat16, float16 or float32");
+    return type;
+  }
+
   static std::vector<OpLine> lines(const JsonFile& file, const json& list) {
     std::vector<OpLine> out;
     for (const json& entry : list) {
@@ -96,10 +134,10 @@ class LibraryReader {
     for (const auto& [name, value] : file.object(root, "inputs").items()) out.inputs.push_back({name, axes(file, name, value)});
     for (const auto& [name, value] : file.object(root, "parameters").items()) {
       if (value.is_object()) {
-        file.only(value, {"axes", "tied", "shared", "column", "buffer"});
+        file.only(value, {"axes", "tied", "shared", "column", "buffer", "dtype"});
         out.params.push_back({name, axes(file, name, value.value("axes", json())), file.text_or(value, "tied", ""),
                               file.text_or(value, "shared", ""), file.boolean_or(value, "column", false),
-                              file.boolean_or(value, "buffer", false)});
+                              file.boolean_or(value, "buffer", false), dtype(file, name, value)});
       } else {
         out.params.push_back({name, axes(file, name, value), "", ""});
       }
@@ -178,7 +216,8 @@ class LibraryReader {
     file.only(root, {"preset", "name", "family", "source", "architecture", "published_parameters", "published_exact",
                      "default_seq", "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions",
                      "window", "tied_embeddings", "experts", "experts_per_token", "expert_ffn", "shared_experts", "dense_layers",
-                     "q_rank", "kv_rank", "rope_head_dim", "nope_head_dim", "value_head_dim", "mtp_layers", "published_active_parameters"});
+                     "q_rank", "kv_rank", "rope_head_dim", "nope_head_dim", "value_head_dim", "mtp_layers", "ssm_state", "ssm_conv",
+                     "ssm_expand", "ssm_dt_rank", "ssm_head_dim", "ssm_groups", "ssm_chunk", "published_active_parameters"});
     Preset out;
     out.id = file.text(root, "preset");
     out.name = file.text(root, "name");
@@ -193,10 +232,10 @@ class LibraryReader {
     m.architecture = file.text(root, "architecture");
     m.layers = file.integer(root, "layers");
     m.hidden = file.integer(root, "hidden");
-    m.heads = file.integer(root, "heads");
+    m.heads = file.integer_or(root, "heads", 0);
     m.kv_heads = file.integer_or(root, "kv_heads", m.heads);
-    m.head_dim = file.integer(root, "head_dim");
-    m.ffn = file.integer(root, "ffn");
+    m.head_dim = file.integer_or(root, "head_dim", 0);
+    m.ffn = file.integer_or(root, "ffn", 0);
     m.vocab = file.integer(root, "vocab");
     m.positions = file.integer_or(root, "positions", 0);
     m.window = file.integer_or(root, "window", 0);
@@ -204,7 +243,8 @@ class LibraryReader {
                                      {"rope_head_dim", &ModelSpec::rope_head_dim}, {"nope_head_dim", &ModelSpec::nope_head_dim},
                                      {"value_head_dim", &ModelSpec::value_head_dim}, {"experts", &ModelSpec::experts},
                                      {"experts_per_token", &ModelSpec::experts_per_token}, {"expert_ffn", &ModelSpec::expert_ffn},
-                                     {"shared_experts", &ModelSpec::shared_experts}, {"dense_layers", &ModelSpec::dense_layers}, {"mtp_layers", &ModelSpec::mtp_layers}})
+                                     {"shared_experts", &ModelSpec::shared_experts}, {"dense_layers", &ModelSpec::dense_layers}, {"mtp_layers", &ModelSpec::mtp_layers},
+                                     {"ssm_state", &ModelSpec::ssm_state}, {"ssm_conv", &ModelSpec::ssm_conv}, {"ssm_expand", &ModelSpec::ssm_expand}, {"ssm_dt_rank", &ModelSpec::ssm_dt_rank}, {"ssm_head_dim", &ModelSpec::ssm_head_dim}, {"ssm_groups", &ModelSpec::ssm_groups}, {"ssm_chunk", &ModelSpec::ssm_chunk}})
       m.*field = file.integer_or(root, key, 0);
     m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
     return out;

@@ -19,6 +19,9 @@ struct ModelSpec {
   // the plain part of queries and keys, and of values. All 0 where the architecture has none.
   int64_t q_rank = 0, kv_rank = 0, rope_head_dim = 0, nope_head_dim = 0, value_head_dim = 0;
   int64_t mtp_layers = 0;  // depths of multi-token prediction beside the next token
+  // State-space mixers, 0 where there is none: state per channel, taps of the convolution, channels / hidden size; Mamba's rank
+  // of the step size; Mamba-2's channels per head, groups of heads that share B and C, tokens that the scan takes at once.
+  int64_t ssm_state = 0, ssm_conv = 0, ssm_expand = 0, ssm_dt_rank = 0, ssm_head_dim = 0, ssm_groups = 0, ssm_chunk = 0;
   int64_t window = 0;  // tokens that sliding attention looks back on; 0: the whole sequence
   bool tied_embeddings = false;
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;

@@ -11,7 +11,7 @@ using json = nlohmann::ordered_json;
 namespace {
 
 KernelStat stat(const JsonFile& file, const json& entry) {
-  file.only(entry, {"name", "over", "dtype", "copies", "when", "replaces"});
+  file.only(entry, {"name", "over", "dtype", "copies", "when", "chunk", "replaces"});
   KernelStat out;
   out.name = file.text(entry, "name");
   out.over = file.text(entry, "over");
@@ -32,6 +32,8 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   if (!known)
     file.fail(out.when, "\"when\" is \"" + out.when + "\"",
               "dropout, b>1, grouped, alltoall, allgather, local_experts>1, several of them joined by &, or sharded: and a letter");
+  out.chunk = file.integer_or(entry, "chunk", 0);
+  if (out.chunk < 0) file.fail("chunk", "\"chunk\" is " + std::to_string(out.chunk), "a number of tokens");
   out.replaces = static_cast<int>(file.integer_or(entry, "replaces", -1));
   return out;
 }
@@ -62,7 +64,7 @@ KernelRule rule(const JsonFile& file, const json& value) {
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile", "label", "source", "extends", "packed", "reduce", "ops"});
+  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "ops"});
   Entry entry;
   KernelProfile& own = entry.own;
   own.id = file.text(root, "profile");
@@ -73,6 +75,12 @@ void ProfileReader::read(const JsonFile& file) {
   entry.packs = entry.extends.empty() || root.contains("packed");
   if (entry.packs)
     for (const json& group : file.array(root, "packed")) own.packed.push_back(group.get<std::vector<std::string>>());
+  entry.recomputes = root.contains("recomputes");
+  if (entry.recomputes) own.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
+  if (root.contains("residual")) {
+    own.residual = dtype_from_name(file.text(root, "residual"));
+    if (!own.residual) file.fail("residual", "the type of the residual stream is not known", "bfloat16, float16 or float32");
+  }
   const std::string reduce = file.text_or(root, "reduce", "");
   entry.reduces = !reduce.empty();
   own.reduce_per_consumer = reduce == "per_consumer";
@@ -129,12 +137,14 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
     if (std::any_of(out.begin(), out.end(), [&](const KernelProfile& p) { return p.id == entry.own.id; })) continue;
     const Entry* at = latest(entry.own.id);
     KernelProfile profile = at->own;
-    bool packs = at->packs, reduces = at->reduces;
+    bool packs = at->packs, reduces = at->reduces, recomputes = at->recomputes;
     while (!at->extends.empty()) {
       at = latest(at->extends);
       profile.rules.insert(at->own.rules.begin(), at->own.rules.end());
       if (!std::exchange(packs, packs || at->packs)) profile.packed = at->own.packed;
       if (!std::exchange(reduces, reduces || at->reduces)) profile.reduce_per_consumer = at->own.reduce_per_consumer;
+      if (!std::exchange(recomputes, recomputes || at->recomputes)) profile.recomputes = at->own.recomputes;
+      if (!profile.residual) profile.residual = at->own.residual;
     }
     out.push_back(std::move(profile));
   }

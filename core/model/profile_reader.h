@@ -22,6 +22,7 @@ class ProfileReader {
     KernelProfile own;
     std::string extends;
     bool packs = false, reduces = false;  // says itself what is packed, and when gradients are reduced
+    bool recomputes = false;              // says itself what is made again
     std::string where;  // place of "extends": file and line
   };
   const Entry* latest(const std::string& id) const;

@@ -390,6 +390,48 @@ class ExecutionTest : public QObject {
     QCOMPARE(difference_from_unsharded(d), std::string());
   }
 
+  // State-space mixers: channels or groups of heads over tp, kernels that make results again, a residual stream in float32.
+  void mixersEqualUnsharded_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<bool>("sp");
+    QTest::addColumn<int>("pp");
+    QTest::addColumn<int>("dp");
+    QTest::addColumn<int>("recompute");
+    for (const char* architecture : {"mamba", "mamba2", "mamba2_hybrid"})
+      for (const char* profile : {"flash", "mamba", "transformers-eager", "litgpt"})
+        for (const auto& [tp, sp, pp, dp, kv_heads, recompute, ignored] : kFamilyRuns) {
+          if (kv_heads == 1 || ignored[0] != 'f' || (profile[0] > 'm' && !sp) || (profile[0] == 'l' && pp == 1)) continue;
+          QTest::newRow(qPrintable(QString("%1 %2 tp%3%4 pp%5 dp%6 recompute %7").arg(architecture, profile).arg(tp).arg(sp ? "+sp" : "")
+                                       .arg(pp).arg(dp).arg(recompute)))
+              << QString(architecture) << QString(profile) << tp << sp << pp << dp << recompute;
+        }
+    QTest::newRow("llama, wide stream") << "llama" << "mamba" << 2 << true << 2 << 2 << 0;
+    QTest::newRow("gpt, wide stream, full recompute") << "gpt" << "mamba" << 2 << false << 2 << 1 << 2;
+    QTest::newRow("mamba, full recompute") << "mamba" << "mamba" << 2 << true << 2 << 1 << 2;
+    QTest::newRow("mamba2, full recompute") << "mamba2" << "mamba" << 4 << false << 1 << 2 << 2;
+    QTest::newRow("hybrid, full recompute") << "mamba2_hybrid" << "flash" << 4 << true << 2 << 1 << 2;
+  }
+  void mixersEqualUnsharded() {
+    QFETCH(QString, architecture);
+    QFETCH(QString, profile);
+    QFETCH(int, tp);
+    QFETCH(bool, sp);
+    QFETCH(int, pp);
+    QFETCH(int, dp);
+    QFETCH(int, recompute);
+    Design d = tiny_design(qPrintable(architecture));
+    d.model.layers = architecture.endsWith("hybrid") ? 12 : 3;  // so that there is one of every kind
+    d.workload.profile = profile.toStdString();
+    d.workload.recompute = static_cast<Recompute>(recompute);
+    d.parallel.tp = tp;
+    d.parallel.pp = pp;
+    d.parallel.dp = dp;
+    d.parallel.sequence_parallel = sp;
+    QCOMPARE(difference_from_unsharded(d), std::string());
+  }
+
   void equalsFiniteDifferences_data() {
     QTest::addColumn<QString>("architecture");
     QTest::newRow("llama") << "llama";
@@ -400,6 +442,9 @@ class ExecutionTest : public QObject {
     QTest::newRow("latent attention") << "latent";
     QTest::newRow("latent attention, two depths of prediction") << "latent mtp";
     QTest::newRow("latent attention, one depth, direct queries, litgpt") << "latent direct litgpt";
+    for (const char* profile : {"mamba", "flash"})
+      for (const char* mixer : {"mamba", "mamba2", "mamba2_hybrid"})
+        QTest::newRow(qPrintable(QString("%1, %2").arg(mixer, profile))) << QString("%1 plain %2").arg(mixer, profile);
     for (const char* profile : kProfiles) QTest::newRow(profile) << QString("gemma2 plain %1").arg(profile);
   }
 
@@ -413,6 +458,7 @@ class ExecutionTest : public QObject {
       d.model.mtp_layers = 1;
       d.model.q_rank = 0;
     }
+    if (words[0].endsWith("hybrid")) d.model.layers = 12;
     if (words.size() > 2) d.workload.profile = words[2].toStdString();
     QCOMPARE(difference_from_slopes(d), std::string());
   }

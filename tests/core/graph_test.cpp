@@ -234,6 +234,10 @@ class GraphTest : public QObject {
     QTest::newRow("unknown word") << QByteArray("y = einsum[bsd,df->bsf; sparse](x, w)") << "cannot be read";
     QTest::newRow("window alone") << QByteArray("y = attention[bsd,bsd,bsd->bsd; window](x, x, x)") << "without causal";
     QTest::newRow("too many operands") << QByteArray("y = layer_norm[bsd,bsd,bsd,bsd->bsd](x, x, x, x)") << "4 arguments";
+    QTest::newRow("part of no axis") << QByteArray("y = take[bsd->bsd](x)") << "cannot use";
+    QTest::newRow("part of fewer letters") << QByteArray("y = take[bsd->bs; ffn](x)") << "letters of the result";
+    QTest::newRow("axis of an einsum") << QByteArray("y = einsum[bsd,df->bsk; ssm_state](x, w)") << "cannot use";
+    QTest::newRow("part of a whole") << QByteArray("y = take[bsd->bsf; ffn](x)") << "the parts that are taken of \"x\" leave";
     QTest::newRow("not a sum") << QByteArray("y = swiglu[bsd,bsd->bs](x, x)") << "missing from the result";
   }
   void mistakesInTemplatesAreLocated() {

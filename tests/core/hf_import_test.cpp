@@ -59,6 +59,10 @@ class HfImportTest : public QObject {
     QTest::newRow("gemma2-9b") << "gemma2-9b" << "gemma2" << qint64(9241705984);
     // 61 layers as wide as the three dense ones of DeepSeek-V3, and its module of multi-token prediction with such a layer.
     QTest::newRow("deepseek-v3-dense") << "" << "latent" << qint64(62 * 583483392LL + 2 * 129280LL * 7168 + 7168 + (2 * 7168LL * 7168 + 3 * 7168));
+    QTest::newRow("mamba-130m") << "mamba-130m" << "mamba" << qint64(129135360);
+    QTest::newRow("mamba-2.8b") << "mamba-2.8b" << "mamba" << qint64(2768345600);  // as its authors' code writes it
+    QTest::newRow("mamba2-130m") << "mamba2-130m" << "mamba2" << qint64(128989632);
+    QTest::newRow("mamba2-2.7b") << "mamba2-2.7b" << "mamba2" << qint64(2702599680);
     QTest::newRow("mpt-7b") << "" << "mpt" << qint64(6649286656);  // safetensors total of mosaicml/mpt-7b
   }
   void families() {
@@ -107,6 +111,9 @@ class HfImportTest : public QObject {
     QTest::newRow("activation") << "llama3-8b" << "hidden_act" << "silu";
     QTest::newRow("rank of keys and values") << "deepseek-v3-dense" << "kv_lora_rank" << "512";
     QTest::newRow("inner size") << "gpt2-xl" << "n_inner" << "6400";
+    QTest::newRow("state") << "mamba-130m" << "state_size" << "16";
+    QTest::newRow("step rank") << "mamba-130m" << "time_step_rank" << "48";
+    QTest::newRow("heads of mamba 2") << "mamba2-130m" << "num_heads" << "24";
     QTest::newRow("expansion") << "mpt-7b" << "expansion_ratio" << "4";
   }
   void silence() {
@@ -157,6 +164,11 @@ class HfImportTest : public QObject {
     const QJsonValue removed(QJsonValue::Undefined);
     row("no type", "llama3-8b", "model_type", removed, "\"model_type\" is missing", "one of deepseek_v2, deepseek_v3, gemma, gemma2, gpt2");
     row("type is a number", "llama3-8b", "model_type", 7, "\"model_type\" is missing or not a text", "one of deepseek_v2");
+    row("mixer", "mamba2-2.7b", "ssm_cfg", QJsonObject{{"layer", "Mamba3"}}, "the mixer \"Mamba3\" has no block", "Mamba1 or Mamba2");
+    row("attention among mixers", "mamba2-2.7b", "attn_layer_idx", QJsonArray{9}, "some layers are attention", "an empty list");
+    row("channels", "mamba-130m", "intermediate_size", 1000, "\"intermediate_size\" is not expand x hidden size", "1536");
+    row("heads of a mixer", "mamba2-130m", "num_heads", 25, "25 heads of 64 channels are not expand x hidden size", "= 1536");
+    row("bias of a mixer", "mamba-130m", "use_bias", true, "no blocks in this family", "false");
     row("unknown type", "llama3-8b", "model_type", "rwkv", "the model type \"rwkv\" is not known", "qwen3");
     row("mixture of experts", "mixtral-8x7b", "vocab_size", 32000, "mixture of experts, which is not supported yet", "llama");
     row("experts in a known type", "llama3-8b", "num_local_experts", 8, "mixture of experts", "llama");

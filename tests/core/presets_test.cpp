@@ -70,7 +70,9 @@ class PresetsTest : public QObject {
   void everyPresetRunsInParallel() {
     for (const Preset& preset : ModelLibrary::instance().presets()) {
       for (bool sequence_parallel : {false, true}) {
-        const int64_t tp = preset.model.heads % 4 == 0 ? 4 : preset.model.heads % 2 == 0 ? 2 : 1;
+        const ModelSpec& m = preset.model;
+        const int64_t split = m.heads > 0 ? m.heads : m.ssm_groups > 0 ? m.ssm_groups : m.hidden;
+        const int64_t tp = split % 4 == 0 ? 4 : split % 2 == 0 ? 2 : 1;
         if (tp == 1 && sequence_parallel) continue;
         const auto report = make_report(preset_design(preset.id.c_str(), tp, 2, 2, sequence_parallel));
         QVERIFY2(report->valid(), preset.id.c_str());

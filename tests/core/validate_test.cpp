@@ -108,6 +108,8 @@ void ValidateTest::good_data() {
     d.model.mtp_layers = 1;
   });
   row("virtual stages", [](Design& d) { d.parallel.virtual_stages = 4; });
+  row("Mamba", [](Design& d) { apply_preset(d, "mamba-2.8b"); d.parallel.tp = 8; });
+  row("hybrid", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 8; });
   row("uneven virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 15, 1}; });
   row("scattered messages", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.scatter_gather_pipeline = true; });
   row("hybrid sharding with virtual stages", [](Design& d) {
@@ -333,6 +335,22 @@ void ValidateTest::rules_data() {
         d.workload.distribute_saved_activations = true;
         d.workload.seq = 8191;
       }, error, "distribute_saved_activations", "checkpoints of 8,191 tokens do not split into 2 parts", "a multiple of 2", 2);
+  row("scan over cp", [](Design& d) { apply_preset(d, "mamba-130m"); d.parallel.cp = 2; }, error,
+      "cp", "scan the sequence from its start to its end", "1", 1);
+  row("channels over tp", [](Design& d) { apply_preset(d, "mamba-130m"); d.model.hidden = 770; d.parallel.tp = 8; }, error,
+      "tp", "e D = 1,540 channels do not split over tp = 8", "a divisor of 1,540", 1);
+  row("groups over tp", [](Design& d) { apply_preset(d, "mamba2-130m"); }, error,
+      "tp", "1 group of a Mamba-2 mixer cannot be split over tp = 2", "a divisor of 1", 1);
+  row("channels into heads", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.model.ssm_head_dim = 60; }, error,
+      "ssm_head_dim", "e D = 8,192 channels do not split into heads of 60", "a divisor of 8,192", 1);
+  row("heads into groups", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.model.ssm_groups = 6; }, error,
+      "ssm_groups", "128 heads of e D / P channels cannot form 6 groups evenly", "a divisor of 128", 1);
+  row("mixer without taps", [](Design& d) { apply_preset(d, "mamba-130m"); d.model.ssm_conv = 0; }, error,
+      "ssm_conv", "0 is too small", "from 1 to 1,024", 1);
+  row("state without a mixer", [](Design& d) { d.model.ssm_state = 16; }, note,
+      "ssm_state", "the llama architecture has no state-space mixer; the value has no effect", "0", 1);
+  row("heads without attention", [](Design& d) { apply_preset(d, "mamba-130m"); d.model.heads = 12; }, note,
+      "heads", "the mamba architecture has no attention; the value has no effect", "0", 1);
   row("sequence over cp", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.cp = 3; }, error, "seq",
       "context parallelism cannot split 8,192 tokens into 3 parts", "a multiple of 3", 2);
   row("ulysses heads", [](Design& d) { d.parallel.cp = 8; d.parallel.context = ContextMode::Ulysses; }, error, "cp",
@@ -399,7 +417,9 @@ void ValidateTest::out_of_range() {
   const std::vector<Problem> problems = validate(design);
   QVERIFY2(problems.size() == 1, listing(problems).c_str());
   QCOMPARE(QString::fromStdString(problems[0].where), where);
-  QCOMPARE(problems[0].accepted, accepted_values(*find_knob(where.toStdString())));
+  Knob shown = *find_knob(where.toStdString());
+  shown.min = std::max<int64_t>(shown.min, 1);  // 0 is for models without attention or MLP
+  QCOMPARE(problems[0].accepted, accepted_values(shown));
   QCOMPARE(problems[0].fixes.size(), size_t{1});
   apply(design, problems[0].fixes[0]);
   for (const Problem& left : validate(design)) QVERIFY(left.what.find("is too") == std::string::npos);

@@ -42,6 +42,17 @@ Design tiny_design(const char* architecture) {
     d.model.rope_head_dim = 2;
     d.model.value_head_dim = 5;
   }
+  if (d.model.architecture.starts_with("mamba")) {
+    if (!d.model.architecture.ends_with("hybrid")) d.model.heads = d.model.kv_heads = d.model.head_dim = d.model.ffn = 0;
+    d.model.ssm_state = 3;
+    d.model.ssm_conv = 3;
+    d.model.ssm_expand = 2;
+    if (d.model.architecture == "mamba") {
+      d.model.ssm_dt_rank = 2;
+    } else {
+      d.model.ssm_head_dim = d.model.ssm_groups = d.model.ssm_chunk = 4;
+    }
+  }
   d.workload.seq = 8;
   d.workload.batch = 4;
   d.workload.microbatch = 1;

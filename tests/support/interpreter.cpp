@@ -336,7 +336,11 @@ class Machine {
       value(op.outputs[0]) = cut(value(op.inputs[0]), starts, sizes);
       return;
     }
-    KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / d_.model.kv_heads, d_.model.window, d_.model.experts, d_.model.experts_per_token, {}};
+    if (op.kind == OpKind::Take) {
+      value(op.outputs[0]) = take(s, op, value(op.inputs[0]), part(s.tensor(op.outputs[0]), rank).second);
+      return;
+    }
+    KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / std::max<int64_t>(1, d_.model.kv_heads), d_.model.window, d_.model.experts, d_.model.experts_per_token, {}};
     if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = tokens_of(s, op, rank);
     for (TensorId id : op.inputs) {
       call.inputs.push_back(&value(id));
@@ -369,6 +373,21 @@ class Machine {
       for (int64_t b = starts[0]; b < starts[0] + sizes[0]; ++b)
         for (int64_t i = starts[1]; i < starts[1] + sizes[1]; ++i) out.push_back(b * d_.workload.seq + i);
     }
+    return out;
+  }
+
+  // The parts of a tensor lie in it in the order in which they are taken; outside its part a gradient is zero.
+  RealTensor take(const Segment& s, const Op& op, const RealTensor& in, const std::vector<int64_t>& shape) const {
+    const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+    const Tensor& whole = s.tensor(forward.inputs[0]);
+    size_t dim = 0;
+    while (whole.axes[dim] == s.tensor(forward.outputs[0]).axes[dim]) ++dim;
+    Starts starts(shape.size(), 0);
+    for (OpId id = 0; &s.op(id) != &forward; ++id)
+      if (s.op(id).kind == OpKind::Take && s.op(id).inputs[0] == forward.inputs[0]) starts[dim] += sizes_of(s.tensor(s.op(id).outputs[0]), binding_)[dim];
+    if (op.grad == GradRole::None) return cut(in, starts, shape);
+    RealTensor out(shape);
+    paste(out, in, starts);
     return out;
   }
 

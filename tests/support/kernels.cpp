@@ -3,12 +3,12 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "support/kernel_base.h"
 #include "support/routing_kernels.h"
 
 namespace shardscape::test {
 namespace {
 
-constexpr double kEps = 1e-5;
 constexpr double kCap = 1.5;    // small, so that tiny numbers feel it
 constexpr double kScale = 4;   // of embeddings
 
@@ -17,16 +17,12 @@ struct Rows {
 };
 Rows rows_of(const RealTensor& t) { return {t.elements() / t.shape.back(), t.shape.back()}; }
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-class Kernel {
+class Kernel : private KernelBase {
  public:
-  explicit Kernel(const KernelCall& call) : c_(call) {
-    for (const auto& shape : call.output_shapes) out_.emplace_back(shape);
-  }
+  using KernelBase::KernelBase;
 
   std::vector<RealTensor> run() {
-    const bool backward = c_.op.phase == Phase::Backward;
+    const bool backward = c_.op.grad != GradRole::None;  // a kernel may also run a forward op again within the backward
     switch (c_.op.kind) {
       case OpKind::Einsum:
         out_[0] = einsum(c_.op.spec, c_.inputs, c_.output_shapes[0]);
@@ -49,6 +45,11 @@ class Kernel {
       case OpKind::Scale: scale(); break;
       case OpKind::Gelu: backward ? gelu_backward() : gelu(); break;
       case OpKind::Dropout: backward ? dropout_backward() : dropout(); break;
+      case OpKind::Cast: out_[0].data = in(0).data; break;
+      case OpKind::CausalConv:
+      case OpKind::SelectiveScan:
+      case OpKind::Ssd:
+      case OpKind::GatedNorm: return run_mixer_kernel(c_);
       case OpKind::ReduceMax: reduce_max(); break;
       case OpKind::SumExp: backward ? sum_exp_backward() : sum_exp(); break;
       case OpKind::Pick: backward ? pick_backward() : pick(); break;
@@ -61,10 +62,6 @@ class Kernel {
   }
 
  private:
-  const RealTensor& in(size_t i) const { return *c_.inputs[i]; }
-  static double& at(RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
-  static double at(const RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
-
   void add() {
     for (const RealTensor* t : c_.inputs)
       for (size_t i = 0; i < t->data.size(); ++i) out_[0].data[i] += t->data[i];
@@ -234,37 +231,6 @@ class Kernel {
   }
   void dropout_backward() {  // g, mask
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * at(in(1), i) / kKeep;
-  }
-
-  // Whether a tensor is the statistic of that name in the profile; a number tells copies of one name apart.
-  static bool is(const std::string& tensor, const std::string& statistic) {
-    const auto plain = [](const std::string& name) {
-      const size_t end = name.find_last_not_of("0123456789");
-      return name[end] == '_' ? name.substr(0, end) : name;
-    };
-    std::string name = plain(tensor);
-    if (name.ends_with(".again")) name = plain(name.substr(0, name.size() - 6));  // replayed
-    return name.ends_with("." + statistic);
-  }
-  // An output or input by the name that the profile gives it; nothing where the profile has none.
-  RealTensor* output(const std::string& statistic) {
-    for (size_t i = 1; i < out_.size(); ++i)
-      if (is(c_.output_names[i], statistic)) return &out_[i];
-    return nullptr;
-  }
-  // Place among the inputs of a backward, the gradient being the first; 0 where there is none.
-  size_t place(const std::string& statistic) const {
-    for (size_t i = 1; i < c_.inputs.size(); ++i)
-      if (is(c_.input_names[i], statistic)) return i;
-    return 0;
-  }
-  const RealTensor* input(const std::string& statistic) const { return place(statistic) ? c_.inputs[place(statistic)] : nullptr; }
-  // Every copy of a statistic is written.
-  template <class Value>
-  void fill(const std::string& statistic, Value value) {
-    for (size_t i = 1; i < out_.size(); ++i)
-      if (is(c_.output_names[i], statistic))
-        for (int64_t j = 0; j < out_[i].elements(); ++j) at(out_[i], j) = value(j);
   }
 
   // Index of (batch, position, head, 0) in [b, s, h, e].
@@ -464,8 +430,6 @@ class Kernel {
     }
   }
 
-  const KernelCall& c_;
-  std::vector<RealTensor> out_;
 };
 
 }  // namespace

@@ -94,6 +94,10 @@ std::vector<NamedDesign> trace_designs() {
       {"latent attention, two depths of prediction pp 2", trace_design("llama3-8b", 1, 2, 2, false, 3, 4)},
       {"latent attention, one depth of prediction tp 4 sp cp 2", trace_design("llama3-8b", 4, 2, 1, true, 2, 2)},
       {"fsdp latent attention, one depth of prediction", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
+      {"mamba tp 2 sp pp 2", trace_design("mamba-130m", 2, 2, 2, true, 3, 4)},
+      {"mamba full recompute", trace_design("mamba-130m", 2, 1, 2, false, 2, 2)},
+      {"mamba-2 pp 2", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
+      {"attention among mixers tp 4 sp pp 2", trace_design("mamba2-hybrid-8b", 4, 2, 2, true, 2, 24)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
       {"flat buffer per chunk, virtual stages", trace_design("llama3-8b", 2, 2, 2, true, 4, 8)},
       {"distributed optimizer per uneven chunk, virtual stages", trace_design("gpt3-175b", 1, 2, 3, false, 4, 5)},
@@ -136,6 +140,7 @@ std::vector<NamedDesign> trace_designs() {
     set_sync(name, d.design.parallel);
     if (name.find("context parallel") != std::string::npos) d.design.parallel.cp = 2;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
+    if (name.starts_with("mamba")) d.design.workload.profile = "mamba";
     if (name.starts_with("experts")) d.design.parallel.ep = 2;
     if (name == "experts by hidden") d.design.parallel.dispatcher = Dispatcher::AllToAllSeq;
     if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;

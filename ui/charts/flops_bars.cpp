@@ -45,9 +45,13 @@ double segment_value(const StageReport& stage, const FlopsSegment& segment, Flop
 FlopsGroup flops_group(OpKind kind) {
   switch (kind) {
     case OpKind::Einsum: return FlopsGroup::Products;
+    case OpKind::SelectiveScan:
+    case OpKind::Ssd:
     case OpKind::Attention: return FlopsGroup::Attention;
     case OpKind::SwiGlu:
     case OpKind::GeGlu:
+    case OpKind::CausalConv:
+    case OpKind::GatedNorm:
     case OpKind::Dropout:
     case OpKind::Gelu: return FlopsGroup::Activation;
     case OpKind::Embed:
@@ -65,7 +69,7 @@ FlopsGroup flops_group(OpKind kind) {
 QString flops_group_label(FlopsGroup group) {
   switch (group) {
     case FlopsGroup::Products: return tr("Matrix products");
-    case FlopsGroup::Attention: return tr("Attention");
+    case FlopsGroup::Attention: return tr("Attention, scan");
     case FlopsGroup::Activation: return tr("Activation functions");
     case FlopsGroup::Embedding: return tr("Embedding");
     case FlopsGroup::Loss: return tr("Loss");

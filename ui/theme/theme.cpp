@@ -135,11 +135,15 @@ QColor Theme::opColor(OpKind kind) const {
   const Colors& c = colors();
   switch (kind) {
     case OpKind::Einsum: return c.parameters;
+    case OpKind::SelectiveScan:
+    case OpKind::Ssd:
     case OpKind::Attention: return c.optimizer;
     case OpKind::Embed:
     case OpKind::PositionAdd: return c.gradients;
     case OpKind::SwiGlu:
     case OpKind::GeGlu:
+    case OpKind::CausalConv:
+    case OpKind::GatedNorm:
     case OpKind::Dropout:
     case OpKind::Gelu: return c.buffers;
     case OpKind::SoftCap:
@@ -156,6 +160,8 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::LayerNorm:
     case OpKind::Rope:
     case OpKind::Scale:
+    case OpKind::Cast:
+    case OpKind::Take:
     case OpKind::Add:
     case OpKind::BiasAdd:
     case OpKind::Concat:

@@ -1,0 +1,61 @@
+// What kernels of every kind share: their operands, and statistics by the name that the profile gives them.
+#pragma once
+
+#include <cmath>
+
+#include "support/kernels.h"
+
+namespace shardscape::test {
+
+inline constexpr double kEps = 1e-5;  // of norms
+
+class KernelBase {
+ public:
+  explicit KernelBase(const KernelCall& call) : c_(call) {
+    for (const auto& shape : call.output_shapes) out_.emplace_back(shape);
+  }
+
+ protected:
+  static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+  const RealTensor& in(size_t i) const { return *c_.inputs[i]; }
+  static double& at(RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
+  static double at(const RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
+
+  // Whether a tensor is the statistic of that name in the profile; a number tells copies of one name apart.
+  static bool is(const std::string& tensor, const std::string& statistic) {
+    const auto plain = [](const std::string& name) {
+      const size_t end = name.find_last_not_of("0123456789");
+      return name[end] == '_' ? name.substr(0, end) : name;
+    };
+    std::string name = plain(tensor);
+    if (name.ends_with(".again")) name = plain(name.substr(0, name.size() - 6));  // replayed
+    return name.ends_with("." + statistic);
+  }
+  // An output or input by the name that the profile gives it; nothing where the profile has none.
+  RealTensor* output(const std::string& statistic) {
+    for (size_t i = 1; i < out_.size(); ++i)
+      if (is(c_.output_names[i], statistic)) return &out_[i];
+    return nullptr;
+  }
+  // Place among the inputs of a backward, the gradient being the first; 0 where there is none.
+  size_t place(const std::string& statistic) const {
+    for (size_t i = 1; i < c_.inputs.size(); ++i)
+      if (is(c_.input_names[i], statistic)) return i;
+    return 0;
+  }
+  const RealTensor* input(const std::string& statistic) const { return place(statistic) ? c_.inputs[place(statistic)] : nullptr; }
+  // Every copy of a statistic is written.
+  template <class Value>
+  void fill(const std::string& statistic, Value value) {
+    for (size_t i = 1; i < out_.size(); ++i)
+      if (is(c_.output_names[i], statistic))
+        for (int64_t j = 0; j < out_[i].elements(); ++j) at(out_[i], j) = value(j);
+  }
+
+  const KernelCall& c_;
+  std::vector<RealTensor> out_;
+};
+
+std::vector<RealTensor> run_mixer_kernel(const KernelCall& call);  // convolution, scans and gated norm of state-space mixers
+
+}  // namespace shardscape::test
