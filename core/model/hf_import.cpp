@@ -63,7 +63,8 @@ ImportResult import_hf_config(const std::string& text, const std::string& where)
     const JsonFile file(text, where);
     HfReader reader(file, result);
     result.model_type = reader.text_or("model_type", "");
-    if (has_experts(file.root()) || !read_hf_family(result.model_type, reader, result.model, result.context)) {
+    const bool known = read_hf_family(result.model_type, reader, result.model, result.context);
+    if (!known || (has_experts(file.root()) && result.model.experts == 0)) {
       refuse_type(file.root(), result.model_type, reader);
       return result;
     }

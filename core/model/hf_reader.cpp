@@ -20,7 +20,10 @@ const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},        {&ModelSpec::h
                        {&ModelSpec::window, "sliding window (W)"},
                        {&ModelSpec::q_rank, "rank of the queries (Rq)"}, {&ModelSpec::kv_rank, "rank of keys and values (Rkv)"},
                        {&ModelSpec::nope_head_dim, "plain part of a head (En)"}, {&ModelSpec::rope_head_dim, "rotated part of a head (Er)"},
-                       {&ModelSpec::value_head_dim, "head size of values (Ev)"}, {&ModelSpec::mtp_layers, "depths of multi-token prediction"}};
+                       {&ModelSpec::value_head_dim, "head size of values (Ev)"}, {&ModelSpec::mtp_layers, "depths of multi-token prediction"},
+                       {&ModelSpec::experts, "experts (X)"}, {&ModelSpec::experts_per_token, "experts per token (K)"},
+                       {&ModelSpec::expert_ffn, "FFN size of an expert (Fx)"}, {&ModelSpec::shared_experts, "shared experts"},
+                       {&ModelSpec::dense_layers, "dense layers first"}};
 
 // Parts of key names, and why what they say does not change the model's sizes or ops.
 struct Reason {
@@ -46,6 +49,12 @@ const Reason kReasons[] = {
     {"cache", "inference only"},
     {"alibi", "a constant"},
     {"norm_type", "which kernel normalises"},
+    {"aux_loss", "a constant"},
+    {"seq_aux", "how the balance of experts is judged changes no size"},
+    {"norm_topk_prob", "whether the weights of a token's experts add up to one changes no size"},
+    {"ep_size", "parallelism is set apart"},
+    {"n_group", "which experts may be picked together changes no size"},
+    {"topk_", "which experts may be picked together changes no size"},
     {"verbose", "what a call prints"},
     {"pretraining_tp", "parallelism is set apart"},
     {"tokenizer", "the vocabulary size decides"},

@@ -43,7 +43,7 @@ class LatentLayerTest : public QObject {
     const Recording& r = std::get<Recording>(file);
     const auto report = make_report(dense_deepseek());
     QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
-    const SegmentNumbers ours = segment_numbers(report->graph().segments[1], report->stages[0].binding);
+    const SegmentNumbers ours = segment_numbers(report->graph().segments[1], Keeps::Activations, report->stages[0].binding);
     const auto recorded = [](const RecordedParts& parts) { return Wide(parts.at("layer1")); };
     QCOMPARE(to_string(ours.parameters).c_str(), to_string(recorded(r.part_parameters)).c_str());
     QCOMPARE(to_string(ours.forward_flops).c_str(), to_string(recorded(r.part_forward_flops)).c_str());
