@@ -45,7 +45,6 @@ void llama_sizes(Family& f, std::optional<int64_t> head_dim, bool tied_by_defaul
 
 void silu(Family& f) { f.in.activation({"hidden_act"}, {"silu", "swish"}, "silu"); }
 
-constexpr const char* kUsualDepths = "what this family was trained with";
 constexpr const char* kNoBias = "biases of the projections have no blocks in this family";
 
 void gpt2(Family& f) {
@@ -147,32 +146,56 @@ void latent_sizes(Family& f) {
   else
     f.in.size(&ModelSpec::q_rank, "q_lora_rank", 1536, kUsual);
   f.in.size(&ModelSpec::kv_rank, "kv_lora_rank", 512, kUsual);
-  const int64_t plain = f.in.size(&ModelSpec::nope_head_dim, "qk_nope_head_dim", 128, kUsual);
-  f.model.head_dim = plain + f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kUsual);
+  f.model.head_dim = f.in.size(&ModelSpec::nope_head_dim, "qk_nope_head_dim", 128, kUsual);
+  f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kUsual);
   f.in.size(&ModelSpec::value_head_dim, "v_head_dim", 128, kUsual);
   if (!f.in.absent("head_dim")) f.in.ignore("head_dim", "the parts of a head say it");
   f.model.kv_heads = f.model.heads;
   if (!f.in.absent("num_key_value_heads")) f.in.ignore("num_key_value_heads", "every head has its own key and value, made from the latent");
 }
 
-// DeepSeek-V2 and V3, and Kimi K2.
+// A number that may be 0, or not be there, which is the same.
+void count(Family& f, int64_t ModelSpec::*field, const char* key, const char* none) {
+  const json* found = f.in.value(key);
+  if (found && (found->is_null() || *found == 0)) return f.in.recognise(key, none);
+  if (found) f.in.size(field, key);
+}
+
+// Experts of DeepSeek's families. False: the file speaks of none.
+bool deepseek_experts(Family& f) {
+  if (f.in.absent("n_routed_experts") || f.in.null("n_routed_experts")) return false;
+  f.in.size(&ModelSpec::experts, "n_routed_experts");
+  f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok");
+  f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size");
+  count(f, &ModelSpec::shared_experts, "n_shared_experts", "no shared experts");
+  count(f, &ModelSpec::dense_layers, "first_k_dense_replace", "every layer has experts");
+  if (!f.in.absent("moe_layer_freq") && f.in.number("moe_layer_freq", "layers from one with experts to the next", 1, "every layer") != 1)
+    f.in.problem("moe_layer_freq", "layers with and without experts that take turns have no blocks in this family", "1");
+  return true;
+}
+
+// DeepSeek MoE, V2 and V3, and Kimi K2.
 void deepseek(Family& f) {
-  f.model.architecture = "latent";
-  f.in.size(&ModelSpec::layers, "num_hidden_layers");
-  f.in.size(&ModelSpec::hidden, "hidden_size");
-  f.in.size(&ModelSpec::heads, "num_attention_heads");
-  latent_sizes(f);
-  f.in.size(&ModelSpec::ffn, "intermediate_size");
-  f.in.size(&ModelSpec::vocab, "vocab_size");
-  tied(f, false);
-  if (!f.in.absent("max_position_embeddings")) f.context = f.in.number("max_position_embeddings", "longest sequence", 0, "not stated");
+  const bool latent = f.in.text_or("model_type", "") != "deepseek";
+  if (latent) {
+    f.in.size(&ModelSpec::layers, "num_hidden_layers");
+    f.in.size(&ModelSpec::hidden, "hidden_size");
+    f.in.size(&ModelSpec::heads, "num_attention_heads");
+    latent_sizes(f);
+    f.in.size(&ModelSpec::ffn, "intermediate_size");
+    f.in.size(&ModelSpec::vocab, "vocab_size");
+    tied(f, false);
+    if (!f.in.absent("max_position_embeddings")) f.context = f.in.number("max_position_embeddings", "longest sequence", 0, "not stated");
+  } else {
+    llama_sizes(f, {}, false);
+  }
   silu(f);
   f.in.only("attention_bias", false, kNoBias);
-  const json* depths = f.in.value("num_nextn_predict_layers");
-  if (depths && *depths == 0)
-    f.in.recognise("num_nextn_predict_layers", "no module of multi-token prediction");
-  else if (depths)
-    f.in.size(&ModelSpec::mtp_layers, "num_nextn_predict_layers", 1, kUsualDepths);
+  count(f, &ModelSpec::mtp_layers, "num_nextn_predict_layers", "no module of multi-token prediction");
+  const bool experts = deepseek_experts(f);
+  const bool sigmoid = f.in.text_or("scoring_func", "softmax") == "sigmoid";
+  if (!f.in.absent("scoring_func")) f.in.recognise("scoring_func", "how the router scores experts");
+  f.model.architecture = !latent ? (experts ? "deepseek-moe" : "llama") : !experts ? "latent" : sigmoid ? "deepseek3" : "deepseek2";
 }
 
 void mpt(Family& f) {
@@ -300,7 +323,7 @@ void mamba_ssm(Family& f) {
 const std::map<std::string, void (*)(Family&)>& families() {
   static const std::map<std::string, void (*)(Family&)> all{{"gpt2", gpt2},   {"llama", llama}, {"mistral", mistral}, {"qwen2", qwen2},
                                                             {"qwen3", qwen3}, {"gemma", gemma}, {"gemma2", gemma2},   {"mpt", mpt},
-                                                            {"deepseek_v2", deepseek}, {"deepseek_v3", deepseek}, {"kimi_k2", deepseek},
+                                                            {"deepseek", deepseek}, {"deepseek_v2", deepseek}, {"deepseek_v3", deepseek}, {"kimi_k2", deepseek},
                                                             {"mamba", mamba}, {"mamba2", mamba2}, {kUntypedMamba, mamba_ssm}};
   return all;
 }

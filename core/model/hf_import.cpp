@@ -65,7 +65,8 @@ ImportResult import_hf_config(const std::string& text, const std::string& where)
     result.model_type = reader.text_or("model_type", "");
     const bool untyped = result.model_type.empty() && file.root().contains("ssm_cfg");
     if (untyped) result.model_type = kUntypedMamba;
-    if (has_experts(file.root()) || !read_hf_family(result.model_type, reader, result.model, result.context)) {
+    const bool known = read_hf_family(result.model_type, reader, result.model, result.context);
+    if (!known || (has_experts(file.root()) && result.model.experts == 0)) {
       refuse_type(file.root(), result.model_type, reader);
       return result;
     }

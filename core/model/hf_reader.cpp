@@ -24,7 +24,10 @@ const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},        {&ModelSpec::h
                        {&ModelSpec::ssm_state, "state per channel (N)"}, {&ModelSpec::ssm_conv, "taps of the convolution (Kw)"},
                        {&ModelSpec::ssm_expand, "channels / hidden size (e)"}, {&ModelSpec::ssm_dt_rank, "rank of the step size (Rd)"},
                        {&ModelSpec::ssm_head_dim, "channels of a head (P)"}, {&ModelSpec::ssm_groups, "groups (Gs)"},
-                       {&ModelSpec::ssm_chunk, "tokens of a chunk (Q)"}};
+                       {&ModelSpec::ssm_chunk, "tokens of a chunk (Q)"},
+                       {&ModelSpec::experts, "experts (X)"}, {&ModelSpec::experts_per_token, "experts per token (K)"},
+                       {&ModelSpec::expert_ffn, "FFN size of an expert (Fx)"}, {&ModelSpec::shared_experts, "shared experts"},
+                       {&ModelSpec::dense_layers, "dense layers first"}};
 
 // Parts of key names, and why what they say does not change the model's sizes or ops.
 struct Reason {
@@ -50,6 +53,12 @@ const Reason kReasons[] = {
     {"cache", "inference only"},
     {"alibi", "a constant"},
     {"norm_type", "which kernel normalises"},
+    {"aux_loss", "a constant"},
+    {"seq_aux", "how the balance of experts is judged changes no size"},
+    {"norm_topk_prob", "whether the weights of a token's experts add up to one changes no size"},
+    {"ep_size", "parallelism is set apart"},
+    {"n_group", "which experts may be picked together changes no size"},
+    {"topk_", "which experts may be picked together changes no size"},
     {"verbose", "what a call prints"},
     {"pretraining_tp", "parallelism is set apart"},
     {"tokenizer", "the vocabulary size decides"},

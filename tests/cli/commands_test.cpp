@@ -113,7 +113,7 @@ void CommandsTest::presets_json() {
   for (const QJsonValue& preset : list) {
     for (const char* key : {"layers", "hidden", "vocab"}) QVERIFY2(preset[key].toInt() > 0, key);
     if (preset["ssm_state"].toInt() == 0)
-      for (const char* key : {"heads", "kv_heads", "head_dim", "ffn"}) QVERIFY2(preset[key].toInt() > 0, key);
+      for (const char* key : {"heads", "kv_heads", "head_dim", preset["experts"].toInt() > 0 ? "expert_ffn" : "ffn"}) QVERIFY2(preset[key].toInt() > 0, key);
     QVERIFY(!preset["parameters"]["formula"].toString().isEmpty());
     if (preset["published_exact"].toBool()) QCOMPARE(number(preset["parameters"]), preset["published_parameters"].toDouble());
     else QVERIFY(qAbs(number(preset["parameters"]) / preset["published_parameters"].toDouble() - 1) < 0.02);

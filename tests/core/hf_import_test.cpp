@@ -63,6 +63,11 @@ class HfImportTest : public QObject {
     QTest::newRow("mamba-2.8b") << "mamba-2.8b" << "mamba" << qint64(2768345600);  // as its authors' code writes it
     QTest::newRow("mamba2-130m") << "mamba2-130m" << "mamba2" << qint64(128989632);
     QTest::newRow("mamba2-2.7b") << "mamba2-2.7b" << "mamba2" << qint64(2702599680);
+    // The file brings the module of multi-token prediction, which the published count is without.
+    QTest::newRow("deepseek-v3") << "" << "deepseek3" << qint64(671026419200 + 11507286272 + 2 * 7168LL * 7168 + 3 * 7168);
+    QTest::newRow("deepseek-v2-lite") << "deepseek-v2-lite" << "deepseek2" << qint64(15706484224);
+    QTest::newRow("deepseek-moe-16b") << "deepseek-moe-16b" << "deepseek-moe" << qint64(16375728128);
+    QTest::newRow("kimi-k2") << "kimi-k2" << "deepseek3" << qint64(1026408232448);
     QTest::newRow("mpt-7b") << "" << "mpt" << qint64(6649286656);  // safetensors total of mosaicml/mpt-7b
   }
   void families() {
@@ -149,6 +154,7 @@ class HfImportTest : public QObject {
     model = imported(object).model;
     QCOMPARE(model.q_rank, int64_t{0});
     QCOMPARE(model.mtp_layers, int64_t{0});
+    QCOMPARE(imported(config("deepseek-v3")).name, std::string("DeepSeek-V3"));
     QCOMPARE(model.kv_heads, int64_t{128});
   }
 
@@ -162,8 +168,8 @@ class HfImportTest : public QObject {
       QTest::newRow(name) << file << key << value << what << accepted;
     };
     const QJsonValue removed(QJsonValue::Undefined);
-    row("no type", "llama3-8b", "model_type", removed, "\"model_type\" is missing", "one of deepseek_v2, deepseek_v3, gemma, gemma2, gpt2");
-    row("type is a number", "llama3-8b", "model_type", 7, "\"model_type\" is missing or not a text", "one of deepseek_v2");
+    row("no type", "llama3-8b", "model_type", removed, "\"model_type\" is missing", "one of deepseek, deepseek_v2, deepseek_v3, gemma, gemma2, gpt2");
+    row("type is a number", "llama3-8b", "model_type", 7, "\"model_type\" is missing or not a text", "one of deepseek");
     row("mixer", "mamba2-2.7b", "ssm_cfg", QJsonObject{{"layer", "Mamba3"}}, "the mixer \"Mamba3\" has no block", "Mamba1 or Mamba2");
     row("attention among mixers", "mamba2-2.7b", "attn_layer_idx", QJsonArray{9}, "some layers are attention", "an empty list");
     row("channels", "mamba-130m", "intermediate_size", 1000, "\"intermediate_size\" is not expand x hidden size", "1536");
@@ -186,6 +192,8 @@ class HfImportTest : public QObject {
     row("biases", "llama3-8b", "attention_bias", true, "\"attention_bias\" is true", "false");
     row("flag is a number", "llama3-8b", "tie_word_embeddings", 1, "\"tie_word_embeddings\" is 1", "true or false");
     row("layer types", "gemma2-9b", "layer_types", QJsonArray{"full_attention"}, "do not alternate", "sliding_attention, full_attention");
+    row("experts every other layer", "deepseek-v3", "moe_layer_freq", 2, "have no blocks in this family", "1");
+    row("experts per token missing", "deepseek-v3", "num_experts_per_tok", removed, "\"num_experts_per_tok\", the experts per token (K), is missing", "a whole number");
     row("mpt with biases", "mpt-7b", "no_bias", false, "combination of biases and positions", "ALiBi without biases");
     row("cross attention", "gpt2-xl", "add_cross_attention", true, "attention to an encoder", "false");
   }
