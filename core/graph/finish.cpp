@@ -7,6 +7,9 @@
 namespace shardscape {
 namespace {
 
+constexpr int64_t kQuantizeFlops = 2;   // per element: largest absolute value, scaling
+constexpr int64_t kQuantizedCopies = 2; // written: one scaled along the contraction at hand, one along that of the weight gradient
+
 void drop_unused(Segment& s) {
   std::vector<bool> wanted(s.tensors.size(), false), keep(s.ops.size(), false);
   auto want = [&](TensorId id) {
@@ -80,6 +83,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
   switch (op.kind) {
     case OpKind::AllReduce: case OpKind::AllGather: case OpKind::ReduceScatter: case OpKind::AllToAll: case OpKind::Slice:
     case OpKind::Optimizer: return;
+    case OpKind::Quantize: op.flops = Expr(kQuantizeFlops) * local_elements(s.tensor(op.inputs[0])); break;
     case OpKind::Einsum: op.flops = Expr(2) * index_space(s, op); break;
     case OpKind::Attention: {
       // Forward: scores and values. Backward: scores again, then four products (Dao et al., arXiv 2205.14135, alg. 4).
@@ -113,14 +117,14 @@ void count_bytes(const Segment& s, Op& op) {
     if (lookup && t.role == TensorRole::Parameter)  // rows of the tokens only
       op.read_bytes += op.kind == OpKind::Embed ? local_bytes(s.tensor(op.outputs[0])) : local_size(s.tensor(op.inputs[0]), 1) * local_size(t, 1) * Expr(dtype_bytes(t.dtype));
     else
-      op.read_bytes += local_bytes(t);
+      op.read_bytes += t.role == TensorRole::Parameter && is_quantized(op.compute) ? local_elements(t) * dtype_size(op.compute) : local_bytes(t);
   }
   for (TensorId id : written) {
     const Tensor& t = s.tensor(id);
     Expr bytes = local_bytes(t);
     if (op.kind == OpKind::Embed && t.role == TensorRole::ParameterGradient)
       bytes = local_elements(s.tensor(op.inputs[0])) * Expr(dtype_bytes(t.dtype));
-    op.written_bytes += bytes;
+    op.written_bytes += op.kind == OpKind::Quantize ? Expr(kQuantizedCopies) * bytes : bytes;
     // Gradients of parameters accumulate over microbatches.
     if (t.role == TensorRole::ParameterGradient) op.read_bytes += bytes;
   }

@@ -12,9 +12,10 @@ enum class OpKind : uint8_t {
   BiasAdd,
   ReduceMax, SumExp, Pick, Nll,                              // vocabulary-parallel loss, in pieces
   AllReduce, AllGather, ReduceScatter, AllToAll, Slice,      // redistributions
-  Optimizer
+  Optimizer,
+  Quantize                                                   // in front of matrix products in fewer bits
 };
-inline constexpr int kOpKindCount = 25;
+inline constexpr int kOpKindCount = 26;
 std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gather": what reports print
 std::string_view template_name(OpKind kind);  // "einsum": what block templates and kernel profiles write
 std::optional<OpKind> op_kind_from_name(std::string_view name);  // what block templates write: "einsum", "rms_norm"

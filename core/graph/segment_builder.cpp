@@ -67,6 +67,7 @@ TensorId SegmentBuilder::add_tensor(std::string name, std::vector<Axis> axes, Pl
 OpId SegmentBuilder::add_op(Op op) {
   const OpId id = static_cast<OpId>(segment_.ops.size());
   op.name = unique(op_names_, op.name);
+  if (!is_quantized(op.compute)) op.compute = structure_.dtype;
   for (TensorId out : op.outputs) tensor(out).producer = id;
   segment_.ops.push_back(std::move(op));
   return id;
@@ -226,6 +227,26 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
   }
   moved_.push_back({key, at});
   return at;
+}
+
+TensorId SegmentBuilder::quantize(TensorId from, Phase phase, int block) {
+  const Tensor source = tensor(from);
+  const TensorId result = add_tensor(source.name + ".quantized", source.axes, source.placement, structure_.compute, source.role);
+  tensor(result).role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
+  tensor(result).gradient_of = source.gradient_of;
+  Op op;
+  op.kind = OpKind::Quantize;
+  op.phase = phase;
+  op.block = block;
+  op.inputs = {from};
+  op.outputs = {result};
+  std::string letters;
+  for (size_t d = 0; d < source.axes.size(); ++d) letters += static_cast<char>('a' + d);
+  op.spec = OpSpec{{letters}, letters}.text();
+  op.name = tensor(result).name;
+  op.label = "Quantize";
+  add_op(std::move(op));
+  return result;
 }
 
 TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,

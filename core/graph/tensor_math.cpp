@@ -42,7 +42,7 @@ Expr local_elements(const Tensor& tensor) {
   return out;
 }
 
-Expr local_bytes(const Tensor& tensor) { return local_elements(tensor) * Expr(dtype_bytes(tensor.dtype)); }
+Expr local_bytes(const Tensor& tensor) { return local_elements(tensor) * dtype_size(tensor.dtype); }
 
 std::string local_shape_text(const Tensor& tensor) {
   std::string out = "[";
@@ -59,7 +59,7 @@ Expr collective_elements(const Segment& segment, const Op& op) {
 }
 
 Expr collective_bytes(const Segment& segment, const Op& op) {
-  return collective_elements(segment, op) * Expr(dtype_bytes(segment.tensor(op.inputs[0]).dtype));
+  return collective_elements(segment, op) * dtype_size(segment.tensor(op.inputs[0]).dtype);
 }
 
 }  // namespace shardscape

@@ -49,6 +49,14 @@ nlohmann::ordered_json notes_of(const Report& report) {
   if (report.graph().structure.sync == SyncStrategy::Fsdp1)
     notes.push_back("FSDP: a layer's parameters are gathered before its forward and again before its backward, one layer "
                     "ahead at most; embedding and head are gathered together, and reduced after the last backward.");
+  if (is_quantized(report.graph().structure.compute))
+    notes.push_back("Matrix products in " + std::string(dtype_name(report.graph().structure.compute)) + " carry plain num_ops: peak-perf of "
+                    "system.json is the 16-bit peak and holds for them too. Bytes of tensors include their scales.");
+  if (uses_host(report))
+    notes.push_back("Offload: memory nodes move tensor_size bytes between a device and its host, in one chain with the communication; "
+                    "memory.json gives every rank " + std::to_string(static_cast<int>(kHostGbps)) + " GB/s and " +
+                    std::to_string(static_cast<int>(kHostLatencyNs)) + " ns, assumed. The host's own optimizer step takes no time in the "
+                    "trace. These bundles keep the rules of the schema but have not been run in ASTRA-sim.");
   if (report.ranks == 1) notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
   return notes;
 }

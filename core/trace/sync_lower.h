@@ -51,6 +51,8 @@ class SyncLowering {
   uint32_t add_op(TraceOp op);
   uint32_t add_gather(int64_t shard, const std::string& number);
   uint32_t add_reduction(const GradReduction& r, const std::string& place);
+  uint32_t update();          // the optimizer; returns its last node
+  uint32_t update_on_host();
   void depend_on_gradients();
   int64_t value(const Expr& expr, const std::string& what) const;
 

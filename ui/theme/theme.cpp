@@ -158,6 +158,7 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::Scale:
     case OpKind::Add:
     case OpKind::BiasAdd:
+    case OpKind::Quantize:
     case OpKind::Optimizer: return c.runtime;
   }
   return c.runtime;
