@@ -217,9 +217,10 @@ class ShapeBuilder {
     const bool groups = graph_.structure.recompute_groups;
     const std::string name = groups ? "recomputed in one group" : "recomputed in one " + segment.name;
     const Expr copies = counts_replayed(graph_) ? Expr(layers_replayed_symbol(graph_, kind)) : Expr(1);
+    const Expr inner = groups ? Expr(inner_replayed_symbol(graph_, kind)) : Expr();
     for (const SavedStorage& s : segment.replayed)
-      part(MemoryCategory::Activations, name, copies * segment.storages[static_cast<size_t>(s.storage)].bytes);
-    if (groups) part(MemoryCategory::Activations, name, Expr(inner_replayed_symbol(graph_, kind)) * local_bytes(segment.tensor(segment.input)));
+      part(MemoryCategory::Activations, name, (holds_input(segment, s.storage) ? copies - inner : copies) * segment.storages[static_cast<size_t>(s.storage)].bytes);
+    if (groups) part(MemoryCategory::Activations, name, inner * local_bytes(segment.tensor(segment.input)));
   }
 
   // Every chunk passes the residual stream on and its gradient back, once per microbatch; the ends of the model do one.

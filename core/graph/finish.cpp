@@ -142,8 +142,9 @@ std::vector<SavedStorage> collect_saved(const Segment& s, Keeps keeps, std::vect
       if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient || t.role == TensorRole::Gradient) continue;
       if (t.producer >= s.backward_begin) {  // gathered or computed again: what it was made from is kept
         const Op& maker = s.op(t.producer);
-        if (replays && maker.phase == Phase::Recompute && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
-          replays->push_back({t.storage, maker.forward});
+        const bool again = maker.phase == Phase::Recompute || maker.scope == OpScope::Checkpoint;
+        if (replays && again && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
+          replays->push_back({t.storage, s.ops[i].forward});
         continue;
       }
       OpId saver = s.ops[i].forward >= 0 ? s.ops[i].forward : t.producer;

@@ -133,6 +133,8 @@ struct Segment {
 bool runs(const Op& op, Keeps keeps);
 // What such a layer keeps. Recompute on the whole is Keeps::Input, its absence Keeps::Activations.
 std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps);
+// Whether it is under the input of a layer: as it came, the share of it that is kept, or the whole gathered again.
+bool holds_input(const Segment& segment, StorageId storage);
 // The tensor of the forward that this one stands for, itself otherwise.
 TensorId first_self(const Segment& segment, TensorId id);
 

@@ -373,6 +373,26 @@ class GraphTest : public QObject {
     }
   }
 
+  // Only the first layer of a group keeps its share of an input, and gathers it.
+  void distributedCheckpointsOfGroups() {
+    Design d = preset_design("llama3-8b", 2, 1, 1);
+    d.model.layers = 10;
+    d.workload.seq = 4096;
+    d.workload.recompute = Recompute::Full;
+    d.workload.recompute_num_layers = 4;
+    const auto whole = make_report(d);
+    d.workload.distribute_saved_activations = true;
+    const auto r = make_report(d);
+    const auto bytes = [](const Report& of) { return of.stages[0].memory[static_cast<size_t>(MemoryCategory::Activations)].value; };
+    const Wide input = Wide(2) * 4096 * 4096;
+    // 3 shares instead of 3 inputs; the gathered one is there while its group is replayed.
+    QVERIFY2(bytes(*r) == bytes(*whole) - 3 * input / 2 + input, to_string(bytes(*r) - bytes(*whole)).c_str());
+    Wide gathers = 0;
+    for (const CollectiveValue& c : r->stages[0].collectives)
+      if (c.phase == Phase::Backward && c.op == "all_gather") gathers += c.count.value;
+    QVERIFY(gathers == 3 * r->microbatches);
+  }
+
   // What goes and what is replayed, per layer of Llama 3 8B, from the recorded list of what a layer keeps.
   void recomputedModules_data() {
     QTest::addColumn<QByteArray>("modules");
