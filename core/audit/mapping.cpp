@@ -120,6 +120,9 @@ class Mapper {
   void memory_saving() {
     const std::string text = ledger_.text({"recompute"}).value_or(ledger_.flag("gradient_checkpointing") ? "full" : "none");
     ledger_.ignore({"gradient_checkpointing"});
+    if (const auto method = ledger_.text({"recompute_method"})) ledger_.set("recompute_method", *method, "recompute_method");
+    if (const auto number = ledger_.integer({"recompute_num_layers"})) ledger_.set("recompute_num_layers", *number, "recompute_num_layers");
+    if (const auto modules = ledger_.text({"recompute_modules"})) ledger_.set("recompute_modules", *modules, "recompute_modules");
     ledger_.set("recompute", text.substr(0, text.find(' ')), r_.field("config.recompute") ? "recompute" : "gradient_checkpointing", "none");
     if (ledger_.flag("distribute_saved_activations"))
       ledger_.set("distribute_saved_activations", "true", "distribute_saved_activations", "false");

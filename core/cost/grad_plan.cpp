@@ -81,13 +81,32 @@ std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool
   return reductions_of(graph, stage_params(graph, first, last, has_layers), first != last);
 }
 
+Expr quantized_weight_bytes(const Graph& graph, bool first, bool last, bool has_layers) {
+  constexpr int64_t kCopies = 2;
+  if (graph.structure.sync == SyncStrategy::Fsdp1) return {};
+  Expr elements;
+  for (const StageParam& p : stage_params(graph, first, last, has_layers))
+    if (p.param->quantized) elements += p.count * local_elements(p.segment->tensor(p.param->tensor));
+  return elements * Expr(kCopies) * dtype_size(graph.structure.compute);
+}
+
 OptimizerCost optimizer_cost(const Graph& graph, bool first, bool last, bool has_layers) {
+  const Structure& s = graph.structure;
   const Expr parameters = stage_sync(graph, first, last, has_layers).owned;
   // FSDP keeps its shards in float32 and casts what it gathers.
-  const bool master = dtype_bytes(graph.structure.dtype) < 4 && !is_fsdp(graph.structure.sync);
-  const int64_t weight = master ? dtype_bytes(graph.structure.dtype) : 4, grad = dtype_bytes(graph.structure.grad_dtype);
-  const int64_t states = master ? 12 : 8;  // moments, and master weights beside 16-bit parameters
-  return {parameters * Expr(12), parameters * Expr(grad + states + (master ? 0 : 4)), parameters * Expr(states + weight)};
+  const bool fsdp = is_fsdp(s.sync), master = dtype_bytes(s.dtype) < 4 && !fsdp && s.master_weights;
+  const Expr weight(fsdp ? 4 : dtype_bytes(s.dtype)), grad(dtype_bytes(s.grad_dtype));
+  const Expr states = Expr(2) * dtype_size(s.moment_dtype) + Expr(master ? 4 : 0);
+  const Expr copies = quantized_weight_bytes(graph, first, last, has_layers);
+  const Expr quantized_from = copies.is_zero() ? Expr() : copies * Expr(dtype_bytes(s.dtype)) / (Expr(2) * dtype_size(s.compute));
+  return {parameters * Expr(12), parameters * (grad + states + (master ? Expr() : weight)) + quantized_from, parameters * (states + weight) + copies};
+}
+
+OffloadedStep offloaded_step(const Graph& graph, bool first, bool last, bool has_layers) {
+  const Structure& s = graph.structure;
+  const bool fsdp = is_fsdp(s.sync);  // its shards and their gradients are float32
+  const Expr parameters = stage_sync(graph, first, last, has_layers).owned;
+  return {parameters * Expr(fsdp ? 4 : dtype_bytes(s.grad_dtype)), parameters * Expr(fsdp ? 4 : dtype_bytes(s.dtype))};
 }
 
 }  // namespace shardscape

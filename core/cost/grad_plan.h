@@ -32,11 +32,24 @@ std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool
 // Of these parameters: ends says that tied ones live on the other end of the pipeline too.
 std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params, bool ends);
 
-// Adam on fp32 master weights and moments (Kingma and Ba, arXiv 1412.6980, algorithm 1): per parameter 12 FLOPs.
+// Quantized copies of the weights on one rank: one for the forward, one scaled along the other dimension (or transposed) for
+// the input gradient, made once a step and kept (Transformer Engine's weight cache). FSDP quantizes what it has gathered
+// every time instead.
+Expr quantized_weight_bytes(const Graph& graph, bool first, bool last, bool has_layers);
+
+// Adam (Kingma and Ba, arXiv 1412.6980, algorithm 1): per parameter 12 FLOPs in float32, whatever its states are kept in.
+// After it the weights are quantized.
 struct OptimizerCost {
   Expr flops, read_bytes, written_bytes;  // per rank and step
 };
 OptimizerCost optimizer_cost(const Graph& graph, bool first, bool last, bool has_layers);
+
+// Where the host updates the parameters: what it is sent, and what it sends back, of the part that the rank owns (Ren et al.,
+// arXiv 2101.06840, section 4.1).
+struct OffloadedStep {
+  Expr gradient_bytes, parameter_bytes;
+};
+OffloadedStep offloaded_step(const Graph& graph, bool first, bool last, bool has_layers);
 
 // Parameters of one rank of such a stage, tied ones that meet on it counted once; before data parallelism shards them.
 Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers);

@@ -35,13 +35,9 @@ Symbol layers_symbol(const Graph& graph, const char* name, int kind) {
   return Symbol::intern(one_kind ? name : name + std::to_string(kind));
 }
 
-std::string keeps_letter(Keeps keeps) {
-  switch (keeps) {
-    case Keeps::Activations: return "a";
-    case Keeps::Input: return "c";
-    case Keeps::Nothing: return "i";
-  }
-  return "";
+std::string class_letters(LayerClass of) {
+  const char* const letter = of.keeps == Keeps::Activations ? "a" : of.keeps == Keeps::Input ? "c" : "i";
+  return std::string(letter) + (of.offloaded ? "o" : "");
 }
 
 bool is_loss(OpKind kind) {
@@ -67,19 +63,24 @@ class ShapeBuilder {
       }
       for (const Op& op : segment.ops) {
         Expr count;
-        for (Keeps keeps : layer_keeps(graph.structure))
-          if (runs(op, keeps)) count += Expr(layer_count_symbol(graph, kind, keeps));
+        for (LayerClass of : layer_classes(graph.structure))
+          if (runs(op, of.keeps)) count += Expr(layer_count_symbol(graph, kind, of));
         work(segment, op, microbatches() * (op.scope == OpScope::Always ? part.count : count));
       }
-      for (Keeps keeps : layer_keeps(graph.structure))
-        saved(segment, keeps, chunks ? Expr(layers_in_flight_symbol(graph, kind, keeps)) : in_flight() * Expr(layer_count_symbol(graph, kind, keeps)));
+      for (LayerClass of : layer_classes(graph.structure)) {
+        const Expr count(layer_count_symbol(graph, kind, of)), copies = chunks ? Expr(layers_in_flight_symbol(graph, kind, of)) : in_flight() * count;
+        if (of.offloaded)
+          offloaded(segment, kind, of, count, copies);
+        else
+          saved(segment, of.keeps, copies);
+      }
       replayed(segment, kind);
     }
     transfers();
     reductions();
     for (auto& [key, row] : flops_) shape_.flops.push_back(std::move(row));
     const OptimizerCost adam = optimizer_cost(graph_, first, last, has_layers);
-    shape_.flops.push_back({OpKind::Optimizer, Phase::Step, adam.flops, adam.flops});
+    if (!graph.structure.offload_optimizer) shape_.flops.push_back({OpKind::Optimizer, Phase::Step, DType::FP32, adam.flops, adam.flops});
     for (auto& [key, row] : collectives_) shape_.collectives.push_back(std::move(row));
     std::vector<Expr> all;
     for (const Expr* e : shape_.expressions()) all.push_back(*e);
@@ -119,10 +120,23 @@ class ShapeBuilder {
         part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
         part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)), sync.buffers * Expr(dtype_bytes(s.grad_dtype)));
       }
-      if (dtype_bytes(s.dtype) < 4) part(MemoryCategory::Optimizer, "master weights, float32", (sharded ? sync.owned : sync.owned - wide) * Expr(4));
+      part(MemoryCategory::Parameters, "quantized weights, " + std::string(dtype_name(s.compute)), quantized_weight_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
+      if (dtype_bytes(s.dtype) < 4 && s.master_weights) optimizer_state("master weights, float32", (sharded ? sync.owned : sync.owned - wide) * Expr(4));
     }
-    part(MemoryCategory::Optimizer, "first moment, float32", sync.owned * Expr(4));
-    part(MemoryCategory::Optimizer, "second moment, float32", sync.owned * Expr(4));
+    const std::string moment(dtype_name(s.moment_dtype));
+    optimizer_state("first moment, " + moment, sync.owned * dtype_size(s.moment_dtype));
+    optimizer_state("second moment, " + moment, sync.owned * dtype_size(s.moment_dtype));
+    if (!s.offload_optimizer) return;
+    const OffloadedStep step = offloaded_step(graph_, shape_.first, shape_.last, shape_.has_layers);
+    host(Phase::Step, "store", "gradients", Expr(1), step.gradient_bytes);
+    host(Phase::Step, "load", "parameters", Expr(1), step.parameter_bytes);
+  }
+
+  void optimizer_state(const std::string& name, const Expr& bytes) {
+    if (graph_.structure.offload_optimizer)
+      shape_.host_memory.push_back({name, bytes});
+    else
+      part(MemoryCategory::Optimizer, name, bytes);
   }
 
   // Parameters that stay in float32 beside 16-bit ones. Where states are sharded, theirs are not told from the others': a
@@ -174,7 +188,7 @@ class ShapeBuilder {
       const Expr elements = collective_elements(segment, op);
       collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group), group_size(op.group), t.dtype, times, times * elements);
     } else if (!op.flops.is_zero()) {
-      FlopsRow& row = flops_.try_emplace({op.phase, op.kind}, FlopsRow{op.kind, op.phase, {}, {}}).first->second;
+      FlopsRow& row = flops_.try_emplace({op.phase, op.kind, op.compute}, FlopsRow{op.kind, op.phase, op.compute, {}, {}}).first->second;
       row.counted += times * op.flops;
       row.useful += times * op.useful_flops;
     }
@@ -185,7 +199,7 @@ class ShapeBuilder {
     CollectiveRow& row = collectives_.try_emplace({phase, op, group, dtype}, CollectiveRow{phase, op, group, size, dtype, {}, {}, {}}).first->second;
     row.count += count;
     row.elements += elements;
-    row.bytes += elements * Expr(dtype_bytes(dtype));
+    row.bytes += elements * dtype_size(dtype);
   }
 
   void saved(const Segment& segment, Keeps keeps, const Expr& copies) {
@@ -198,15 +212,33 @@ class ShapeBuilder {
     }
   }
 
+  // Stored after the forward of the layer and loaded before its backward, in every microbatch.
+  void offloaded(const Segment& segment, int kind, LayerClass of, const Expr& count, const Expr& copies) {
+    Expr bytes;
+    for (const SavedStorage& s : saved_by(segment, of.keeps)) bytes += segment.storages[static_cast<size_t>(s.storage)].bytes;
+    part(MemoryCategory::Activations, "offloaded, in transit", Expr(layers_in_transit_symbol(graph_, kind, of)) * bytes);
+    shape_.host_memory.push_back({"activations of " + segment.name, copies * bytes});
+    host(Phase::Forward, "store", "activations", microbatches() * count, bytes);
+    host(Phase::Backward, "load", "activations", microbatches() * count, bytes);
+  }
+
+  void host(Phase phase, const char* op, const char* what, const Expr& count, const Expr& bytes) {
+    auto it = std::find_if(shape_.host.begin(), shape_.host.end(), [&](const HostRow& r) { return r.phase == phase && r.op == op && r.what == what; });
+    if (it == shape_.host.end()) it = shape_.host.insert(it, HostRow{phase, op, what, {}, {}});
+    it->count += count;
+    it->bytes += count * bytes;
+  }
+
   // The backward makes activations again: of one layer at a time, or of a group of layers, whose inner inputs are results
   // of the replay.
   void replayed(const Segment& segment, int kind) {
     const bool groups = graph_.structure.recompute_groups;
     const std::string name = groups ? "recomputed in one group" : "recomputed in one " + segment.name;
     const Expr copies = counts_replayed(graph_) ? Expr(layers_replayed_symbol(graph_, kind)) : Expr(1);
+    const Expr inner = groups ? Expr(inner_replayed_symbol(graph_, kind)) : Expr();
     for (const SavedStorage& s : segment.replayed)
-      part(MemoryCategory::Activations, name, copies * segment.storages[static_cast<size_t>(s.storage)].bytes);
-    if (groups) part(MemoryCategory::Activations, name, Expr(inner_replayed_symbol(graph_, kind)) * local_bytes(segment.tensor(segment.input)));
+      part(MemoryCategory::Activations, name, (holds_input(segment, s.storage) ? copies - inner : copies) * segment.storages[static_cast<size_t>(s.storage)].bytes);
+    if (groups) part(MemoryCategory::Activations, name, inner * local_bytes(segment.tensor(segment.input)));
   }
 
   // Every chunk passes the residual stream on and its gradient back, once per microbatch; the ends of the model do one.
@@ -244,7 +276,7 @@ class ShapeBuilder {
 
   const Graph& graph_;
   StageShape shape_;
-  std::map<std::pair<Phase, OpKind>, FlopsRow> flops_;
+  std::map<std::tuple<Phase, OpKind, DType>, FlopsRow> flops_;
   std::map<std::tuple<Phase, std::string, std::string, DType>, CollectiveRow> collectives_;
 };
 
@@ -305,17 +337,23 @@ std::string_view memory_category_label(MemoryCategory category) { return kCatego
 Symbol stage_layers_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Ls", kind); }
 Symbol end_in_flight_symbol(bool head) { return Symbol::intern(head ? "nfh" : "nfe"); }
 
-std::vector<Keeps> layer_keeps(const Structure& structure) {
-  if (structure.recompute_block) return {Keeps::Input, Keeps::Activations};
-  if (structure.recompute_groups) return {Keeps::Input, Keeps::Nothing};
-  return {structure.recompute == Recompute::Full ? Keeps::Input : Keeps::Activations};
+std::vector<LayerClass> layer_classes(const Structure& structure) {
+  std::vector<LayerClass> out{{structure.recompute == Recompute::Full ? Keeps::Input : Keeps::Activations}};
+  if (structure.recompute_block) out.push_back({Keeps::Activations});
+  if (structure.offload_activations)
+    for (size_t i = 0, n = out.size(); i < n; ++i) out.push_back({out[i].keeps, true});
+  if (structure.recompute_groups) out.push_back({Keeps::Nothing});
+  return out;
 }
 
-Symbol layer_count_symbol(const Graph& graph, int kind, Keeps keeps) {
-  return layers_symbol(graph, (layer_keeps(graph.structure).size() == 1 ? "Ls" : "L" + keeps_letter(keeps)).c_str(), kind);
+Symbol layer_count_symbol(const Graph& graph, int kind, LayerClass of) {
+  return layers_symbol(graph, (layer_classes(graph.structure).size() == 1 ? "Ls" : "L" + class_letters(of)).c_str(), kind);
 }
-Symbol layers_in_flight_symbol(const Graph& graph, int kind, Keeps keeps) {
-  return layers_symbol(graph, ("Lf" + (layer_keeps(graph.structure).size() == 1 ? "" : keeps_letter(keeps))).c_str(), kind);
+Symbol layers_in_flight_symbol(const Graph& graph, int kind, LayerClass of) {
+  return layers_symbol(graph, ("Lf" + (layer_classes(graph.structure).size() == 1 ? "" : class_letters(of))).c_str(), kind);
+}
+Symbol layers_in_transit_symbol(const Graph& graph, int kind, LayerClass of) {
+  return layers_symbol(graph, ("Lt" + class_letters({of.keeps})).c_str(), kind);
 }
 Symbol layers_replayed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lw", kind); }
 Symbol inner_replayed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lv", kind); }
@@ -339,6 +377,9 @@ std::vector<const Expr*> StageShape::expressions() const {
   }
   for (const CollectiveRow& c : collectives)
     for (const Expr* e : {&c.group_size, &c.count, &c.elements, &c.bytes}) out.push_back(e);
+  for (const HostRow& h : host)
+    for (const Expr* e : {&h.count, &h.bytes}) out.push_back(e);
+  for (const MemoryPart& p : host_memory) out.push_back(&p.bytes);
   return out;
 }
 

@@ -18,6 +18,7 @@ std::string_view memory_category_label(MemoryCategory category);  // "Logits and
 struct FlopsRow {
   OpKind kind;
   Phase phase;
+  DType compute;         // in which precision
   Expr counted, useful;  // per rank and step
 };
 
@@ -30,6 +31,14 @@ struct CollectiveRow {
   Expr count;         // per rank and step
   Expr elements;      // of the full buffers, all of them together
   Expr bytes;
+};
+
+// What goes between a device and the memory of its host.
+struct HostRow {
+  Phase phase;
+  std::string op;     // "store": to the host, "load": from it
+  std::string what;   // "activations", "gradients", "parameters"
+  Expr count, bytes;  // per rank and step
 };
 
 struct MemoryPart {          // what a category is made of: by block for activations, by kind for states
@@ -47,6 +56,8 @@ struct StageShape {
   std::vector<MemoryPart> parts[kMemoryCategoryCount];
   std::vector<FlopsRow> flops;
   std::vector<CollectiveRow> collectives;
+  std::vector<HostRow> host;
+  std::vector<MemoryPart> host_memory;  // of one rank, in its host
   std::vector<DerivedSymbol> derived; // defined on the stage's binding before anything is evaluated, in order
   ExprProgram program;               // all of the above in the order of expressions()
   std::vector<const Expr*> expressions() const;
@@ -70,14 +81,17 @@ Symbol stage_layers_symbol(const Graph& graph, int kind);
 // Microbatches whose activations of the embedding (nfe) or the head (nfh) a stage keeps when it keeps most. With virtual
 // stages a chunk has its own number of microbatches in flight, so this is a symbol. Without it is nf.
 Symbol end_in_flight_symbol(bool head);
-// How much layers of one stage keep, where they differ: under block recompute, or in groups of several layers. One entry
-// where all keep alike.
-std::vector<Keeps> layer_keeps(const Structure& structure);
-// How many layers of kind k on a stage keep that much: La all activations, Lc a checkpoint, Li nothing (inside a group);
-// numbered by kind where there are several. Ls where all keep alike.
-Symbol layer_count_symbol(const Graph& graph, int kind, Keeps keeps);
+// How layers of one kind on a stage are treated, where they differ: under block recompute, in groups of several layers, and
+// where some are offloaded. One entry where all are treated alike.
+std::vector<LayerClass> layer_classes(const Structure& structure);
+// How many layers of kind k on a stage are of a class: La keep all activations, Lc a checkpoint, Li nothing (inside a group);
+// with an o behind where that waits on the host, numbered by kind where there are several. Ls where all are alike.
+Symbol layer_count_symbol(const Graph& graph, int kind, LayerClass of);
 // The same times microbatches in flight, with virtual stages: Lfa, Lfc, Lfi, or Lf.
-Symbol layers_in_flight_symbol(const Graph& graph, int kind, Keeps keeps);
+Symbol layers_in_flight_symbol(const Graph& graph, int kind, LayerClass of);
+// Offloaded layers of kind k whose activations are on the device at once, being used or on their way: Lta, Ltc.
+Symbol layers_in_transit_symbol(const Graph& graph, int kind, LayerClass of);
+inline constexpr int64_t kLayersInTransit = 2;  // the one that runs and the one before or after it
 // Layers of kind k whose activations are made again at once: Lw; those of them after the first of their group: Lv. Only
 // where that is not always one layer.
 Symbol layers_replayed_symbol(const Graph& graph, int kind);

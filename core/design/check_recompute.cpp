@@ -45,14 +45,16 @@ void check_modules(Checks& checks) {
                   {set_to("recompute", std::string("selective")), set_to("recompute_modules", names(WorkloadSpec{}.recompute_modules))});
     return;
   }
-  const Fix none = set_to("recompute", std::string("none"));
+  const std::string usual = names(WorkloadSpec{}.recompute_modules);
+  Fix none = set_to("recompute", std::string("none"));
+  if (w.recompute_modules != WorkloadSpec{}.recompute_modules) none = both(std::move(none), set_to("recompute_modules", usual));
   const RecomputeModules there = modules_in(checks.design.model.architecture);
   if (there == RecomputeModules{}) return;  // an architecture that is not known is told elsewhere
   const RecomputeModules useful = w.recompute_modules & there, missing{static_cast<uint16_t>(w.recompute_modules.bits & ~there.bits)};
   const std::string accepted = "any of " + names(there);
   if (w.recompute_modules == RecomputeModules{}) {
     checks.note("recompute_modules", "selective recompute repeats nothing: no module is chosen", accepted,
-                {set_to("recompute_modules", names(WorkloadSpec{}.recompute_modules)), none});
+                {set_to("recompute_modules", usual), none});
   } else if (missing != RecomputeModules{}) {
     checks.note("recompute_modules", "the layers of this model have no " + names(missing), accepted,
                 {useful == RecomputeModules{} ? none : set_to("recompute_modules", names(useful))});

@@ -32,7 +32,9 @@ void check_experts(Checks& checks);      // mixture of experts, and the mesh of 
 void check_pipeline(Checks& checks);     // stages, layers of each, bubble
 void check_interleaving(Checks& checks); // virtual stages
 void check_sync(Checks& checks);         // policy of gradient sync
+void check_precision(Checks& checks);    // quantized products, optimizer states
 void check_recompute(Checks& checks);    // what is made again for the backward
+void check_offload(Checks& checks);      // what waits on the host
 void check_batch(Checks& checks);        // batch into replicas and microbatches
 void check_placement(Checks& checks);    // number of ranks, groups and nodes
 

@@ -29,6 +29,17 @@ void apply_model(Design& design, const ModelSpec& model, const std::string& name
   if (design.model.positions > 0) design.workload.seq = std::min(design.workload.seq, design.model.positions);
 }
 
+DType compute_dtype(const WorkloadSpec& workload) {
+  switch (workload.compute) {
+    case ComputePrecision::Storage: break;
+    case ComputePrecision::FP8: return DType::FP8;
+    case ComputePrecision::FP8Block: return DType::FP8Block;
+    case ComputePrecision::MXFP8: return DType::MXFP8;
+    case ComputePrecision::NVFP4: return DType::NVFP4;
+  }
+  return workload.dtype;
+}
+
 bool apply_preset(Design& design, const std::string& id) {
   const Preset* preset = ModelLibrary::instance().preset(id);
   if (!preset) return false;

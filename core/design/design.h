@@ -17,16 +17,26 @@ enum class Recompute : uint8_t { None, Selective, Full };
 // each by itself, while the others keep everything (Megatron-LM, --recompute-method).
 enum class RecomputeMethod : uint8_t { Uniform, Block };
 
+// In which precision the matrix products of layers run; their results, and all else, stay in the storage type.
+enum class ComputePrecision : uint8_t { Storage, FP8, FP8Block, MXFP8, NVFP4 };
+enum class DispatchPrecision : uint8_t { Same, FP8 };
+
 struct WorkloadSpec {
   int64_t seq = 8192, batch = 64, microbatch = 1;
   DType dtype = DType::BF16;        // parameters, activations
   DType grad_dtype = DType::FP32;   // accumulation and reduction of gradients
+  ComputePrecision compute = ComputePrecision::Storage;
+  DispatchPrecision dispatch_dtype = DispatchPrecision::Same;  // of tokens on their way to experts; they come back as they are
+  bool master_weights = true;       // float32 copies of 16-bit parameters, updated by the optimizer
+  DType moment_dtype = DType::FP32; // of the optimizer's two moments
   int64_t vocab_multiple = 128;     // Vp = align(V, vocab_multiple·tp)
   std::string profile = "flash";    // kernel profile
   Recompute recompute = Recompute::None;
   RecomputeModules recompute_modules{1 << static_cast<int>(RecomputeModule::CoreAttn)};  // of selective recompute
   RecomputeMethod recompute_method = RecomputeMethod::Uniform;                            // of full recompute
   int64_t recompute_num_layers = 1;           // uniform: layers of a group; block: layers that are recomputed
+  bool offload_optimizer = false;             // optimizer states live on the host, which updates the parameters
+  int64_t offload_activations = 0;            // layers of a virtual stage whose activations wait on the host
   bool distribute_saved_activations = false;  // full recompute: every tp rank keeps a share of a layer's input
   bool gathered_logits = false;  // the loss runs on the whole vocabulary on every tp rank
   bool dropout = false;
@@ -56,6 +66,8 @@ struct Design {
 // Where each rank of a valid design stands.
 DeviceMesh device_mesh(const Design& design);
 
+// The precision of products with weights in layers, resolved.
+DType compute_dtype(const WorkloadSpec& workload);
 // What the window opens on: Llama 3 8B on 8 GPUs.
 Design default_design();
 // Takes a model under a name; keeps the rest as apply_preset does.

@@ -34,6 +34,15 @@ inline constexpr Named<DType> kDtypes[] = {
     {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}, {DType::FP32, "fp32", "float32"}};
 inline constexpr Named<DType> kGradDtypes[] = {
     {DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}};
+inline constexpr Named<DType> kMomentDtypes[] = {
+    {DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}, {DType::FP8, "fp8", "float8"}};
+inline constexpr Named<ComputePrecision> kComputes[] = {{ComputePrecision::Storage, "storage", "As stored"},
+                                                        {ComputePrecision::FP8, "fp8", "FP8, a scale per tensor"},
+                                                        {ComputePrecision::FP8Block, "fp8-blockwise", "FP8, blocks of 128"},
+                                                        {ComputePrecision::MXFP8, "mxfp8", "MXFP8, blocks of 32"},
+                                                        {ComputePrecision::NVFP4, "nvfp4", "NVFP4, blocks of 16"}};
+inline constexpr Named<DispatchPrecision> kDispatchDtypes[] = {{DispatchPrecision::Same, "same", "As the activations"},
+                                                               {DispatchPrecision::FP8, "fp8", "FP8"}};
 inline constexpr Named<Recompute> kRecompute[] = {
     {Recompute::None, "none", "None"}, {Recompute::Selective, "selective", "Selective (modules)"}, {Recompute::Full, "full", "Full"}};
 inline constexpr Named<RecomputeMethod> kRecomputeMethods[] = {{RecomputeMethod::Uniform, "uniform", "Uniform (groups of layers)"},
@@ -386,9 +395,24 @@ void add_workload(TableWriter& table) {
   table.choice(named<workload, &W::dtype, kDtypes>(), "dtype", "Data type", choices_of(kDtypes),
                "Type of parameters and activations. The optimizer keeps a float32 master copy of the parameters and "
                "two moments, 12 bytes per parameter.");
+  table.choice(named<workload, &W::compute, kComputes>(), "compute", "Matrix products in", choices_of(kComputes),
+               "Precision of the products with weights in layers; embedding, head, router and attention core stay as stored. Inputs "
+               "are quantized, and only their quantized copies are kept for the weight gradient and gathered under sequence "
+               "parallelism. fp8: a scale per tensor (Transformer Engine, delayed or current scaling). fp8-blockwise: float32 scales, "
+               "1x128 for activations, 128x128 for weights (DeepSeek-V3, arXiv 2412.19437, section 3.3). mxfp8: an E8M0 scale per 32. "
+               "nvfp4: half a byte, an E4M3 scale per 16. Weights keep two quantized copies, for forward and input gradient.");
+  table.choice(named<workload, &W::dispatch_dtype, kDispatchDtypes>(), "dispatch_dtype", "Dispatch type", choices_of(kDispatchDtypes),
+               "Type in which tokens travel to their experts. fp8 halves that all-to-all; the experts' results come back as stored "
+               "(DeepSeek-V3, arXiv 2412.19437, section 3.3.3).");
   table.choice(named<workload, &W::grad_dtype, kGradDtypes>(), "grad_dtype", "Gradient type", choices_of(kGradDtypes),
                "Type in which gradients are accumulated over microbatches and reduced over replicas. bf16 halves both "
                "memory and traffic, at a loss of precision.");
+  table.flag(member<workload, &W::master_weights>(), "master_weights", "Master weights",
+             "Float32 copies of 16-bit parameters that the optimizer updates, 4 bytes per parameter. Without them it updates the "
+             "parameters themselves. Megatron's --main-params-dtype. FSDP and float32 training have them as their parameters.");
+  table.choice(named<workload, &W::moment_dtype, kMomentDtypes>(), "moment_dtype", "Moment type", choices_of(kMomentDtypes),
+               "Type of the optimizer's two moments: 8 bytes per parameter in fp32, 4 in bf16 or fp16 (DeepSeek-V3 keeps bf16), 2 in fp8 "
+               "with a scale per tensor. Megatron's --exp-avg-dtype and --exp-avg-sq-dtype.");
   table.number(member<workload, &W::vocab_multiple>(), "vocab_multiple", "Vocabulary multiple", "", "entries", 1,
                kMaxVocabMultiple,
                "The vocabulary is padded to a multiple of this times tp, so that every rank holds equally many and "
@@ -423,6 +447,13 @@ void add_workload(TableWriter& table) {
   table.flag(member<workload, &W::distribute_saved_activations>(), "distribute_saved_activations", "Distribute checkpoints",
              "Under full recompute without sequence parallelism every tensor-parallel rank keeps 1/tp of a layer's input and "
              "gathers it before the replay: one more all-gather of b S D per layer.");
+  table.flag(member<workload, &W::offload_optimizer>(), "offload_optimizer", "Offload optimizer",
+             "Optimizer states live in host memory and the host updates the parameters (ZeRO-Offload, arXiv 2101.06840; Megatron's "
+             "--optimizer-cpu-offload): every step gradients go out and updated parameters come back.");
+  table.number(member<workload, &W::offload_activations>(), "offload_activations", "Offload activations", "", "layers", 0, kMaxLayers,
+               "The first so many layers of each virtual stage keep what their backward needs in host memory: stored after the "
+               "forward of the layer, loaded again before its backward, one layer ahead (Transformer Engine, CPU offloading). Two "
+               "layers' worth stays on the device, on its way.");
   table.choice(member<workload, &W::profile>(), "profile", "Kernel profile", profiles(),
                "Which kernels run: how ops are fused and what each keeps for its backward. Decides activation memory.");
 }

@@ -11,7 +11,7 @@ std::vector<LayerTreatment> layer_treatments(const WorkloadSpec& workload, int64
   for (int64_t i = 0; i < layers; ++i) {
     const bool recomputed = full && (!block || i < number);
     const int64_t begin = recomputed && !block ? i / number * number : i;
-    out.push_back({recomputed, begin, recomputed && !block ? std::min(begin + number, layers) : i + 1});
+    out.push_back({recomputed, begin, recomputed && !block ? std::min(begin + number, layers) : i + 1, i < workload.offload_activations});
   }
   return out;
 }

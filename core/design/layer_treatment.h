@@ -12,10 +12,11 @@ namespace shardscape {
 struct LayerTreatment {
   bool recomputed = false;
   int64_t begin = 0, end = 1;  // its group; a layer that is not recomputed is alone
+  bool offloaded = false;      // what it keeps waits on the host
 };
 
 // One per layer of a chunk of so many, under full recompute; under any other policy nothing is recomputed as a layer.
-// Megatron-LM, --recompute-method and --recompute-num-layers: counted within each virtual stage.
+// Offloaded are the first ones. Megatron-LM, --recompute-method and --recompute-num-layers: counted within each virtual stage.
 std::vector<LayerTreatment> layer_treatments(const WorkloadSpec& workload, int64_t layers);
 
 }  // namespace shardscape

@@ -21,7 +21,9 @@ std::vector<Problem> validate(const Design& design) {
   check_experts(checks);
   check_pipeline(checks);
   check_interleaving(checks);
+  check_precision(checks);
   check_recompute(checks);
+  check_offload(checks);
   check_batch(checks);
   check_sync(checks);
   check_placement(checks);

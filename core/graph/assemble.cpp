@@ -206,6 +206,33 @@ class Assembler {
     return axes;
   }
 
+  // Products of layers with weights; those that only score experts (their axis is of the weight alone) want full precision.
+  bool quantizes(OpKind kind, const std::vector<TensorId>& operands, const std::vector<Axis>& result) {
+    if (!is_quantized(b_.structure().compute) || kind != OpKind::Einsum || b_.segment().kind != SegmentKind::Layer) return false;
+    const auto weights = std::count_if(operands.begin(), operands.end(), [&](TensorId id) { return b_.tensor(id).role == TensorRole::Parameter; });
+    const bool router = std::any_of(result.begin(), result.end(), [&](Axis axis) {
+      return axis_name(axis) == "experts" && std::any_of(operands.begin(), operands.end(), [&](TensorId id) {
+               const auto& has = b_.tensor(id).axes;
+               return b_.tensor(id).role != TensorRole::Parameter && std::find(has.begin(), has.end(), axis) == has.end();
+             });
+    });
+    return weights == 1 && !router;
+  }
+
+  // A weight is quantized once a step, beside the graph. Data is quantized where it is, before a gather: that moves fewer
+  // bytes; all products that read it share the copy.
+  TensorId quantized_operand(TensorId id, RecomputeModules modules) {
+    if (b_.tensor(id).role == TensorRole::Parameter) {
+      for (Param& param : b_.segment().params) param.quantized = param.quantized || param.tensor == id;
+      return id;
+    }
+    if (const auto it = quantized_.find(id); it != quantized_.end()) return it->second;
+    const TensorId whole = b_.redistribute(id, b_.wished(OpKind::Einsum, b_.tensor(id)), Phase::Forward, "Quantize");
+    const TensorId result = b_.quantize(whole, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1);
+    b_.segment().ops.back().modules = modules;
+    return quantized_[id] = result;
+  }
+
   TensorId op(const OpLine& line, std::vector<TensorId> operands, const std::string& name, const std::string& label,
               RecomputeModules modules) {
     const auto kind = op_kind_from_name(line.callee);
@@ -234,6 +261,9 @@ class Assembler {
     std::vector<Axis> out_axes;
     for (char letter : spec.out) out_axes.push_back(axes.at(letter));
 
+    const bool quantized = quantizes(*kind, operands, out_axes);
+    if (quantized)
+      for (TensorId& id : operands) id = quantized_operand(id, modules);
     MeshAxes partial;
     LetterShards shards;
     if (is_routing(*kind)) {
@@ -253,6 +283,7 @@ class Assembler {
     made.kind = *kind;
     made.block = static_cast<int>(b_.segment().blocks.size()) - 1;
     made.inputs = operands;
+    if (quantized) made.compute = b_.structure().compute;
     // Norms in front of attention and MLP are a module, those of single heads are not.
     made.modules = modules_of(line.callee, modules, out_axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden});
     made.spec = spec.text();
@@ -393,6 +424,7 @@ class Assembler {
 
   SegmentBuilder& b_;
   const ModelLibrary& library_;
+  std::map<TensorId, TensorId> quantized_;
 };
 
 }  // namespace

@@ -60,11 +60,16 @@ Structure structure_of(const Design& design) {
   s.many_microbatch = design.workload.microbatch > 1;
   s.dtype = design.workload.dtype;
   s.grad_dtype = design.workload.grad_dtype;
+  s.compute = compute_dtype(design.workload);
+  s.moment_dtype = design.workload.moment_dtype;
+  s.master_weights = design.workload.master_weights || dtype_bytes(s.dtype) == 4;
   s.recompute = design.workload.recompute;
   if (s.recompute == Recompute::Selective) s.recompute_modules = design.workload.recompute_modules;
   const bool block = design.workload.recompute_method == RecomputeMethod::Block;
   s.recompute_block = s.recompute == Recompute::Full && block;
   s.recompute_groups = s.recompute == Recompute::Full && !block && design.workload.recompute_num_layers > 1;
+  s.offload_optimizer = design.workload.offload_optimizer;
+  s.offload_activations = design.workload.offload_activations > 0;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
   s.split_checkpoints = s.recompute == Recompute::Full && design.workload.distribute_saved_activations && s.tp && !s.sequence_parallel;
   set_sync(design, s);

@@ -11,7 +11,7 @@ std::vector<ChunkLayer> chunk_layers(const Graph& graph, const Design& design, i
     const LayerTreatment& t = treatments[static_cast<size_t>(i)];
     const int kind = graph.layer_kind(first_layer + i, design.model);
     const Keeps keeps = !t.recomputed ? Keeps::Activations : i == t.begin ? Keeps::Input : Keeps::Nothing;
-    out.push_back({1 + kind, keeps, t.begin, t.end, i});
+    out.push_back({1 + kind, keeps, t.begin, t.end, i, t.offloaded && keeps != Keeps::Nothing});
   }
   return out;
 }

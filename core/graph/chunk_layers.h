@@ -12,6 +12,7 @@ struct ChunkLayer {
   Keeps keeps = Keeps::Activations;
   int64_t begin = 0, end = 1;    // the layers of this chunk that are recomputed with it, itself included
   int64_t index = 0;             // in the chunk
+  bool offloaded = false;        // what it keeps waits on the host
   bool recomputed() const { return keeps != Keeps::Activations; }
   bool ends_group() const { return recomputed() && index + 1 == end; }  // its backward starts with the replay of the group
 };

@@ -33,8 +33,9 @@ class Differentiator {
   TensorId gradient_tensor(TensorId of, Placement placement, const std::string& suffix) {
     const Tensor source = s_.tensor(of);
     const bool weight = source.role == TensorRole::Parameter;
+    const DType type = is_quantized(source.dtype) ? b_.structure().dtype : source.dtype;
     const TensorId id = b_.add_tensor(source.name + ".grad" + suffix, source.axes, std::move(placement),
-                                      weight ? b_.structure().grad_dtype : source.dtype,
+                                      weight ? b_.structure().grad_dtype : type,
                                       weight ? TensorRole::ParameterGradient : TensorRole::Gradient);
     b_.tensor(id).gradient_of = of;
     return id;
@@ -90,6 +91,13 @@ class Differentiator {
     return result;
   }
 
+  TensorId quantized(TensorId gradient, int block) {
+    if (is_quantized(s_.tensor(gradient).dtype)) return gradient;
+    const auto [it, fresh] = quantized_.try_emplace(gradient, -1);
+    if (fresh) it->second = b_.quantize(gradient, Phase::Backward, block);
+    return it->second;
+  }
+
   int64_t consumers(TensorId id) const {
     return std::count_if(s_.ops.begin(), s_.ops.begin() + s_.backward_begin, [&](const Op& op) {
       return std::find(op.inputs.begin(), op.inputs.end(), id) != op.inputs.end();
@@ -113,8 +121,11 @@ class Differentiator {
     Placement target = t.placement;
     target.partial.clear();
     target.reduce = Reduce::Sum;
-    const TensorId sum = summed(of, target);
+    TensorId sum = summed(of, target);
     if (sum < 0 || s_.tensor(of).role == TensorRole::Parameter) return sum;
+    // What only quantized products read is quantized before it is gathered, if it is a sum already.
+    const OpId maker = s_.tensor(of).producer;
+    if (maker >= 0 && is_quantized(s_.op(maker).compute) && s_.tensor(sum).placement.partial.empty()) sum = quantized(sum, s_.op(maker).block);
     target.partial = riding(of, target, s_.tensor(sum).placement.partial);
     const std::string consumer = s_.tensor(of).producer >= 0 ? "the backward of " + s_.op(s_.tensor(of).producer).label
                                                               : std::string("the section before");
@@ -181,6 +192,7 @@ class Differentiator {
     op.causal = forward.causal;
     op.window = forward.window;
     op.soft_cap = forward.soft_cap;
+    op.compute = forward.compute;
     op.alibi = forward.alibi;
     op.operand = wanted.size() == 1 ? wanted[0].operand : -1;
     OpSpec spec = align_spec;
@@ -228,7 +240,8 @@ class Differentiator {
       case OpKind::Cast:
       case OpKind::Contiguous:
       case OpKind::Add: return pass_on(forward, g);
-      case OpKind::Einsum: return einsum(forward, id, spec, g);
+      case OpKind::Quantize: return contribute(forward.inputs[0], g);  // as if it changed nothing
+      case OpKind::Einsum: return einsum(forward, id, spec, is_quantized(forward.compute) ? quantized(g, forward.block) : g);
       case OpKind::BiasAdd:
       case OpKind::PositionAdd:
         contribute(forward.inputs[0], g);
@@ -413,6 +426,7 @@ class Differentiator {
   Segment& s_;
   std::vector<std::vector<TensorId>> contributions_;
   std::map<OpId, TensorId> again_;  // forward op -> its result made again
+  std::map<TensorId, TensorId> quantized_;  // gradients
 };
 
 }  // namespace

@@ -7,6 +7,9 @@
 namespace shardscape {
 namespace {
 
+constexpr int64_t kQuantizeFlops = 2;   // per element: largest absolute value, scaling
+constexpr int64_t kQuantizedCopies = 2; // written: one scaled along the contraction at hand, one along that of the weight gradient
+
 void drop_unused(Segment& s) {
   std::vector<bool> wanted(s.tensors.size(), false), keep(s.ops.size(), false);
   auto want = [&](TensorId id) {
@@ -97,6 +100,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
   switch (op.kind) {
     case OpKind::AllReduce: case OpKind::AllGather: case OpKind::ReduceScatter: case OpKind::AllToAll: case OpKind::Slice:
     case OpKind::Optimizer: return;
+    case OpKind::Quantize: op.flops = Expr(kQuantizeFlops) * local_elements(s.tensor(op.inputs[0])); break;
     case OpKind::Einsum: op.flops = Expr(2) * index_space(s, op); break;
     case OpKind::Attention: {
       // Forward: scores and values. Backward: scores again, then the gradients of values and weights, of queries and keys (Dao
@@ -133,14 +137,14 @@ void count_bytes(const Segment& s, Op& op) {
     if (lookup && t.role == TensorRole::Parameter)  // rows of the tokens only
       op.read_bytes += op.kind == OpKind::Embed ? local_bytes(s.tensor(op.outputs[0])) : local_size(s.tensor(op.inputs[0]), 1) * local_size(t, 1) * Expr(dtype_bytes(t.dtype));
     else
-      op.read_bytes += local_bytes(t);
+      op.read_bytes += t.role == TensorRole::Parameter && is_quantized(op.compute) ? local_elements(t) * dtype_size(op.compute) : local_bytes(t);
   }
   for (TensorId id : written) {
     const Tensor& t = s.tensor(id);
     Expr bytes = local_bytes(t);
     if (op.kind == OpKind::Embed && t.role == TensorRole::ParameterGradient)
       bytes = local_elements(s.tensor(op.inputs[0])) * Expr(dtype_bytes(t.dtype));
-    op.written_bytes += bytes;
+    op.written_bytes += op.kind == OpKind::Quantize ? Expr(kQuantizedCopies) * bytes : bytes;
     // Gradients of parameters accumulate over microbatches.
     if (t.role == TensorRole::ParameterGradient) op.read_bytes += bytes;
   }
@@ -158,8 +162,9 @@ std::vector<SavedStorage> collect_saved(const Segment& s, Keeps keeps, std::vect
       if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient || t.role == TensorRole::Gradient) continue;
       if (t.producer >= s.backward_begin) {  // gathered or computed again: what it was made from is kept
         const Op& maker = s.op(t.producer);
-        if (replays && runs_again(maker) && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
-          replays->push_back({t.storage, maker.forward});
+        const bool again = runs_again(maker) || maker.scope == OpScope::Checkpoint;
+        if (replays && again && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
+          replays->push_back({t.storage, maker.forward >= 0 ? maker.forward : s.ops[i].forward});
         continue;
       }
       OpId saver = s.ops[i].forward >= 0 ? s.ops[i].forward : t.producer;

@@ -57,6 +57,13 @@ enum class Keeps : uint8_t {
   Nothing       // replayed from the result of the layer before, in a group of layers that share a checkpoint
 };
 
+// Layers of one kind that are treated alike.
+struct LayerClass {
+  Keeps keeps = Keeps::Activations;
+  bool offloaded = false;        // what they keep waits on the host
+  auto operator<=>(const LayerClass&) const = default;
+};
+
 struct Op {
   std::string name;              // unique in the segment: "attention.q", "attention.q.grad_x"
   std::string label;             // what people call it: "Q projection"
@@ -74,6 +81,7 @@ struct Op {
   int dim = -1;                  // all-gather: dimension joined; reduce-scatter, slice: dimension split
   int dim_to = -1;               // all-to-all: dimension split (dim is joined)
   Reduce reduce = Reduce::Sum;
+  DType compute = DType::BF16;   // precision of the arithmetic
   Expr flops, useful_flops;      // counted by kernels; exact under masks
   Expr read_bytes, written_bytes;
   OpScope scope = OpScope::Always;
@@ -99,6 +107,7 @@ struct Param {
   TensorId gradient;             // accumulated over microbatches; its placement says over which axes it is Partial
   std::string tied;              // shared with every Param of the same key; never the key of one alone
   bool vocab_padded = false;
+  bool quantized = false;        // its products read a quantized copy
 };
 
 enum class SegmentKind : uint8_t { Embedding, Layer, Head };
@@ -130,6 +139,8 @@ struct Segment {
 bool runs(const Op& op, Keeps keeps);
 // What such a layer keeps. Recompute on the whole is Keeps::Input, its absence Keeps::Activations.
 std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps);
+// Whether it is under the input of a layer: as it came, the share of it that is kept, or the whole gathered again.
+bool holds_input(const Segment& segment, StorageId storage);
 // The tensor of the forward that this one stands for, itself otherwise.
 TensorId first_self(const Segment& segment, TensorId id);
 
@@ -158,10 +169,14 @@ struct Structure {
   bool grouped = false;          // several query heads share a KV head (some kernels then expand the KV heads)
   bool many_microbatch = false;  // b > 1 (some kernels then copy)
   DType dtype = DType::BF16, grad_dtype = DType::FP32;
+  DType compute = DType::BF16;   // of products with weights in layers: dtype, or quantized
+  DType moment_dtype = DType::FP32;
+  bool master_weights = true;    // 16-bit parameters have float32 copies
   Recompute recompute = Recompute::None;
   RecomputeModules recompute_modules;  // selective only
   bool recompute_groups = false;       // full, uniform: groups of several layers share a checkpoint
   bool recompute_block = false;        // full, block: some layers are not recomputed
+  bool offload_optimizer = false, offload_activations = false;
   bool split_checkpoints = false;
   bool gathered_logits = false;
   // Of models with experts: which axes of their mesh are larger than one.

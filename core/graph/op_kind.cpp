@@ -49,6 +49,7 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"all_to_all", ""},
     {"slice", ""},
     {"optimizer", ""},
+    {"quantize", ""},
 }};
 constexpr std::array<std::string_view, kPhaseCount> kPhases{"forward",     "backward",     "recompute", "pipeline",
                                                             "grad_reduce", "param_gather", "step"};

@@ -15,9 +15,10 @@ enum class OpKind : uint8_t {
   ReduceMax, SumExp, Pick, Nll,                              // vocabulary-parallel loss, in pieces
   Flatten, Unflatten, SoftmaxTopK, SigmoidTopK, Dispatch, Combine,  // mixture of experts: tokens to slots and back
   AllReduce, AllGather, ReduceScatter, AllToAll, Slice,      // redistributions
-  Optimizer
+  Optimizer,
+  Quantize                                                   // in front of matrix products in fewer bits
 };
-inline constexpr int kOpKindCount = 40;
+inline constexpr int kOpKindCount = 41;
 std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gather": what reports print
 std::string_view template_name(OpKind kind);  // "einsum": what block templates and kernel profiles write
 // An einsum that profiles have a rule of its own for: logits of a router that works in another precision.

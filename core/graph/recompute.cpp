@@ -68,6 +68,11 @@ class Recomputer {
       if (is_redistribution(op.kind)) continue;
       if (const auto module = module_of(op.modules & b_.structure().recompute_modules)) put(id, *module, op.block);
     }
+    // A quantized copy goes with the result that it was made of.
+    for (OpId id = 0; id < forward_end_; ++id)
+      if (const int region = region_of_input(id); s_.op(id).kind == OpKind::Quantize && region_[static_cast<size_t>(id)] == kNoRegion && region != kNoRegion &&
+                                                  regions_[static_cast<size_t>(region)].discards)
+        join(id, region);
     // A module gathers its inputs and reduces its results itself.
     for (OpId id = 0; id < forward_end_; ++id)
       if (const int region = region_of_input(id); is_reduction(s_.op(id)) && region != kNoRegion && !regions_[static_cast<size_t>(region)].discards) join(id, region);

@@ -89,6 +89,7 @@ TensorId SegmentBuilder::add_tensor(std::string name, std::vector<Axis> axes, Pl
 OpId SegmentBuilder::add_op(Op op) {
   const OpId id = static_cast<OpId>(segment_.ops.size());
   op.name = unique(op_names_, op.name);
+  if (!is_quantized(op.compute)) op.compute = structure_.dtype;
   for (TensorId out : op.outputs) tensor(out).producer = id;
   segment_.ops.push_back(std::move(op));
   return id;
@@ -285,6 +286,26 @@ TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {
   op.outputs = {result};
   op.name = tensor(result).name;
   op.label = "To " + std::string(dtype_name(type));
+  add_op(std::move(op));
+  return result;
+}
+
+TensorId SegmentBuilder::quantize(TensorId from, Phase phase, int block) {
+  const Tensor source = tensor(from);
+  const TensorId result = add_tensor(source.name + ".quantized", source.axes, source.placement, structure_.compute, source.role);
+  tensor(result).role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
+  tensor(result).gradient_of = source.gradient_of;
+  Op op;
+  op.kind = OpKind::Quantize;
+  op.phase = phase;
+  op.block = block;
+  op.inputs = {from};
+  op.outputs = {result};
+  std::string letters;
+  for (size_t d = 0; d < source.axes.size(); ++d) letters += static_cast<char>('a' + d);
+  op.spec = OpSpec{{letters}, letters}.text();
+  op.name = tensor(result).name;
+  op.label = "Quantize";
   add_op(std::move(op));
   return result;
 }

@@ -59,6 +59,9 @@ class SegmentBuilder {
   // The placement without Partial that a consumer with no wish of its own gets.
   Placement resolved(const Tensor& tensor) const;
 
+  // The same in the structure's quantized precision, by an op of the block.
+  TensorId quantize(TensorId from, Phase phase, int block);
+
   void begin_backward() { moved_.clear(); }
 
  private:

@@ -19,14 +19,16 @@ std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps) {
   if (keeps == Keeps::Input) return segment.saved;
   // The checkpoint, or this rank's share of it, is read in the replay only; what else is kept is kept everywhere.
   std::vector<SavedStorage> out;
-  for (const SavedStorage& s : segment.saved) {
-    const bool checkpoint = std::any_of(segment.tensors.begin(), segment.tensors.end(), [&](const Tensor& t) {
-      const bool share = t.producer >= 0 && segment.op(t.producer).scope == OpScope::Checkpoint;
-      return t.storage == s.storage && (share || &t == &segment.tensor(segment.input));
-    });
-    if (!checkpoint) out.push_back(s);
-  }
+  for (const SavedStorage& s : segment.saved)
+    if (!holds_input(segment, s.storage)) out.push_back(s);
   return out;
+}
+
+bool holds_input(const Segment& segment, StorageId storage) {
+  return std::any_of(segment.tensors.begin(), segment.tensors.end(), [&](const Tensor& t) {
+    const bool checkpoint = t.producer >= 0 && segment.op(t.producer).scope == OpScope::Checkpoint;
+    return t.storage == storage && (checkpoint || &t == &segment.tensor(segment.input));
+  });
 }
 
 Expr local_size(const Tensor& tensor, int dim) {
@@ -42,7 +44,7 @@ Expr local_elements(const Tensor& tensor) {
   return out;
 }
 
-Expr local_bytes(const Tensor& tensor) { return local_elements(tensor) * Expr(dtype_bytes(tensor.dtype)); }
+Expr local_bytes(const Tensor& tensor) { return local_elements(tensor) * dtype_size(tensor.dtype); }
 
 std::string local_shape_text(const Tensor& tensor) {
   std::string out = "[";
@@ -59,7 +61,7 @@ Expr collective_elements(const Segment& segment, const Op& op) {
 }
 
 Expr collective_bytes(const Segment& segment, const Op& op) {
-  return collective_elements(segment, op) * Expr(dtype_bytes(segment.tensor(op.inputs[0]).dtype));
+  return collective_elements(segment, op) * dtype_size(segment.tensor(op.inputs[0]).dtype);
 }
 
 }  // namespace shardscape

@@ -1,6 +1,8 @@
 #include "model/axis.h"
 
 #include <array>
+#include <stdexcept>
+#include <string>
 
 namespace shardscape {
 namespace {
@@ -48,10 +50,20 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
 
 struct DTypeInfo {
   std::string_view name;
-  int bytes;
+  int64_t bits;        // of an element
+  int64_t block = 1;   // elements that share a scale
+  int64_t scale_bits = 0;
 };
-constexpr std::array<DTypeInfo, 5> kTypes{
-    {{"bfloat16", 2}, {"float16", 2}, {"float32", 4}, {"int64", 8}, {"bool", 1}}};
+constexpr std::array<DTypeInfo, 9> kTypes{{{"bfloat16", 16},
+                                           {"float16", 16},
+                                           {"float32", 32},
+                                           {"int64", 64},
+                                           {"bool", 8},
+                                           {"float8", 8},
+                                           {"float8_block", 8, 128, 32},
+                                           {"mxfp8", 8, 32, 8},
+                                           {"nvfp4", 4, 16, 8}}};
+const DTypeInfo& info(DType type) { return kTypes[static_cast<size_t>(type)]; }
 
 }  // namespace
 
@@ -91,8 +103,23 @@ std::optional<Axis> axis_of_size(const Expr& size) {
 
 bool may_lack(Axis axis) { return axis == Axis::QRank; }
 
-int dtype_bytes(DType type) { return kTypes[static_cast<size_t>(type)].bytes; }
-std::string_view dtype_name(DType type) { return kTypes[static_cast<size_t>(type)].name; }
+int dtype_bytes(DType type) {
+  if (info(type).scale_bits != 0) throw std::logic_error(std::string(dtype_name(type)) + " has no whole number of bytes per element");
+  return static_cast<int>(info(type).bits / 8);
+}
+
+const Expr& dtype_size(DType type) {
+  static const std::array<Expr, kTypes.size()> sizes = [] {
+    std::array<Expr, kTypes.size()> out;
+    for (size_t i = 0; i < out.size(); ++i) out[i] = Expr(Rational(kTypes[i].bits * kTypes[i].block + kTypes[i].scale_bits, 8 * kTypes[i].block));
+    return out;
+  }();
+  return sizes[static_cast<size_t>(type)];
+}
+
+bool is_quantized(DType type) { return type >= DType::FP8; }
+int64_t quantization_block(DType type) { return info(type).block; }
+std::string_view dtype_name(DType type) { return info(type).name; }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (size_t i = 0; i < kTypes.size(); ++i)

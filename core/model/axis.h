@@ -33,8 +33,15 @@ std::optional<Axis> axis_of_size(const Expr& size);
 // Whether a model that has the blocks may still be without it: queries that are not compressed.
 bool may_lack(Axis axis);
 
-enum class DType : uint8_t { BF16, FP16, FP32, Int64, Bool };
-int dtype_bytes(DType type);
+// The last four are quantized: elements with their scales. FP8: one scale per tensor (Micikevicius et al., arXiv 2209.05433);
+// FP8Block: a float32 per 128 elements (DeepSeek-V3, arXiv 2412.19437, section 3.3.2); MXFP8: an E8M0 byte per 32 (OCP
+// Microscaling formats, arXiv 2310.10537); NVFP4: an E4M3 byte per 16 elements of half a byte (arXiv 2509.25149). The scale
+// of a whole tensor is not counted.
+enum class DType : uint8_t { BF16, FP16, FP32, Int64, Bool, FP8, FP8Block, MXFP8, NVFP4 };
+int dtype_bytes(DType type);            // of an element; std::logic_error where that is not whole
+const Expr& dtype_size(DType type);     // the same as an expression, scales included: 33/32 of FP8Block
+bool is_quantized(DType type);
+int64_t quantization_block(DType type); // elements that share a scale; 1 where all or none do
 std::string_view dtype_name(DType type);  // "bfloat16"
 std::optional<DType> dtype_from_name(std::string_view name);
 

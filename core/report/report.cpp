@@ -117,58 +117,77 @@ class ReportMaker {
       s.binding.set(symbol("p"), p);
       const StageShape& shape = step.shapes[static_cast<size_t>(s.shape)];
       const StageLayers layers_here = count_layers(s, graph);
+      nothing_at_once(s.binding, graph);
       if (graph.structure.interleaved) {
         if (!interleaved_in_flight(s, shape, graph, layers_here)) return;
       } else {
         s.in_flight = in_flight(r_.design, p, r_.microbatches);
       }
       s.binding.set(symbol("nf"), s.in_flight);
-      if (!largest_replay(s, shape, graph, layers_here)) return;
+      if (!largest(s, shape, layers_here.groups) || !largest(s, shape, layers_here.transits)) return;
       if (stop_.stop_requested()) return;
       fill(s, shape, graph);
       if (has_errors(r_.problems)) return;
     }
   }
 
-  // Layers of a stage, by kind and by how much they keep (kind major), in each chunk; and of every kind of group that is
-  // recomputed at once, layers by kind, and those after the first.
+  // What happens to be on the device at a moment: symbols that count layers, and their values; others of their sort are 0.
+  using Moment = std::map<Symbol, int64_t>;
+  // Layers of a stage, by kind and class (kind major), in each chunk; groups that are recomputed at once; neighbours that
+  // are offloaded.
   struct StageLayers {
     std::vector<std::vector<int64_t>> chunks;
-    std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> groups;
+    std::set<Moment> groups, transits;
   };
 
   // Binds how many there are.
   StageLayers count_layers(StageReport& s, const Graph& graph) {
     const std::vector<int> kinds = layer_kinds(graph);
-    const std::vector<Keeps> keeps = layer_keeps(graph.structure);
+    const std::vector<LayerClass> classes = layer_classes(graph.structure);
     const bool replays = counts_replayed(graph);
     StageLayers out;
-    std::vector<int64_t> sums(kinds.size() * keeps.size(), 0);
+    std::vector<int64_t> sums(kinds.size() * classes.size(), 0);
     for (const StageChunk& chunk : s.chunks) {
       std::vector<int64_t>& of = out.chunks.emplace_back(sums.size(), 0);
       const std::vector<ChunkLayer> layers = chunk_layers(graph, r_.design, chunk.first_layer, chunk.layers);
       for (const ChunkLayer& layer : layers) {
-        const auto at = std::find(keeps.begin(), keeps.end(), layer.keeps) - keeps.begin();
-        ++of[static_cast<size_t>(layer.segment - 1) * keeps.size() + static_cast<size_t>(at)];
-        if (!replays || layer.index != layer.begin || (graph.structure.recompute == Recompute::Full && !layer.recomputed())) continue;
-        std::vector<int64_t> group(kinds.size(), 0), inner(kinds.size(), 0);
-        for (int64_t j = layer.begin; j < layer.end; ++j) {
-          const auto k = static_cast<size_t>(layers[static_cast<size_t>(j)].segment - 1);
-          ++group[k];
-          inner[k] += j > layer.begin;
-        }
-        out.groups.emplace(std::move(group), std::move(inner));
+        const auto at = std::find(classes.begin(), classes.end(), LayerClass{layer.keeps, layer.offloaded}) - classes.begin();
+        ++of[static_cast<size_t>(layer.segment - 1) * classes.size() + static_cast<size_t>(at)];
+        if (layer.offloaded) out.transits.insert(transit(graph, layers, layer.index));
+        if (replays && layer.index == layer.begin && (layer.recomputed() || graph.structure.recompute == Recompute::Selective))
+          out.groups.insert(group(graph, layers, layer));
       }
       for (size_t i = 0; i < sums.size(); ++i) sums[i] += of[i];
     }
     for (int kind : kinds) {
       int64_t all = 0;
-      for (size_t i = 0; i < keeps.size(); ++i) {
-        const int64_t count = sums[static_cast<size_t>(kind) * keeps.size() + i];
-        s.binding.set(layer_count_symbol(graph, kind, keeps[i]), count);
+      for (size_t i = 0; i < classes.size(); ++i) {
+        const int64_t count = sums[static_cast<size_t>(kind) * classes.size() + i];
+        s.binding.set(layer_count_symbol(graph, kind, classes[i]), count);
         all += count;
       }
       s.binding.set(stage_layers_symbol(graph, kind), all);
+    }
+    return out;
+  }
+
+  static Moment group(const Graph& graph, const std::vector<ChunkLayer>& layers, const ChunkLayer& first) {
+    Moment out;
+    for (int64_t j = first.begin; j < first.end; ++j) {
+      const int kind = layers[static_cast<size_t>(j)].segment - 1;
+      ++out[layers_replayed_symbol(graph, kind)];
+      out[inner_replayed_symbol(graph, kind)] += j > first.begin;
+    }
+    return out;
+  }
+  // The offloaded layer and those after it that are too, as many as are on the device at once.
+  static Moment transit(const Graph& graph, const std::vector<ChunkLayer>& layers, int64_t index) {
+    Moment out;
+    int64_t found = 0;
+    for (auto j = static_cast<size_t>(index); j < layers.size() && found < kLayersInTransit; ++j) {
+      if (!layers[j].offloaded) continue;
+      ++out[layers_in_transit_symbol(graph, layers[j].segment - 1, {layers[j].keeps})];
+      ++found;
     }
     return out;
   }
@@ -182,34 +201,35 @@ class ReportMaker {
     return true;
   }
 
-  // Binds the group of layers whose replay takes most memory.
-  bool largest_replay(StageReport& s, const StageShape& shape, const Graph& graph, const StageLayers& layers) {
-    if (!counts_replayed(graph)) return true;
-    no_replay(s.binding, graph);
+  // Binds the moment that takes most memory.
+  bool largest(StageReport& s, const StageShape& shape, const std::set<Moment>& moments) {
     Wide most = -1;
-    Binding largest = s.binding;
-    for (const auto& [group, inner] : layers.groups) {
-      for (int kind : layer_kinds(graph)) {
-        s.binding.set(layers_replayed_symbol(graph, kind), group[static_cast<size_t>(kind)]);
-        s.binding.set(inner_replayed_symbol(graph, kind), inner[static_cast<size_t>(kind)]);
-      }
+    const Binding without = s.binding;
+    Binding fullest = s.binding;
+    for (const Moment& moment : moments) {
+      s.binding = without;
+      for (const auto& [symbol, count] : moment) s.binding.set(symbol, count);
       Wide bytes;
       if (!activations(s, shape, bytes)) return false;
       if (bytes <= most) continue;
       most = bytes;
-      largest = s.binding;
+      fullest = s.binding;
     }
-    s.binding = largest;
+    s.binding = fullest;
     return true;
   }
-  static void no_replay(Binding& binding, const Graph& graph) {
+  static void nothing_at_once(Binding& binding, const Graph& graph) {
     for (int kind : layer_kinds(graph)) {
-      binding.set(layers_replayed_symbol(graph, kind), 0);
-      binding.set(inner_replayed_symbol(graph, kind), 0);
+      if (counts_replayed(graph)) {
+        binding.set(layers_replayed_symbol(graph, kind), 0);
+        binding.set(inner_replayed_symbol(graph, kind), 0);
+      }
+      for (LayerClass of : layer_classes(graph.structure))
+        if (of.offloaded) binding.set(layers_in_transit_symbol(graph, kind, of), 0);
     }
   }
 
-  // Binds what the stage holds at the moment at which that takes most memory. What a replay adds is the same at all.
+  // Binds what the stage holds at the moment at which that takes most memory. What is there for a layer at a time is the same at all.
   bool interleaved_in_flight(StageReport& s, const StageShape& shape, const Graph& graph, const StageLayers& layers) {
     // Between warm-up and cool-down the schedule repeats itself every pp microbatches: three groups hold a whole period.
     const auto stages = static_cast<int64_t>(r_.stages.size()), enough = std::min(r_.microbatches, 3 * stages);
@@ -219,7 +239,7 @@ class ReportMaker {
     // Of each segment in the order of the graph, layers by how much they keep.
     std::vector<Symbol> symbols{end_in_flight_symbol(false)};
     for (int kind : layer_kinds(graph))
-      for (Keeps keeps : layer_keeps(graph.structure)) symbols.push_back(layers_in_flight_symbol(graph, kind, keeps));
+      for (LayerClass of : layer_classes(graph.structure)) symbols.push_back(layers_in_flight_symbol(graph, kind, of));
     symbols.push_back(end_in_flight_symbol(true));
     std::vector<std::vector<int64_t>> held;
     for (size_t c = 0; c < layers.chunks.size(); ++c) {
@@ -227,7 +247,6 @@ class ReportMaker {
       held.back().insert(held.back().end(), layers.chunks[c].begin(), layers.chunks[c].end());
       held.back().push_back(shape.last && c + 1 == layers.chunks.size() ? 1 : 0);
     }
-    if (counts_replayed(graph)) no_replay(s.binding, graph);
     Wide most = -1;
     Binding fullest;
     for (const std::vector<int64_t>& moment : fullest_moments(actions, held)) {
@@ -273,7 +292,7 @@ class ReportMaker {
     for (int c = 0; c < kMemoryCategoryCount; ++c)
       for (const MemoryPart& part : shape.parts[c]) s.parts[c].push_back({part.name, next()});
     for (const FlopsRow& row : shape.flops) {
-      FlopsValue f{row.kind, row.phase, next(), next()};
+      FlopsValue f{row.kind, row.phase, row.compute, next(), next()};
       s.flops_total += f.counted.value;
       s.useful_flops_total += f.useful.value;
       s.flops.push_back(f);
@@ -285,6 +304,9 @@ class ReportMaker {
       if (c.op != "recv") s.bytes_sent_total += c.bytes.value;
       s.collectives.push_back(std::move(c));
     }
+    for (const HostRow& row : shape.host) s.host.push_back({row.phase, row.op, row.what, next(), next()});
+    std::erase_if(s.host, [](const HostValue& h) { return h.count.value == 0; });
+    for (const MemoryPart& part : shape.host_memory) s.host_memory.push_back({part.name, next()});
   }
 
   void totals() {
@@ -321,6 +343,10 @@ std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport&
       of.push_back(graph.layer_kind(chunk.first_layer + i, model));
   }
   return kinds;
+}
+
+std::string FlopsValue::name() const {
+  return std::string(op_kind_name(kind)) + (is_quantized(compute) ? "_" + std::string(dtype_name(compute)) : "");
 }
 
 const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage) {

@@ -24,7 +24,9 @@ struct Quantity {
 struct FlopsValue {
   OpKind kind;
   Phase phase;
+  DType compute;
   Quantity counted, useful;
+  std::string name() const;  // "matmul", "matmul_mxfp8": the kind of op, and its precision where that is quantized
 };
 
 struct CollectiveValue {
@@ -33,6 +35,12 @@ struct CollectiveValue {
   int64_t group_size = 1;
   DType dtype;
   Quantity count, elements, bytes;  // per rank and step
+};
+
+struct HostValue {
+  Phase phase;
+  std::string op, what;  // "store", "activations"
+  Quantity count, bytes; // per rank and step
 };
 
 struct PartValue {
@@ -61,6 +69,8 @@ struct StageReport {
   Wide flops_total = 0, useful_flops_total = 0;
   std::vector<CollectiveValue> collectives;
   Wide bytes_sent_total = 0;         // sum of full-buffer bytes
+  std::vector<HostValue> host;       // between the device and its host's memory
+  std::vector<PartValue> host_memory;
 };
 
 struct Report {

@@ -61,7 +61,7 @@ Json stage_json(const Report& r, const StageReport& s) {
   for (const FlopsValue& f : s.flops) {
     Json entry = quantity(f.counted);
     entry["useful"] = quantity(f.useful);
-    flops[std::string(op_kind_name(f.kind))][std::string(phase_name(f.phase))] = entry;
+    flops[f.name()][std::string(phase_name(f.phase))] = entry;
   }
   out["flops"] = flops;
   out["flops_total"] = json_number(s.flops_total);
@@ -81,6 +81,17 @@ Json stage_json(const Report& r, const StageReport& s) {
                              {"elements", c.elements.formula->text()},
                              {"bytes", c.bytes.formula->text()}}}});
   out["collectives"] = collectives;
+  if (!s.host.empty() || !s.host_memory.empty()) {
+    Json transfers = Json::array(), memory = Json::array();
+    for (const HostValue& h : s.host)
+      transfers.push_back({{"phase", phase_name(h.phase)}, {"op", h.op}, {"what", h.what}, {"count", quantity(h.count)}, {"bytes", quantity(h.bytes)}});
+    for (const PartValue& part : s.host_memory) {
+      Json p = quantity(part.bytes);
+      p["name"] = part.name;
+      memory.push_back(p);
+    }
+    out["host"] = {{"transfers", transfers}, {"memory", memory}};
+  }
   if (const auto& derived = stage_derived(r, s); !derived.empty()) out["derived_symbols"] = derived_json(derived, s.binding);
   Json symbols = Json::object();
   for (const auto& [symbol, value] : s.binding.items()) symbols[symbol.name()] = value;
@@ -159,11 +170,16 @@ std::string report_text(const Report& r) {
                pad(format_bytes(s.memory[c].value), 12) + "   " + s.memory[c].formula->text() + "\n";
     out += "  " + pad("Total", 18, false) + pad(format_bytes(s.memory_total), 12) + "\n";
     for (const FlopsValue& f : s.flops)
-      out += "  " + pad(std::string(op_kind_name(f.kind)) + " " + std::string(phase_name(f.phase)), 26, false) +
+      out += "  " + pad(f.name() + " " + std::string(phase_name(f.phase)), 26, false) +
              pad(format_flops(f.counted.value), 14) + "   " + f.counted.formula->text() + "\n";
     for (const CollectiveValue& c : s.collectives)
       out += "  " + pad(std::string(phase_name(c.phase)) + " " + c.op + " " + c.group, 34, false) + pad(grouped(c.count.value), 8) +
              " x" + pad(format_bytes(c.bytes.value), 12) + "   " + c.bytes.formula->text() + "\n";
+    for (const HostValue& h : s.host)
+      out += "  " + pad(std::string(phase_name(h.phase)) + " " + h.op + " " + h.what + ", host", 34, false) + pad(grouped(h.count.value), 8) +
+             " x" + pad(format_bytes(h.bytes.value), 12) + "   " + h.bytes.formula->text() + "\n";
+    for (const PartValue& part : s.host_memory)
+      out += "  " + pad("host memory: " + part.name, 34, false) + pad("", 10) + pad(format_bytes(part.bytes.value), 12) + "   " + part.bytes.formula->text() + "\n";
     out += "\n";
   }
   return out;

@@ -21,20 +21,20 @@ chakra::CollectiveType collective_type(OpKind kind) {
 
 class Binder {
  public:
-  Binder(const Lowering& lowering, const Segment& segment, Keeps keeps, const Binding& binding, RankProgram& program)
-      : lowering_(lowering), segment_(segment), keeps_(keeps), binding_(binding), program_(program),
+  Binder(const Lowering& lowering, const Segment& segment, LayerClass of, const Binding& binding, RankProgram& program)
+      : lowering_(lowering), segment_(segment), class_(of), binding_(binding), program_(program),
         alias_(segment.tensors.size()), node_(segment.ops.size(), -1) {
     for (size_t t = 0; t < alias_.size(); ++t) {
       alias_[t] = static_cast<TensorId>(t);
       const Tensor& tensor = segment.tensors[t];
-      if (tensor.again_of >= 0 && tensor.producer >= 0 && !runs(segment.op(tensor.producer), keeps)) alias_[t] = tensor.again_of;
+      if (tensor.again_of >= 0 && tensor.producer >= 0 && !runs(segment.op(tensor.producer), of.keeps)) alias_[t] = tensor.again_of;
     }
   }
 
   BoundSegment bind() {
     BoundSegment out;
     for (OpId id = 0; id < static_cast<OpId>(segment_.ops.size()); ++id)
-      if (runs(segment_.op(id), keeps_))
+      if (runs(segment_.op(id), class_.keeps))
         bind_op(id, part_of(id) == Source::Forward ? out.forward : part_of(id) == Source::Replay ? out.replay : out.backward);
     out.output = produced_by(segment_.output, Source::Forward);
     for (size_t t = 0; t < alias_.size(); ++t)
@@ -48,12 +48,29 @@ class Binder {
       if (std::find(deps.begin(), deps.end(), SourceRef{Source::Previous, static_cast<uint32_t>(node)}) == deps.end())
         deps.push_back({Source::Previous, static_cast<uint32_t>(node)});
     }
+    if (class_.offloaded) offload(out);
     std::sort(out.gradients.begin(), out.gradients.end());
     out.gradients.erase(std::unique(out.gradients.begin(), out.gradients.end()), out.gradients.end());
     return out;
   }
 
  private:
+  // All that the layer keeps goes out as one and comes back as one.
+  void offload(BoundSegment& out) {
+    Expr bytes;
+    for (const SavedStorage& s : saved_by(segment_, class_.keeps)) bytes += segment_.storages[static_cast<size_t>(s.storage)].bytes;
+    const int64_t size = value(bytes, "offload", "bytes");
+    if (size == 0) return;
+    const auto add = [&](const char* name, chakra::NodeType type) {
+      TraceOp op{.name = name, .type = type, .tensor_size = size};
+      if (program_.tensors) (type == chakra::NodeType::MemStore ? op.inputs : op.outputs).push_back({std::string(name) + ".kept", NameScope::Microbatch, size});
+      program_.ops.push_back(std::move(op));
+      return static_cast<int64_t>(program_.ops.size()) - 1;
+    };
+    out.store = add("offload.store", chakra::NodeType::MemStore);
+    out.load = add("offload.load", chakra::NodeType::MemLoad);
+  }
+
   void bind_op(OpId id, std::vector<BoundNode>& part) {
     const Op& op = segment_.op(id);
     const bool collective = is_collective(op.kind);
@@ -142,7 +159,7 @@ class Binder {
 
   const Lowering& lowering_;
   const Segment& segment_;
-  const Keeps keeps_;
+  const LayerClass class_;
   const Binding& binding_;
   RankProgram& program_;
   std::vector<TensorId> alias_;  // results of collectives that have nothing to do
@@ -160,9 +177,9 @@ int64_t bound_value(const Expr& expr, const Binding& binding, const std::string&
   return static_cast<int64_t>(value);
 }
 
-BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, Keeps keeps, const Binding& binding,
+BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, LayerClass of, const Binding& binding,
                           RankProgram& program) {
-  return Binder(lowering, segment, keeps, binding, program).bind();
+  return Binder(lowering, segment, of, binding, program).bind();
 }
 
 }  // namespace shardscape

@@ -40,14 +40,15 @@ struct BoundSegment {
   int output = -1;                 // node of the forward part that produces the output; -1: none
   int output_again = -1;           // the same of the replay
   int input_grad = -1;             // node of the backward part that produces the input's gradient
+  int64_t store = -1, load = -1;   // where offloaded: op of the memory node behind the forward, before the backward
   std::vector<uint32_t> gradients; // nodes of the backward part that produce parameters' gradients
 };
 
 // Whole number of a quantity on one rank; LoweringError names it where it does not fit.
 int64_t bound_value(const Expr& expr, const Binding& binding, const std::string& what);
 
-// Appends the segment's ops to program.ops, as layers run them that keep this much of their forward.
-BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, Keeps keeps, const Binding& binding,
+// Appends the segment's ops to program.ops, as layers of this class run them.
+BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, LayerClass of, const Binding& binding,
                           RankProgram& program);
 
 }  // namespace shardscape

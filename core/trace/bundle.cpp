@@ -39,7 +39,7 @@ std::optional<Problem> write_all(const Report& report, const ExportOptions& opti
       {"comm_groups.json", traces.groups().json()},
       {"system.json", system_json(*report.accelerator)},
       {"network.yml", std::get<std::string>(network)},
-      {"memory.json", memory_json()},
+      {"memory.json", memory_json(report)},
       {kManifestName, manifest_json(report, options, totals)}};
   for (const auto& [name, text] : files)
     if (auto problem = sink.write(name, text)) return problem;

@@ -1,5 +1,6 @@
 #include "trace/config_files.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -39,8 +40,16 @@ std::variant<std::string, Problem> network_yml(const Report& report) {
          bandwidth.dump() + " ]\nlatency: [ " + latency.dump() + " ]\n";
 }
 
-std::string memory_json() {
-  return nlohmann::ordered_json{{"memory-type", "NO_MEMORY_EXPANSION"}}.dump(2) + "\n";
+std::string memory_json(const Report& report) {
+  if (!uses_host(report)) return nlohmann::ordered_json{{"memory-type", "NO_MEMORY_EXPANSION"}}.dump(2) + "\n";
+  nlohmann::ordered_json j{{"memory-type", "PER_NPU_MEMORY_EXPANSION"}};
+  j["remote-mem-latency"] = kHostLatencyNs;
+  j["remote-mem-bw"] = kHostGbps;
+  return j.dump(2) + "\n";
+}
+
+bool uses_host(const Report& report) {
+  return std::any_of(report.stages.begin(), report.stages.end(), [](const StageReport& s) { return !s.host.empty(); });
 }
 
 }  // namespace shardscape

@@ -33,6 +33,8 @@ class StageLowering {
     backward_base_.resize(instances_.size(), 0);
     replay_base_.resize(instances_.size(), 0);
     stream_again_.resize(instances_.size(), 0);
+    loaded_.resize(instances_.size(), 0);
+    stored_.resize(forward_base_.size());
     bind_transfers();
   }
 
@@ -66,8 +68,8 @@ class StageLowering {
     int32_t layer = -1;
     int32_t position = 0;
     size_t stream = 0;    // slot of the stream into it; the next one is the stream out of it
-    Keeps keeps = Keeps::Activations;
-    size_t group = 0;     // first instance of the group that is replayed with it, if it is recomputed
+    LayerClass of{};
+    size_t group = 0;     // first instance of the group that is replayed with it, itself where it is not recomputed
     bool ends_group = false;
   };
   // The instances of one virtual stage, and where it lies along the residual stream.
@@ -85,10 +87,14 @@ class StageLowering {
   const Segment& segment(size_t instance) const {
     return graph_.segments[static_cast<size_t>(instances_[instance].segment)];
   }
-  const BoundSegment& bound(size_t instance) const { return bound_.at({instances_[instance].segment, instances_[instance].keeps}); }
+  const BoundSegment& bound(size_t instance) const { return bound_.at({instances_[instance].segment, instances_[instance].of}); }
   const Chunk& chunk(const Action& action) const { return chunks_[static_cast<size_t>(action.chunk)]; }
   uint32_t& forward_base(int microbatch, size_t instance) {
     return forward_base_[static_cast<size_t>(microbatch) * instances_.size() + instance];
+  }
+  // The node that has put what the instance keeps on the host.
+  uint32_t& stored(int microbatch, size_t instance) {
+    return stored_[static_cast<size_t>(microbatch) * instances_.size() + instance];
   }
   // What produced the stream in this slot.
   uint32_t& stream(int microbatch, size_t slot) {
@@ -108,12 +114,13 @@ class StageLowering {
       const auto add = [&](int segment, int32_t layer, int64_t position) {
         instances_.push_back({segment, layer, static_cast<int32_t>(position), instances_.size() + c});
         sync_.add_instance(segment, layer, static_cast<int32_t>(position), static_cast<int>(c));
+        instances_.back().group = instances_.size() - 1;
       };
       if (first_ && c == 0) add(0, -1, 0);
       const size_t first_layer = instances_.size();
       for (const ChunkLayer& layer : chunk_layers(graph_, report_.design, of.first_layer, of.layers)) {
         add(layer.segment, static_cast<int32_t>(of.first_layer + layer.index), 1 + of.first_layer + layer.index);
-        instances_.back().keeps = layer.keeps;
+        instances_.back().of = {layer.keeps, layer.offloaded};
         instances_.back().group = first_layer + static_cast<size_t>(layer.begin);
         instances_.back().ends_group = layer.ends_group();
       }
@@ -124,8 +131,8 @@ class StageLowering {
     }
     sync_.plan();
     for (const Instance& instance : instances_) {
-      if (const std::pair key{instance.segment, instance.keeps}; !bound_.contains(key))
-        bound_[key] = bind_segment(lowering_, graph_.segments[static_cast<size_t>(instance.segment)], instance.keeps,
+      if (const std::pair key{instance.segment, instance.of}; !bound_.contains(key))
+        bound_[key] = bind_segment(lowering_, graph_.segments[static_cast<size_t>(instance.segment)], instance.of,
                                    stage_.binding, program_);
     }
   }
@@ -198,6 +205,9 @@ class StageLowering {
           case Source::Previous: builder_.depend(previous == 0 ? 0 : previous + ref.index); break;
         }
       }
+      // What waited on the host.
+      const bool reads_kept = std::any_of(node.deps.begin(), node.deps.end(), [](SourceRef ref) { return ref.source == Source::Forward || ref.source == Source::StreamIn; });
+      if (reads_kept) builder_.depend(loaded_[instance]);
       if (node.reads_parameters) builder_.depend(sync_.gathered());
       builder_.add(node.op, microbatch, at.layer, at.position);
     }
@@ -213,6 +223,10 @@ class StageLowering {
       const BoundSegment& s = bound(i);
       stamp(s.forward, microbatch, i, base, 0);
       sync_.leave(microbatch, i, false, next_id() > base ? next_id() - 1 : 0);
+      if (s.store >= 0) {
+        builder_.depend(base + static_cast<uint32_t>(s.forward.size()) - 1);
+        stored(microbatch, i) = builder_.add(static_cast<uint32_t>(s.store), microbatch, instances_[i].layer, instances_[i].position);
+      }
       const size_t slot = instances_[i].stream;
       stream(microbatch, slot + 1) = s.output >= 0 ? base + static_cast<uint32_t>(s.output) : stream(microbatch, slot);
     }
@@ -221,8 +235,13 @@ class StageLowering {
   void backward(int microbatch, int chunk) {
     const Chunk& range = chunks_[static_cast<size_t>(chunk)];
     if (last_ && range.end == instances_.size()) stream_grad_ = 0;
+    uint32_t behind = 0;  // the last node of the instance before, of the one whose room a load takes
     for (size_t i = range.end; i-- != range.first;) {
       sync_.enter(microbatch, i, true);
+      // One layer ahead, once the one behind is done.
+      const size_t group = instances_[i].ends_group || instances_[i].of.keeps == Keeps::Activations ? instances_[i].group : i;
+      load(microbatch, group, 0);
+      if (group == instances_[i].group && group > range.first) load(microbatch, instances_[group - 1].group, behind);
       if (instances_[i].ends_group) replay(microbatch, instances_[i].group, i);
       const uint32_t base = next_id();
       const BoundSegment& s = bound(i);
@@ -233,8 +252,18 @@ class StageLowering {
       for (const uint32_t node : s.gradients) gradients.push_back(base + node);
       sync_.set_gradients(i, std::move(gradients));
       sync_.leave(microbatch, i, true, next_id() > base ? next_id() - 1 : 0);
-      stream_again_[i] = 0;
+      stream_again_[i] = loaded_[i] = 0;
+      behind = next_id() - 1;
     }
+  }
+
+  // From the host, unless it is there already.
+  void load(int microbatch, size_t instance, uint32_t after) {
+    const BoundSegment& s = bound(instance);
+    if (s.load < 0 || loaded_[instance] != 0) return;
+    builder_.depend(stored(microbatch, instance));
+    builder_.depend(after);
+    loaded_[instance] = builder_.add(static_cast<uint32_t>(s.load), microbatch, instances_[instance].layer, instances_[instance].position);
   }
 
   // The layers of a group run again, each on what the one before has made.
@@ -257,11 +286,13 @@ class StageLowering {
   SyncLowering sync_;
   std::vector<Instance> instances_;
   std::vector<Chunk> chunks_;
-  std::map<std::pair<int, Keeps>, BoundSegment> bound_;  // by index into Graph::segments and what the layer keeps
+  std::map<std::pair<int, LayerClass>, BoundSegment> bound_;  // by index into Graph::segments and class of layer
   std::vector<uint32_t> forward_base_, stream_;
   std::vector<uint32_t> backward_base_;     // of the latest microbatch; 0 before the first
   std::vector<uint32_t> replay_base_;       // of the latest replay
   std::vector<uint32_t> stream_again_;      // input made by a replay; 0: none
+  std::vector<uint32_t> stored_;            // of every microbatch
+  std::vector<uint32_t> loaded_;            // the load for the backward at hand; 0: none
   uint32_t stream_grad_ = 0;
   Transfer receive_forward_, send_forward_, receive_backward_, send_backward_;
 };

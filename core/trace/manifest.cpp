@@ -55,6 +55,14 @@ nlohmann::ordered_json notes_of(const Report& report) {
                     "; embedding and head are gathered together, and reduced after the last backward.");
   if (s.sync == SyncStrategy::Zero3)
     notes.push_back("ZeRO-3: what the modules of a layer gather, prefetch included, is issued when the layer is entered.");
+  if (is_quantized(report.graph().structure.compute))
+    notes.push_back("Matrix products in " + std::string(dtype_name(report.graph().structure.compute)) + " carry plain num_ops: peak-perf of "
+                    "system.json is the 16-bit peak and holds for them too. Bytes of tensors include their scales.");
+  if (uses_host(report))
+    notes.push_back("Offload: memory nodes move tensor_size bytes between a device and its host, in one chain with the communication; "
+                    "memory.json gives every rank " + std::to_string(static_cast<int>(kHostGbps)) + " GB/s and " +
+                    std::to_string(static_cast<int>(kHostLatencyNs)) + " ns, assumed. The host's own optimizer step takes no time in the "
+                    "trace. These bundles keep the rules of the schema but have not been run in ASTRA-sim.");
   if (report.ranks == 1) notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
   return notes;
 }

@@ -128,6 +128,8 @@ NodeEncoder::OpCode NodeEncoder::encode_op(const TraceOp& op, const SlotTexts& t
       code.message = true;
       break;
     }
+    case NodeType::MemLoad:
+    case NodeType::MemStore: put_integer(out, "tensor_size", attr_field::kUint64, static_cast<uint64_t>(op.tensor_size)); break;
     default:
       put_integer(out, "num_ops", attr_field::kInt64, static_cast<uint64_t>(op.num_ops));
       put_integer(out, "tensor_size", attr_field::kUint64, static_cast<uint64_t>(op.tensor_size));

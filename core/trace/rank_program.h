@@ -33,7 +33,7 @@ struct TraceOp {
   std::string name{};  // without microbatch and layer
   std::string place{}; // segment name of nodes outside layers, prefixed to their names
   chakra::NodeType type = chakra::NodeType::Comp;
-  int64_t num_ops = 0, tensor_size = 0;  // Comp
+  int64_t num_ops = 0, tensor_size = 0;  // Comp; tensor_size also of memory nodes
   chakra::CollectiveType collective = chakra::CollectiveType::AllReduce;
   int role = -1;                         // Coll: index of the group role
   int64_t comm_size = 0;                 // bytes; of an all-gather the rank's own shard

@@ -136,11 +136,25 @@ void SyncLowering::reduce() {
   }
 }
 
-void SyncLowering::optimize() {
+uint32_t SyncLowering::update_on_host() {
+  const OffloadedStep step = offloaded_step(graph_, first_, last_, stage_.layers > 0);
+  const auto add = [&](const char* name, chakra::NodeType type, const Expr& bytes) {
+    TraceOp op{.name = name, .type = type, .tensor_size = value(bytes, std::string(name) + ": bytes")};
+    if (program_.tensors) (type == chakra::NodeType::MemStore ? op.inputs : op.outputs).push_back({std::string(name) + ".host", NameScope::Rank, op.tensor_size});
+    return builder_.add(add_op(std::move(op)), -1, -1, 0);
+  };
+  const uint32_t stored = add("optimizer.gradients", chakra::NodeType::MemStore, step.gradient_bytes);
+  builder_.depend(stored);
+  return add("optimizer.parameters", chakra::NodeType::MemLoad, step.parameter_bytes);
+}
+
+uint32_t SyncLowering::update() {
   if (const MeshAxes norm = norm_group(graph_); !norm.empty()) {
     depend_on_reductions();
     last_reduction_ = add_number("gradients.norm", norm, -1);
   }
+  depend_on_reductions();
+  if (graph_.structure.offload_optimizer) return update_on_host();
   const OptimizerCost cost = optimizer_cost(graph_, first_, last_, stage_.layers > 0);
   const int64_t read = value(cost.read_bytes, "optimizer: bytes"), written = value(cost.written_bytes, "optimizer: bytes");
   TraceOp op{.name = "optimizer.adam", .num_ops = std::max<int64_t>(1, value(cost.flops, "optimizer: FLOPs")),
@@ -149,8 +163,11 @@ void SyncLowering::optimize() {
     op.inputs.push_back({"optimizer.state", NameScope::Rank, read});
     op.outputs.push_back({"optimizer.updated", NameScope::Rank, written});
   }
-  depend_on_reductions();
-  const uint32_t updated = builder_.add(add_op(std::move(op)), -1, -1, 0);
+  return builder_.add(add_op(std::move(op)), -1, -1, 0);
+}
+
+void SyncLowering::optimize() {
+  const uint32_t updated = update();
   for (size_t i = 0; i < plan_.actions.size(); ++i) {
     if (plan_.actions[i].when != SyncWhen::AfterOptimizer) continue;
     builder_.depend(updated);

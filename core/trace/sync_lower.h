@@ -58,6 +58,8 @@ class SyncLowering {
   uint32_t add_number(const char* name, const MeshAxes& axes, int microbatch);
   std::string unit_suffix(const SyncUnit& unit) const;
   const MeshAxes& axes_of(const std::string& group) const;
+  uint32_t update();          // the optimizer; returns its last node
+  uint32_t update_on_host();
   void depend_on_gradients();
   void depend_on_reductions();
   int64_t value(const Expr& expr, const std::string& what) const;

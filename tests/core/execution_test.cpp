@@ -282,6 +282,54 @@ class ExecutionTest : public QObject {
     QCOMPARE(difference_from_unsharded(d), std::string());
   }
 
+  // Quantization is a copy here: what it moves and keeps, and who reads which copy, is what is proven.
+  void quantizedProducts_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<QString>("recompute");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<bool>("sp");
+    QTest::addColumn<int>("cp");
+    for (const char* architecture : {"llama", "gpt", "gemma2"})
+      for (const char* profile : {"flash", "megatron-2022", "fairscale", "litgpt"})
+        for (const char* recompute : {"none", "layernorm", "mlp_act,core_attn", "layernorm,mlp", "full", "groups", "block"})
+          for (const auto& [tp, sp, cp] : {std::tuple{1, false, 1}, {2, true, 1}, {2, false, 2}, {4, true, 1}}) {
+            if (profile[0] != 'f' && (architecture[0] != 'l' || tp != 2)) continue;
+            QTest::newRow(qPrintable(QString("%1 %2 recompute %3 tp%4%5 cp%6").arg(architecture, profile, recompute).arg(tp).arg(sp ? "+sp" : "").arg(cp)))
+                << QString(architecture) << QString(profile) << QString(recompute) << tp << sp << cp;
+          }
+  }
+  void quantizedProducts() {
+    QFETCH(QString, architecture);
+    QFETCH(QString, profile);
+    QFETCH(QString, recompute);
+    QFETCH(int, tp);
+    QFETCH(bool, sp);
+    QFETCH(int, cp);
+    Design d = tiny_design(qPrintable(architecture));
+    d.model.heads = d.model.kv_heads = 8;
+    d.model.hidden = 16;
+    d.model.head_dim = 8;
+    d.model.ffn = 64;
+    d.model.kv_heads = 2;
+    d.parallel.tp = tp;
+    d.parallel.cp = cp;
+    d.parallel.dp = 2;
+    d.parallel.sequence_parallel = sp;
+    d.workload.seq = 32;
+    d.workload.batch = 2;
+    d.model.positions = d.model.positions > 0 ? 32 : 0;
+    d.workload.profile = profile.toStdString();
+    d.workload.dropout = architecture == "gpt";
+    d.workload.compute = ComputePrecision::FP8;
+    const bool whole = recompute == "full" || recompute == "groups" || recompute == "block";
+    d.workload.recompute = recompute == "none" ? Recompute::None : whole ? Recompute::Full : Recompute::Selective;
+    d.workload.recompute_num_layers = recompute == "groups" ? 2 : 1;
+    if (recompute == "block") d.workload.recompute_method = RecomputeMethod::Block;
+    if (d.workload.recompute == Recompute::Selective) QVERIFY(!set_knob(d, *find_knob("recompute_modules"), recompute.toStdString()));
+    QCOMPARE(difference_from_unsharded(d), std::string());
+  }
+
   void contextParallel_data() {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<int>("cp");

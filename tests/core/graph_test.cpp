@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/data_dir.h"
+#include "design/knobs.h"
 #include "graph/build.h"
 #include "report/report.h"
 #include "support/designs.h"
@@ -324,6 +325,225 @@ class GraphTest : public QObject {
     const auto graph = build_graph(structure_of(d), library);
     QVERIFY(std::holds_alternative<Problem>(graph));
     QVERIFY(QString::fromStdString(to_string(std::get<Problem>(graph))).contains("a keeps operand 4 of rope"));
+  }
+
+  void recomputedLayersKeepWhatMegatronKeeps_data() {
+    QTest::addColumn<QString>("method");
+    QTest::addColumn<int>("count");
+    QTest::addColumn<int>("v");
+    for (const char* method : {"uniform", "block"})
+      for (int number : {1, 2, 3, 4, 100})
+        for (int v : {1, 2}) QTest::newRow(qPrintable(QString("%1 %2 v%3").arg(method).arg(number).arg(v))) << method << number << v;
+  }
+  // Of activations alone: what a layer keeps as a whole is known from recordings, its input is 2 b S D / tp.
+  void recomputedLayersKeepWhatMegatronKeeps() {
+    QFETCH(QString, method);
+    QFETCH(int, count);
+    QFETCH(int, v);
+    Design d = preset_design("llama3-8b", 2, 2, 1, true);
+    d.model.layers = 20;
+    d.workload.seq = 4096;
+    d.workload.batch = 8;
+    d.parallel.virtual_stages = v;
+    const auto none = make_report(d);
+    d.workload.recompute = Recompute::Full;
+    d.workload.recompute_method = method == "block" ? RecomputeMethod::Block : RecomputeMethod::Uniform;
+    d.workload.recompute_num_layers = count;
+    const auto r = make_report(d);
+    QVERIFY(r->valid());
+    const Segment& layer = none->graph().segments[1];
+    Wide all = 0;
+    for (const SavedStorage& s : layer.saved) all += number(layer.storages[static_cast<size_t>(s.storage)].bytes, none->stages[0].binding);
+    const Wide input = Wide(2) * 4096 * 4096 / 2;
+    const int64_t chunk = 10 / v, n = std::min<int64_t>(count, chunk);
+    const Wide kept = method == "block" ? n * input + (chunk - n) * all : (chunk + n - 1) / n * input;
+    const Wide replayed = method == "block" ? all - input : n * all - input;
+    for (size_t p = 0; p < 2; ++p) {
+      const StageReport &s = r->stages[p], &before = none->stages[p];
+      const auto bytes = [](const StageReport& of) { return of.memory[static_cast<size_t>(MemoryCategory::Activations)].value; };
+      const Wide ends = bytes(before) - before.in_flight * chunk * all;  // embedding and head
+      QVERIFY(bytes(s) == ends + s.in_flight * kept + replayed);
+      const int64_t layers = method == "block" ? n * v : 10;
+      Wide forward = 0, again = 0;
+      for (const Op& op : r->graph().segments[1].ops)
+        if (op.kind == OpKind::Einsum && op.phase == Phase::Forward) forward += number(op.flops, s.binding);
+      for (const FlopsValue& f : s.flops)
+        if (f.kind == OpKind::Einsum && f.phase == Phase::Recompute) again += f.counted.value;
+      QVERIFY(again == r->microbatches * layers * forward);
+      int64_t gathers = 0;
+      for (const CollectiveValue& c : s.collectives)
+        if (c.phase == Phase::Recompute && c.op == "all_gather") gathers += static_cast<int64_t>(c.count.value);
+      QCOMPARE(gathers, r->microbatches * layers * 2);
+    }
+  }
+
+  // Only the first layer of a group keeps its share of an input, and gathers it.
+  void distributedCheckpointsOfGroups() {
+    Design d = preset_design("llama3-8b", 2, 1, 1);
+    d.model.layers = 10;
+    d.workload.seq = 4096;
+    d.workload.recompute = Recompute::Full;
+    d.workload.recompute_num_layers = 4;
+    const auto whole = make_report(d);
+    d.workload.distribute_saved_activations = true;
+    const auto r = make_report(d);
+    const auto bytes = [](const Report& of) { return of.stages[0].memory[static_cast<size_t>(MemoryCategory::Activations)].value; };
+    const Wide input = Wide(2) * 4096 * 4096;
+    // 3 shares instead of 3 inputs; the gathered one is there while its group is replayed.
+    QVERIFY2(bytes(*r) == bytes(*whole) - 3 * input / 2 + input, to_string(bytes(*r) - bytes(*whole)).c_str());
+    Wide gathers = 0;
+    for (const CollectiveValue& c : r->stages[0].collectives)
+      if (c.phase == Phase::Backward && c.op == "all_gather") gathers += c.count.value;
+    QVERIFY(gathers == 3 * r->microbatches);
+  }
+
+  // What goes and what is replayed, per layer of Llama 3 8B, from the recorded list of what a layer keeps.
+  void recomputedModules_data() {
+    QTest::addColumn<QByteArray>("modules");
+    QTest::addColumn<qint64>("kept");      // bytes per token less than without
+    QTest::addColumn<int>("products");     // matrix products again
+    QTest::newRow("layernorm") << QByteArray("layernorm") << qint64(2 * 2 * 4096 + 2 * 4) << 0;
+    QTest::newRow("mlp_act") << QByteArray("mlp_act") << qint64(2 * 14336) << 0;
+    QTest::newRow("mlp") << QByteArray("mlp") << qint64(3 * 2 * 14336) << 3;
+    QTest::newRow("mlp and norms") << QByteArray("layernorm,mlp") << qint64(3 * 2 * 14336 + 2 * 2 * 4096 + 2 * 4) << 3;
+    QTest::newRow("core_attn") << QByteArray("core_attn") << qint64(4 * 32 + 0) << 0;
+  }
+  void recomputedModules() {
+    QFETCH(QByteArray, modules);
+    QFETCH(qint64, kept);
+    QFETCH(int, products);
+    Design d = preset_design("llama3-8b", 1, 1, 1);
+    d.workload.seq = 4096;
+    const auto none = make_report(d);
+    d.workload.recompute = Recompute::Selective;
+    QVERIFY(!set_knob(d, *find_knob("recompute_modules"), modules.toStdString()));
+    const auto r = make_report(d);
+    const auto bytes = [](const Report& of) {
+      Wide sum = 0;
+      for (const SavedStorage& s : of.graph().segments[1].saved) sum += number(of.graph().segments[1].storages[static_cast<size_t>(s.storage)].bytes, of.stages[0].binding);
+      return sum;
+    };
+    const Wide less = bytes(*none) - bytes(*r), small = modules == "core_attn" ? 16 : 0;  // the state of its random numbers
+    QVERIFY2(less == Wide(4096) * kept + small, to_string(less).c_str());
+    QCOMPARE(count_ops(r->graph().segments[1], OpKind::Einsum, Phase::Recompute), products);
+  }
+
+  void quantizedProductsKeepQuantizedInputs_data() {
+    QTest::addColumn<int>("compute");
+    QTest::addColumn<int>("part");  // 32nds of a byte per element
+    QTest::newRow("fp8") << int(ComputePrecision::FP8) << 32;
+    QTest::newRow("fp8-blockwise") << int(ComputePrecision::FP8Block) << 33;
+    QTest::newRow("mxfp8") << int(ComputePrecision::MXFP8) << 33;
+    QTest::newRow("nvfp4") << int(ComputePrecision::NVFP4) << 18;
+  }
+  // Inputs of linear layers: both norms' results (split by sequence), the attention's result and SwiGLU's. The attention
+  // keeps its own result beside it.
+  void quantizedProductsKeepQuantizedInputs() {
+    QFETCH(int, compute);
+    QFETCH(int, part);
+    Design d = preset_design("llama3-8b", 2, 1, 1, true);
+    d.workload.seq = 4096;
+    const auto plain = make_report(d);
+    d.workload.compute = static_cast<ComputePrecision>(compute);
+    const auto r = make_report(d);
+    QVERIFY(r->valid());
+    const auto bytes = [](const Report& of) {
+      Wide sum = 0;
+      for (const SavedStorage& s : of.graph().segments[1].saved) sum += number(of.graph().segments[1].storages[static_cast<size_t>(s.storage)].bytes, of.stages[0].binding);
+      return sum;
+    };
+    const Wide half = Wide(4096) / 2, norms = 2 * half * 4096, attention = half * 4096, swiglu = half * 14336;
+    QVERIFY(bytes(*r) == bytes(*plain) - 2 * (norms + swiglu) + (norms + attention + swiglu) * part / 32);
+    // Gathers in front of products carry them; sums do not. Forward 2, backward 2 of saved inputs and 2 of gradients.
+    const StageReport& s = r->stages[0];
+    Wide gathered = 0, gathers = 0;
+    for (const CollectiveValue& c : s.collectives) {
+      if (c.op == "all_gather" && c.dtype == compute_dtype(d.workload)) {
+        gathered += c.bytes.value;
+        gathers += c.count.value;
+      }
+      if (c.op == "reduce_scatter") QCOMPARE(c.dtype, DType::BF16);
+    }
+    QVERIFY(gathers == r->microbatches * 32 * 6);
+    QVERIFY(gathered == gathers * 4096 * 4096 * part / 32);
+    // The head stays as it was; all products of layers are in the other precision.
+    Wide before = 0, layers = 0, head = 0;
+    for (const FlopsValue& f : plain->stages[0].flops) before += f.kind == OpKind::Einsum ? f.counted.value : 0;
+    for (const FlopsValue& f : s.flops)
+      if (f.kind == OpKind::Einsum) (is_quantized(f.compute) ? layers : head) += f.counted.value;
+    QVERIFY(layers + head == before);
+    QVERIFY(head == Wide(6) * r->tokens_per_step * 4096 * 128256 / 2);
+    // Two copies of every weight of the layers.
+    const Wide weights = Wide(32) * (4096 * (2 * 4096 + 2 * 1024) + 3 * Wide(4096) * 14336) / 2;
+    const auto parameters = [](const Report& of) { return of.stages[0].memory[static_cast<size_t>(MemoryCategory::Parameters)].value; };
+    QVERIFY(parameters(*r) == parameters(*plain) + 2 * weights * part / 32);
+  }
+
+  void optimizerStates_data() {
+    QTest::addColumn<QByteArray>("moments");
+    QTest::addColumn<bool>("master");
+    QTest::addColumn<bool>("offload");
+    QTest::addColumn<int>("bytes");  // per parameter
+    QTest::newRow("usual") << QByteArray("fp32") << true << false << 12;
+    QTest::newRow("bf16 moments") << QByteArray("bf16") << true << false << 8;
+    QTest::newRow("fp8 moments, no master weights") << QByteArray("fp8") << false << false << 2;
+    QTest::newRow("offload") << QByteArray("fp32") << true << true << 12;
+  }
+  void optimizerStates() {
+    QFETCH(QByteArray, moments);
+    QFETCH(bool, master);
+    QFETCH(bool, offload);
+    QFETCH(int, bytes);
+    for (const char* sync : {"ddp-flat", "distributed-optimizer"}) {
+      Design d = preset_design("llama3-8b", 2, 2, 2);
+      QVERIFY(!set_knob(d, *find_knob("moment_dtype"), moments.toStdString()));
+      QVERIFY(!set_knob(d, *find_knob("sync"), sync));
+      d.workload.master_weights = master;
+      d.workload.offload_optimizer = offload;
+      const auto r = make_report(d);
+      QVERIFY(r->valid());
+      for (const StageReport& s : r->stages) {
+        const Wide owned = sync[1] == 'd' ? s.parameters.value : s.parameters.value / 2;
+        const Wide device = s.memory[static_cast<size_t>(MemoryCategory::Optimizer)].value;
+        Wide host = 0;
+        for (const PartValue& p : s.host_memory) host += p.bytes.value;
+        QVERIFY(device == (offload ? Wide(0) : owned * bytes) && host == owned * bytes - device);
+        QCOMPARE(s.host.size(), size_t(offload ? 2 : 0));
+        if (offload) QVERIFY(s.host[0].bytes.value == owned * 4 && s.host[1].bytes.value == owned * 2);
+      }
+    }
+  }
+
+  void offloadedActivations_data() {
+    QTest::addColumn<int>("count");
+    QTest::addColumn<bool>("checkpoints");
+    for (int number : {1, 2, 5, 100})
+      for (bool checkpoints : {false, true}) QTest::newRow(qPrintable(QString("%1 %2").arg(number).arg(checkpoints))) << number << checkpoints;
+  }
+  void offloadedActivations() {
+    QFETCH(int, count);
+    QFETCH(bool, checkpoints);
+    Design d = preset_design("llama3-8b", 1, 2, 1);
+    d.model.layers = 10;
+    d.workload.seq = 4096;
+    d.workload.batch = 8;
+    if (checkpoints) d.workload.recompute = Recompute::Full;
+    const auto before = make_report(d);
+    d.workload.offload_activations = count;
+    const auto r = make_report(d);
+    QVERIFY(r->valid());
+    const Segment& layer = r->graph().segments[1];
+    Wide kept = 0;
+    for (const SavedStorage& s : layer.saved) kept += number(layer.storages[static_cast<size_t>(s.storage)].bytes, r->stages[0].binding);
+    const Wide n = std::min(count, 5), m = r->microbatches;
+    for (size_t p = 0; p < 2; ++p) {
+      const StageReport& s = r->stages[p];
+      const auto bytes = [](const StageReport& of) { return of.memory[static_cast<size_t>(MemoryCategory::Activations)].value; };
+      QVERIFY(bytes(s) == bytes(before->stages[p]) - s.in_flight * n * kept + std::min<Wide>(n, 2) * kept);
+      QCOMPARE(s.host.size(), size_t{2});
+      for (const HostValue& h : s.host) QVERIFY(h.count.value == m * n && h.bytes.value == m * n * kept);
+      QVERIFY(s.host_memory[0].bytes.value == s.in_flight * n * kept);
+    }
   }
 
   void everyCollectiveSaysWhy() {

@@ -110,6 +110,50 @@ class LowerTest : public QObject {
     });
   }
 
+  void memory_nodes_equal_the_report_data() { designs_data(); }
+  void memory_nodes_equal_the_report() {
+    for_each_stage([](const Report& report, const Lowering&, const RankProgram& program, int64_t) {
+      std::map<NodeType, Total> found, expected;
+      for (const TraceNode& n : program.nodes) {
+        const TraceOp& op = program.ops[n.op];
+        if (op.type != NodeType::MemLoad && op.type != NodeType::MemStore) continue;
+        found[op.type].count += 1;
+        found[op.type].bytes += op.tensor_size;
+      }
+      for (const HostValue& h : report.stages[static_cast<size_t>(program.stage)].host) {
+        Total& t = expected[h.op == "store" ? NodeType::MemStore : NodeType::MemLoad];
+        t.count += h.count.value;
+        t.bytes += h.bytes.value;
+      }
+      QVERIFY(found == expected);
+    });
+  }
+
+  // What a microbatch's backward loads, its forward has stored; at most two loads are ahead of what reads them.
+  void loads_follow_stores_data() { designs_data(); }
+  void loads_follow_stores() {
+    for_each_stage([](const Report&, const Lowering&, const RankProgram& program, int64_t) {
+      std::set<std::pair<int32_t, int32_t>> stored;  // microbatch and layer
+      for (size_t i = 0; i < program.nodes.size(); ++i) {
+        const TraceNode& n = program.nodes[i];
+        const TraceOp& op = program.ops[n.op];
+        if (n.microbatch < 0 || (op.type != NodeType::MemLoad && op.type != NodeType::MemStore)) continue;
+        if (op.type == NodeType::MemStore)
+          QVERIFY(stored.insert({n.microbatch, n.layer}).second);
+        else
+          QVERIFY(stored.erase({n.microbatch, n.layer}) == 1);
+        if (op.type == NodeType::MemStore) continue;
+        bool read = false;  // by the backward of its layer
+        for (size_t j = i + 1; j < program.nodes.size() && !read; ++j) {
+          const auto deps = program.data_deps(program.nodes[j]);
+          read = program.nodes[j].layer == n.layer && std::find(deps.begin(), deps.end(), static_cast<uint32_t>(i + 1)) != deps.end();
+        }
+        QVERIFY(read);
+      }
+      QVERIFY(stored.empty());
+    });
+  }
+
   void order_is_fixed_data() { designs_data(); }
   void order_is_fixed() {
     for_each_stage([](const Report&, const Lowering&, const RankProgram& program, int64_t) {

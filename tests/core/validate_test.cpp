@@ -351,6 +351,36 @@ void ValidateTest::rules_data() {
       "ssm_state", "the llama architecture has no state-space mixer; the value has no effect", "0", 1);
   row("heads without attention", [](Design& d) { apply_preset(d, "mamba-130m"); d.model.heads = 12; }, note,
       "heads", "the mamba architecture has no attention; the value has no effect", "0", 1);
+  const auto recompute = [](Recompute policy, auto change) { return [=](Design& d) { d.workload.recompute = policy; change(d.workload); }; };
+  row("modules without selective recompute", recompute(Recompute::Full, [](WorkloadSpec& w) { w.recompute_modules.add(RecomputeModule::Mlp); }), note,
+      "recompute_modules", "only selective recompute chooses any", "core_attn", 2);
+  row("no modules", recompute(Recompute::Selective, [](WorkloadSpec& w) { w.recompute_modules = {}; }), note,
+      "recompute_modules", "no module is chosen", "any of core_attn,layernorm,mlp_act,mlp", 2);
+  row("modules that are not there", recompute(Recompute::Selective, [](WorkloadSpec& w) { w.recompute_modules.add(RecomputeModule::MlaUpProj); }), note,
+      "recompute_modules", "the layers of this model have no mla_up_proj", "any of core_attn", 1);
+  row("method without full recompute", recompute(Recompute::None, [](WorkloadSpec& w) { w.recompute_method = RecomputeMethod::Block; }), note,
+      "recompute_method", "only full recompute has a method", "uniform", 2);
+  row("layers without full recompute", recompute(Recompute::None, [](WorkloadSpec& w) { w.recompute_num_layers = 4; }), note,
+      "recompute_num_layers", "only full recompute counts layers", "1, or recompute full", 2);
+  row("more recomputed layers than there are", recompute(Recompute::Full, [](WorkloadSpec& w) { w.recompute_num_layers = 17; }), note,
+      "recompute_num_layers", "17 layers are more than 16", "1 to 16", 1);
+  row("groups of FSDP units", [](Design& d) {
+        d.parallel.sync = SyncStrategy::Fsdp1;
+        d.workload.recompute = Recompute::Full;
+        d.workload.recompute_num_layers = 2;
+      }, error, "recompute_num_layers", "groups of 2", "the method block", 2);
+  row("more offloaded layers than there are", [](Design& d) { d.workload.offload_activations = 17; }, note,
+      "offload_activations", "17 layers are more than 16", "0 to 16", 2);
+  row("quantized FFN", [](Design& d) { d.model.ffn = 14352; d.workload.compute = ComputePrecision::MXFP8; }, error,
+      "ffn", "mxfp8 wants the FFN size in multiples of 32 on every rank, but 14,352 over tp = 2 makes 7,176", "a multiple of 64", 2);
+  row("quantized hidden size", [](Design& d) { d.model.hidden = 4104; d.workload.compute = ComputePrecision::FP8; }, error,
+      "hidden", "float8 wants the hidden size in multiples of 16", "a multiple of 16", 1);
+  row("quantized tokens", [](Design& d) { d.workload.seq = 8200; d.workload.compute = ComputePrecision::FP8Block; }, error,
+      "seq", "float8_block wants the tokens of a rank in multiples of 128, but b S makes 4,100", "a multiple of 256", 2);
+  row("dispatch without experts", [](Design& d) { d.workload.dispatch_dtype = DispatchPrecision::FP8; }, note,
+      "dispatch_dtype", "no experts", "same", 1);
+  row("master weights of float32", [](Design& d) { d.workload.dtype = DType::FP32; d.workload.master_weights = false; }, note,
+      "master_weights", "parameters are float32 themselves", "on", 1);
   row("sequence over cp", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.cp = 3; }, error, "seq",
       "context parallelism cannot split 8,192 tokens into 3 parts", "a multiple of 3", 2);
   row("ulysses heads", [](Design& d) { d.parallel.cp = 8; d.parallel.context = ContextMode::Ulysses; }, error, "cp",

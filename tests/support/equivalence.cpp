@@ -22,6 +22,7 @@ Design unsharded(const Design& d) {
   Design out = d;
   out.parallel = {};
   out.workload.recompute = Recompute::None;
+  out.workload.compute = ComputePrecision::Storage;
   out.workload.microbatch = d.workload.microbatch * d.parallel.dp;
   return out;
 }

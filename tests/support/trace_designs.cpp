@@ -127,6 +127,15 @@ std::vector<NamedDesign> trace_designs() {
       {"recompute block, virtual stages", trace_design("gpt3-175b", 2, 2, 1, false, 2, 8)},
       {"recompute block, checkpoints distributed", trace_design("llama3-8b", 2, 1, 1, false, 2, 3)},
       {"fsdp recompute block", trace_design("llama3-8b", 1, 2, 2, false, 2, 6)},
+      {"mxfp8 tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
+      {"nvfp4 recompute modules tp 2 sp", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
+      {"fsdp fp8", trace_design("llama3-8b", 1, 1, 2, false, 2, 2)},
+      {"fp8-blockwise tp 2 recompute groups of 2", trace_design("gpt3-175b", 2, 1, 1, true, 2, 3)},
+      {"distributed optimizer, offload of the optimizer", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
+      {"fsdp, offload of the optimizer and activations", trace_design("llama3-8b", 1, 1, 2, false, 2, 3)},
+      {"offload of activations pp 2 tp 2 sp", trace_design("llama3-8b", 2, 2, 1, true, 3, 6)},
+      {"recompute groups of 2, offload of activations", trace_design("llama3-8b", 1, 2, 2, false, 3, 7)},
+      {"recompute block, offload of activations, virtual stages", trace_design("llama3-8b", 1, 2, 1, false, 4, 12)},
       {"recompute modules tp 2 sp", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
   };
   for (NamedDesign& d : all) {
@@ -156,7 +165,12 @@ std::vector<NamedDesign> trace_designs() {
       w.recompute_num_layers = name.find("of 3") != std::string::npos ? 3 : name.find("of 4") != std::string::npos ? 4 : 2;
       w.distribute_saved_activations = name.find("distributed") != std::string::npos;
     }
-    if (name.starts_with("recompute modules")) {
+    for (const auto& [word, compute] : {std::pair{"mxfp8", ComputePrecision::MXFP8}, {"nvfp4", ComputePrecision::NVFP4}, {"fsdp fp8", ComputePrecision::FP8},
+                                        {"fp8-blockwise", ComputePrecision::FP8Block}})
+      if (name.starts_with(word)) d.design.workload.compute = compute;
+    d.design.workload.offload_optimizer = name.find("of the optimizer") != std::string::npos;
+    if (name.ends_with("activations") || name.find("of activations") != std::string::npos) d.design.workload.offload_activations = 2;
+    if (name.find("recompute modules") != std::string::npos) {
       d.design.workload.recompute = Recompute::Selective;
       for (RecomputeModule m : {RecomputeModule::Layernorm, RecomputeModule::Mlp}) d.design.workload.recompute_modules.add(m);
     }

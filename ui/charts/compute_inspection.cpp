@@ -54,7 +54,7 @@ void add_row_values(Inspection& inspection, const FlopsValue& row, const StageRe
 Inspection inspect_flops(const StageReport& stage, const FlopsValue& row) {
   Inspection inspection;
   inspection.title =
-      tr("%1, %2, stage %3").arg(words(op_kind_name(row.kind)), words(phase_name(row.phase))).arg(stage.stage);
+      tr("%1, %2, stage %3").arg(words(row.name()), words(phase_name(row.phase))).arg(stage.stage);
   inspection.subtitle = tr("one rank, one step; %1 of the counted FLOPs").arg(of_stage(row.counted.value, stage));
   add_row_values(inspection, row, stage, {});
   inspection.rows.append({tr("Counted, exact"), grouped_text(row.counted.value)});
@@ -74,7 +74,7 @@ Inspection inspect_flops_segment(const Report&, const StageReport& stage, const 
     counted += row->counted.value;
     // The kind is named only where the group has several.
     add_row_values(inspection, *row, stage,
-                   rows.size() > 1 ? words(op_kind_name(row->kind)) + QStringLiteral(", ") : QString());
+                   rows.size() > 1 ? words(row->name()) + QStringLiteral(", ") : QString());
   }
   inspection.subtitle = rows.empty() ? tr("not on this stage")
                                      : tr("one rank, one step; %1 of the counted FLOPs").arg(of_stage(counted, stage));

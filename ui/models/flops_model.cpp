@@ -21,7 +21,7 @@ void FlopsModel::setReport(const Report& report, int stage, FlopsConvention conv
       TableCell share_cell = text_cell(percent_text(share), QString::number(share * 100, 'g', 10));
       share_cell.sort = share;
       rows.push_back({number_cell(of.stage, grouped_text(of.stage)),
-                      text_cell(words(op_kind_name(value.kind)), text_of(op_kind_name(value.kind))),
+                      text_cell(words(value.name()), text_of(value.name())),
                       text_cell(words(phase_name(value.phase)), text_of(phase_name(value.phase))),
                       number_cell(value.counted.value, flops_text(value.counted.value)),
                       number_cell(value.useful.value, flops_text(value.useful.value)), share_cell,

@@ -166,6 +166,7 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::BiasAdd:
     case OpKind::Concat:
     case OpKind::Contiguous:
+    case OpKind::Quantize:
     case OpKind::Optimizer: return c.runtime;
   }
   return c.runtime;
