@@ -4,6 +4,7 @@
 
 #include "audit/stage_parts.h"
 #include "design/knobs.h"
+#include "graph/ring.h"
 #include "schedule/schedule.h"
 
 namespace shardscape {
@@ -104,12 +105,23 @@ std::vector<std::string> reported_order(const Report& report, const StageReport&
       std::vector<std::string>& out = words[{chunk, backward}];
       for (int index : segments) {
         const Segment& segment = report.graph().segments[static_cast<size_t>(index)];
-        for (const Op& op : segment.ops) {
-          if (!is_collective(op.kind) || (op.phase == Phase::Forward) == backward) continue;
+        const auto issue = [&](const Op& op, std::string_view what, const Expr& elements) {
           const std::string group = groups.name(group_name(op.group));
           if (!group.empty() && !data_parallel(group))
-            out.push_back(std::string(phase_name(op.phase)) + " " + std::string(op_kind_name(op.kind)) + " " + group + " " +
-                          to_string(value_of(collective_elements(segment, op), stage.binding)));
+            out.push_back(std::string(phase_name(op.phase)) + " " + std::string(what) + " " + group + " " + to_string(value_of(elements, stage.binding)));
+        };
+        for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
+          const Op& op = segment.op(id);
+          if ((op.phase == Phase::Forward) == backward) continue;
+          if (op.ring != Ring::None) {
+            for (const RingEvent& event : ring_events(ring_ops(segment, id), ring_ranks(report.design))) {
+              const Op& moved = segment.op(event.op);
+              if (!is_ring(moved.kind)) continue;
+              for (const char* way : {"send", "recv"}) issue(moved, way, ring_message_elements(segment, moved));
+            }
+          } else if (is_collective(op.kind) && !is_ring(op.kind)) {
+            issue(op, op_kind_name(op.kind), collective_elements(segment, op));
+          }
         }
       }
     }

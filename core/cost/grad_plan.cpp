@@ -46,7 +46,7 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
     const Expr size = p.count * local_elements(grad);
     MeshAxes inner, outer;
     for (MeshAxis axis : grad.placement.partial)
-      (axis == MeshAxis::Dp || axis == MeshAxis::Cp ? outer : inner).push_back(axis);
+      (axis == MeshAxis::Dp || is_cp_axis(axis) ? outer : inner).push_back(axis);
     if (!outer.empty()) elements[{0, outer}] += size;
     if (!inner.empty()) elements[{inner == MeshAxes{MeshAxis::TpRep} ? 2 : 1, inner}] += size;
     if (!p.param->tied.empty() && ends) tied += size;

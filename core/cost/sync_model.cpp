@@ -89,7 +89,7 @@ void make_units(StageSync& sync, const Graph& graph, bool first, bool last, bool
 MeshAxes replica_axes(const Structure& structure) {
   MeshAxes axes;
   if (structure.dp) axes.push_back(MeshAxis::Dp);
-  if (structure.cp) axes.push_back(MeshAxis::Cp);
+  for (MeshAxis axis : cp_axes(structure)) axes.push_back(axis);
   return axes;
 }
 

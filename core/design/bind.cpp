@@ -61,6 +61,7 @@ Binding bind_symbols(const Design& design) {
   const auto values = base_values(design);
   for (size_t i = 0; i < values.size(); ++i) binding.set(base_symbols()[i], values[i]);
   if (design.model.window > 0) binding.set(Symbol::intern("W"), design.model.window);
+  if (ulysses_ranks(design) > 1 && ring_ranks(design) > 1) binding.set(Symbol::intern("u"), ulysses_ranks(design));
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
   }

@@ -42,6 +42,9 @@ struct Design {
   int64_t world() const { return parallel.tp * parallel.pp * parallel.dp * parallel.cp; }  // of a valid design
 };
 
+// The cp ranks that exchange heads by all-to-all (u) and those that pass K and V round a ring (cp/u); 1: none do.
+int64_t ulysses_ranks(const Design& design);
+int64_t ring_ranks(const Design& design);
 // What the window opens on: Llama 3 8B on 8 GPUs.
 Design default_design();
 // Takes a model under a name; keeps the rest as apply_preset does.

@@ -29,11 +29,17 @@ class Differentiator {
     return role != TensorRole::Constant && role != TensorRole::Statistic;
   }
 
+  // Blocks of a ring: their gradients gather on the way, in float32.
+  bool travels(TensorId id) const {
+    const OpId producer = s_.tensor(id).producer;
+    return producer >= 0 && s_.op(producer).kind == OpKind::RingPass;
+  }
+
   TensorId gradient_tensor(TensorId of, Placement placement, const std::string& suffix) {
     const Tensor source = s_.tensor(of);
     const bool weight = source.role == TensorRole::Parameter;
     const TensorId id = b_.add_tensor(source.name + ".grad" + suffix, source.axes, std::move(placement),
-                                      weight ? b_.structure().grad_dtype : source.dtype,
+                                      weight ? b_.structure().grad_dtype : travels(of) ? DType::FP32 : source.dtype,
                                       weight ? TensorRole::ParameterGradient : TensorRole::Gradient);
     b_.tensor(id).gradient_of = of;
     return id;
@@ -112,8 +118,10 @@ class Differentiator {
   // What the backward reads of a forward operand: kept before an all-gather (smaller) and gathered again, else after.
   TensorId kept(TensorId id) const {
     const OpId producer = s_.tensor(id).producer;
-    if (producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::AllGather) return s_.op(producer).inputs[0];
-    return id;
+    if (producer < 0 || producer >= s_.backward_begin) return id;
+    const Op& op = s_.op(producer);
+    if (op.kind == OpKind::RingPass) return op.outputs.size() > 1 ? op.outputs[1] : op.inputs[0];
+    return op.kind == OpKind::AllGather ? op.inputs[0] : id;
   }
 
   struct Wanted {
@@ -141,6 +149,7 @@ class Differentiator {
     op.window = forward.window;
     op.soft_cap = forward.soft_cap;
     op.alibi = forward.alibi;
+    op.ring = forward.ring;
     op.operand = wanted.size() == 1 ? wanted[0].operand : -1;
     OpSpec spec = align_spec;
     spec.out = wanted[0].letters;
@@ -158,6 +167,7 @@ class Differentiator {
     const Op forward = s_.op(id);
     const TensorId out = forward.outputs[0];
     if (forward.kind == OpKind::ReduceMax) return;  // its gradient cancels in log-sum-exp
+    if (forward.kind == OpKind::RingPass) return;   // its attention has sent the gradients home
     if (is_collective(forward.kind) || forward.kind == OpKind::Slice) {
       Placement target = s_.tensor(out).placement;
       target.partial.clear();
@@ -185,8 +195,20 @@ class Differentiator {
         return emit(forward, id, forward.kind, {{spec.out, spec.in[0]}, spec.in[1], false}, {g, kept(forward.inputs[0])},
                     {{1, spec.in[1]}}, seed, GradRole::Weight, "_w", statistics(forward));
       }
-      default: return pointwise(forward, id, spec, g);
+      default: pointwise(forward, id, spec, g);
     }
+    if (forward.ring == Ring::None) return;
+    for (TensorId in : forward.inputs)
+      if (travels(in)) send_home(s_.op(s_.tensor(in).producer));
+  }
+
+  // The adjoint of a ring's pass, made with the attention whose steps it follows.
+  void send_home(const Op pass) {
+    const TensorId partial = contributions_[static_cast<size_t>(pass.outputs[0])].back();
+    Placement target = s_.tensor(partial).placement;
+    std::erase_if(target.partial, [&](MeshAxis axis) { return std::find(pass.group.begin(), pass.group.end(), axis) != pass.group.end(); });
+    target.shards = s_.tensor(pass.inputs[0]).placement.shards;
+    contribute(pass.inputs[0], b_.redistribute(partial, target, Phase::Backward, "the ranks that own the blocks"));
   }
 
   LetterShards parameter_seed(TensorId param, const std::string& letters) const {

@@ -9,8 +9,9 @@ namespace shardscape {
 namespace {
 
 bool replayed(const Op& op, Recompute policy) {
-  // Selective: the core of the attention, whose scores are large and cheap to make again.
-  return policy == Recompute::Full || op.kind == OpKind::Attention;
+  // Selective: the core of the attention, whose scores are large and cheap to make again, with what cp ranks exchange for it.
+  const bool exchange = is_collective(op.kind) && std::all_of(op.group.begin(), op.group.end(), is_cp_axis);
+  return policy == Recompute::Full || op.kind == OpKind::Attention || exchange;
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ void recompute(SegmentBuilder& builder) {
   // The backward's ops keep their order behind the replay and read its results.
   const OpId shift = static_cast<OpId>(s.ops.size()) - forward_end;
   for (Op& op : backward) {
-    const bool reads_again = policy == Recompute::Full || (op.forward >= 0 && replayed(s.op(op.forward), policy));
+    const bool reads_again = policy == Recompute::Full || replayed(op.forward >= 0 ? s.op(op.forward) : op, policy);
     if (reads_again)
       for (TensorId& in : op.inputs) in = current(in);
     for (TensorId out : op.outputs) s.tensors[static_cast<size_t>(out)].producer += shift;

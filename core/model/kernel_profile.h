@@ -17,8 +17,8 @@ struct KernelStat {
                    // "result" for all of the result, "parameter" for those of the last operand
   DType dtype = DType::FP32;
   int copies = 1;
-  std::string when;     // "", "dropout", "b>1" (microbatch larger than one), "grouped" (query heads share KV heads) or
-                        // "sharded:v" (letter v is sharded)
+  std::string when;     // "", "dropout", "b>1" (microbatch larger than one), "grouped" (query heads share KV heads),
+                        // "no ring" (K and V do not go round a ring) or "sharded:v" (letter v is sharded)
   int replaces = -1;    // operand that the backward does not read where it has this copy of it
 };
 

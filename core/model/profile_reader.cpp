@@ -20,8 +20,8 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   out.dtype = *type;
   out.copies = static_cast<int>(file.integer_or(entry, "copies", 1));
   out.when = file.text_or(entry, "when", "");
-  const bool known = std::set<std::string>{"", "dropout", "b>1", "grouped"}.count(out.when) || (out.when.starts_with("sharded:") && out.when.size() == 9);
-  if (!known) file.fail(out.when, "\"when\" is \"" + out.when + "\"", "dropout, b>1, grouped, or sharded: and a letter");
+  const bool known = std::set<std::string>{"", "dropout", "b>1", "grouped", "no ring"}.count(out.when) || (out.when.starts_with("sharded:") && out.when.size() == 9);
+  if (!known) file.fail(out.when, "\"when\" is \"" + out.when + "\"", "dropout, b>1, grouped, no ring, or sharded: and a letter");
   out.replaces = static_cast<int>(file.integer_or(entry, "replaces", -1));
   return out;
 }

@@ -11,14 +11,16 @@
 
 namespace shardscape {
 
-// TpKv x TpRep refine Tp where KV heads are fewer than tp: each KV head then lives on tp/G ranks.
-enum class MeshAxis : uint8_t { Pp, Dp, Cp, Tp, TpKv, TpRep };
-inline constexpr int kMeshAxisCount = 6;
+// TpKv x TpRep refine Tp where KV heads are fewer than tp: each KV head then lives on tp/G ranks. CpRing x CpUlysses refine
+// Cp where Ulysses runs inside a ring: u neighbours exchange heads, cp/u such groups form the ring.
+enum class MeshAxis : uint8_t { Pp, Dp, Cp, Tp, TpKv, TpRep, CpRing, CpUlysses };
+inline constexpr int kMeshAxisCount = 8;
 std::string_view mesh_axis_name(MeshAxis axis);  // "tp", "tp_kv"
-const Expr& mesh_axis_degree(MeshAxis axis);     // tp; G for tp_kv; tp/G for tp_rep
+const Expr& mesh_axis_degree(MeshAxis axis);     // tp; G for tp_kv; tp/G for tp_rep; cp/u for cp_ring; u for cp_ulysses
+bool is_cp_axis(MeshAxis axis);                  // cp or a part of it
 
 using MeshAxes = std::vector<MeshAxis>;          // major to minor
-std::string group_name(const MeshAxes& axes);    // "tp"; {TpKv, TpRep} is "tp" too
+std::string group_name(const MeshAxes& axes);    // "tp"; {TpKv, TpRep} is "tp" too, and so with the parts of cp
 // The axes cut into the groups that one collective may run over: {dp, tp_kv, tp_rep} is {dp} and {tp_kv, tp_rep}.
 std::vector<MeshAxes> declared_groups(const MeshAxes& axes);
 Expr group_size(const MeshAxes& axes);
@@ -34,6 +36,7 @@ bool parse_rank_order(std::string_view text, RankOrder& out);
 struct MeshDegrees {
   int64_t tp = 1, cp = 1, dp = 1, pp = 1;
   int64_t kv_heads = 1;  // splits tp where it is smaller
+  int64_t ulysses = 1;   // splits cp
 };
 
 class DeviceMesh {

@@ -45,7 +45,7 @@ struct StageChunk {
   int64_t first_layer = 0, layers = 0;
 };
 
-// One pipeline stage: every rank of it does the same.
+// One pipeline stage: every rank of it does the same, but for the attention's FLOPs of a ring under a causal mask.
 struct StageReport {
   int stage = 0;
   int64_t layers = 0;
@@ -71,6 +71,7 @@ struct Report {
   std::vector<DerivedSymbol> derived;
   Quantity model_parameters;
   int64_t ranks = 0, microbatches = 0, tokens_per_step = 0;
+  std::optional<int64_t> ring_position;  // whose FLOPs the stages give, where ranks of a ring differ (ic)
   std::vector<StageReport> stages;
   int peak_stage = 0;                // largest memory_total
   const Accelerator* accelerator = nullptr;
@@ -83,8 +84,9 @@ struct Report {
   const Graph& graph() const { return *model->graph; }
 };
 
-// Never throws for a person's input; thread safe. Returns nothing when stopped.
-std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop = {});
+// Never throws for a person's input; thread safe. Returns nothing when stopped. Where ranks of a ring differ the stages give
+// the numbers of this position, otherwise of the last one, which has most to do.
+std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop = {}, std::optional<int64_t> ring_position = {});
 
 // Derived symbols that only stages of this shape have: shards and units of the gradient sync. Values: stage.binding.
 const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage);

@@ -46,6 +46,9 @@ nlohmann::ordered_json notes_of(const Report& report) {
       "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo 2^61 - 1; a "
       "class folds digest and size of its files in rank order.",
   });
+  if (report.graph().structure.ring)
+    notes.push_back("Ring attention: every block of K and V is a send to the next rank of the ring and a receive from the "
+                    "previous one, between the computations of its steps; comm_tag counts the messages of a ring.");
   if (report.graph().structure.sync == SyncStrategy::Fsdp1)
     notes.push_back("FSDP: a layer's parameters are gathered before its forward and again before its backward, one layer "
                     "ahead at most; embedding and head are gathered together, and reduced after the last backward.");
@@ -72,6 +75,7 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
   for (const FileClass& c : totals.classes) {
     nlohmann::ordered_json entry;
     entry["stage"] = c.stage;
+    if (report.ring_position) entry["ring_position"] = c.position;
     entry["ranks"] = c.ranks.size();
     entry["rank_runs"] = runs_of(c.ranks);
     entry["nodes_per_rank"] = c.nodes;

@@ -37,7 +37,7 @@ void KnobsTest::table_is_complete() {
   const std::set<std::string> wanted{
       "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "window", "tied_embeddings", "tp", "pp", "dp", "sync", "overlap_grad_reduce",
       "sequence_parallel", "schedule", "virtual_stages", "scatter_gather_pipeline", "stage_layers", "rank_order", "seq", "batch", "microbatch", "dtype", "grad_dtype",
-      "vocab_multiple", "gathered_logits", "dropout", "recompute", "distribute_saved_activations", "profile", "accelerator", "gpus_per_node", "cp", "context"};
+      "vocab_multiple", "gathered_logits", "dropout", "recompute", "distribute_saved_activations", "profile", "accelerator", "gpus_per_node", "cp", "context", "ulysses_degree"};
   std::set<std::string> ids, symbols;
   KnobGroup group = KnobGroup::Model;
   for (const Knob& k : knobs()) {

@@ -147,7 +147,8 @@ class LowerTest : public QObject {
           expected.emplace_back(std::string(action_name(a.kind)), a.microbatch);
       for (const TraceNode& n : program.nodes) {
         const TraceOp& op = program.ops[n.op];
-        if (op.type == NodeType::Send || op.type == NodeType::Recv) found.emplace_back(op.name, n.microbatch);
+        const bool between_stages = op.peer == Peer::PreviousStage || op.peer == Peer::NextStage;
+        if (between_stages && (op.type == NodeType::Send || op.type == NodeType::Recv)) found.emplace_back(op.name, n.microbatch);
       }
       QVERIFY(found == expected);
     });

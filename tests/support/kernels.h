@@ -19,6 +19,8 @@ struct KernelCall {
   std::vector<std::string> input_names, output_names;
   int64_t heads_per_kv = 1;
   int64_t window = 0;  // of attention that slides
+  std::vector<std::vector<int64_t>> input_positions{};  // per input: place in the sequence of every row of dimension 1
+  int64_t ring_ranks = 1, ring_position = 0;
 };
 
 std::vector<RealTensor> run_kernel(const KernelCall& call);

@@ -151,6 +151,8 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::AllGather:
     case OpKind::ReduceScatter:
     case OpKind::AllToAll:
+    case OpKind::RingPass:
+    case OpKind::RingSum:
     case OpKind::Slice: return c.communication;
     case OpKind::RmsNorm:
     case OpKind::LayerNorm:
