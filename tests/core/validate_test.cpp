@@ -236,6 +236,29 @@ void ValidateTest::rules_data() {
       "context parallelism cannot split 8,192 tokens into 3 parts", "a multiple of 3", 2);
   row("ulysses heads", [](Design& d) { d.parallel.cp = 8; d.parallel.context = ContextMode::Ulysses; }, error, "cp",
       "Ulysses cannot spread 8 KV heads over tp x cp = 16 ranks", "divides the KV heads", 2);
+  row("zigzag blocks", [](Design& d) {
+        d.parallel.sequence_parallel = false;
+        d.parallel.cp = 2;
+        d.parallel.context = ContextMode::Zigzag;
+        d.workload.seq = 8190;
+      }, error, "seq", "a zigzag ring cannot cut 8,190 tokens into 4 blocks", "a multiple of 4", 2);
+  row("zigzag blocks with ulysses inside", [](Design& d) {
+        d.parallel.cp = 4;
+        d.parallel.context = ContextMode::UlyssesZigzag;
+        d.parallel.ulysses_degree = 1;
+        d.workload.seq = 8 * 1023 + 4;
+        d.parallel.sequence_parallel = false;
+      }, error, "seq", "a zigzag ring cannot cut 8,188 tokens into 8 blocks", "a multiple of 8", 2);
+  row("ring with a window", [](Design& d) { d.parallel.cp = 2; d.parallel.context = ContextMode::Ring; d.model.window = 4096; }, error,
+      "context", "which of them a sliding window of 4,096 tokens skips is not known", "all-gather or ulysses", 2);
+  row("ring of kept scores", [](Design& d) { d.parallel.cp = 2; d.parallel.context = ContextMode::Zigzag; d.workload.profile = "megatron-2022"; }, error,
+      "context", "kernel profile megatron-2022 cannot be joined from the blocks of a ring", "such as flash", 2);
+  row("ulysses degree off cp", [](Design& d) { d.parallel.cp = 4; d.parallel.context = ContextMode::UlyssesRing; d.parallel.ulysses_degree = 3; }, error,
+      "ulysses_degree", "3 ranks do not divide cp = 4", "a divisor of 4, or 0", 1);
+  row("ulysses degree off heads", [](Design& d) { d.parallel.cp = 16; d.parallel.context = ContextMode::UlyssesRing; d.parallel.ulysses_degree = 8; }, error,
+      "ulysses_degree", "8 KV heads do not spread over tp x u = 16 ranks", "or 0", 1);
+  row("ulysses degree without ring", [](Design& d) { d.parallel.cp = 2; d.parallel.ulysses_degree = 2; }, note,
+      "ulysses_degree", "it has no effect", "or 0", 1);
 }
 
 void ValidateTest::rules() {
@@ -355,7 +378,10 @@ void ValidateTest::random_designs() {
     d.parallel.pp = pick({1, 1, 2, 3, 4, 16, 200});
     d.parallel.dp = pick({1, 1, 2, 3, 64, 1024, 0});
     if (random.bounded(4) == 0) d.parallel.cp = pick({1, 2, 3, 8, 0, 1024});
-    d.parallel.context = random.bounded(2) == 1 ? ContextMode::Ulysses : ContextMode::AllGather;
+    d.parallel.context = static_cast<ContextMode>(random.bounded(6));
+    d.parallel.ulysses_degree = pick({0, 0, 1, 2, 3, 8});
+    if (random.bounded(8) == 0) d.model.window = pick({0, 1, 100, 9000});
+    if (random.bounded(8) == 0) d.workload.profile = "megatron-2022";
     d.parallel.sequence_parallel = random.bounded(2) == 1;
     if (random.bounded(3) == 0) d.parallel.virtual_stages = pick({1, 2, 3, 4, 16, 1024});
     d.parallel.scatter_gather_pipeline = random.bounded(2) == 1;
