@@ -42,7 +42,7 @@ void check_ring(Checks& checks) {
     checks.error("seq", "a zigzag ring cannot cut " + grouped(seq) + " tokens into " + grouped(2 * ring) + " blocks, two for each of its ranks",
                  "a multiple of " + grouped(parts), std::move(fixes));
   }
-  if (checks.sound({"window"}) && d.model.window > 0)
+  if (checks.sound({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture))
     checks.error("context", "a ring passes on whole blocks: which of them a sliding window of " + grouped(d.model.window) + " tokens skips is not known",
                  "all-gather or ulysses, or no window", {gather_instead(), set_to("window", 0)});
   // Results of blocks are joined by their log-sum-exp; kernels that keep scores of whole rows have no part in it.

@@ -189,7 +189,10 @@ class Assembler {
     made.window = spec.window && b_.structure().window;
     made.soft_cap = spec.soft_cap;
     made.alibi = spec.alibi;
-    if (*kind == OpKind::Attention && b_.structure().ring) made.ring = b_.structure().zigzag && spec.causal ? Ring::Zigzag : Ring::Plain;
+    if (*kind == OpKind::Attention && b_.structure().ring) {
+      made.ring = b_.structure().zigzag && spec.causal ? Ring::Zigzag : Ring::Plain;
+      made.label += made.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
+    }
     const TensorId out = b_.add_tensor(name, out_axes, placement, traits.float_result ? DType::FP32 : b_.structure().dtype,
                                        TensorRole::Activation);
     made.outputs = {out};

@@ -208,7 +208,7 @@ class Differentiator {
     Placement target = s_.tensor(partial).placement;
     std::erase_if(target.partial, [&](MeshAxis axis) { return std::find(pass.group.begin(), pass.group.end(), axis) != pass.group.end(); });
     target.shards = s_.tensor(pass.inputs[0]).placement.shards;
-    contribute(pass.inputs[0], b_.redistribute(partial, target, Phase::Backward, "the ranks that own the blocks"));
+    contribute(pass.inputs[0], b_.redistribute(partial, target, Phase::Backward, "the rank that owns the block"));
   }
 
   LetterShards parameter_seed(TensorId param, const std::string& letters) const {

@@ -283,6 +283,8 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
   const std::string maker = source.producer >= 0 ? segment_.op(source.producer).label : std::string("The section before");
   op.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " + consumer +
            " wants " + to_string(wanted, source.axes) + ". " + words.rule + ".";
+  if (kind == OpKind::RingPass && structure_.zigzag)
+    op.why += " Under zigzag the block of rank i of n is pieces i and 2n-1-i of 2n, so that a causal mask leaves all ranks equally much to do.";
   add_op(std::move(op));
   return result;
 }

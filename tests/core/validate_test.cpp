@@ -249,7 +249,7 @@ void ValidateTest::rules_data() {
         d.workload.seq = 8 * 1023 + 4;
         d.parallel.sequence_parallel = false;
       }, error, "seq", "a zigzag ring cannot cut 8,188 tokens into 8 blocks", "a multiple of 8", 2);
-  row("ring with a window", [](Design& d) { d.parallel.cp = 2; d.parallel.context = ContextMode::Ring; d.model.window = 4096; }, error,
+  row("ring with a window", [](Design& d) { d.parallel.cp = 2; d.parallel.context = ContextMode::Ring; apply_preset(d, "mistral-7b-v0.1"); }, error,
       "context", "which of them a sliding window of 4,096 tokens skips is not known", "all-gather or ulysses", 2);
   row("ring of kept scores", [](Design& d) { d.parallel.cp = 2; d.parallel.context = ContextMode::Zigzag; d.workload.profile = "megatron-2022"; }, error,
       "context", "kernel profile megatron-2022 cannot be joined from the blocks of a ring", "such as flash", 2);
