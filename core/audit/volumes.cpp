@@ -108,7 +108,8 @@ std::vector<std::string> reported_order(const Report& report, const StageReport&
         const auto issue = [&](const Op& op, std::string_view what, const Expr& elements) {
           const std::string group = groups.name(group_name(op.group));
           if (!group.empty() && !data_parallel(group))
-            out.push_back(std::string(phase_name(op.phase)) + " " + std::string(what) + " " + group + " " + to_string(value_of(elements, stage.binding)));
+            out.push_back(std::string(phase_name(op.phase)) + " " + std::string(what) + " " + group + " " +
+                          to_string(value_of(elements, stage.binding)));
         };
         for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
           const Op& op = segment.op(id);

@@ -18,7 +18,8 @@ bool check_ulysses_degree(Checks& checks) {
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp, degree = d.parallel.ulysses_degree, kv = d.model.kv_heads;
   const Fix automatic = set_to("ulysses_degree", 0);
   if (degree > 0 && cp % degree != 0) {
-    checks.error("ulysses_degree", grouped(degree) + " ranks do not divide cp = " + grouped(cp), "a divisor of " + grouped(cp) + ", or 0", {automatic});
+    checks.error("ulysses_degree", grouped(degree) + " ranks do not divide cp = " + grouped(cp),
+                 "a divisor of " + grouped(cp) + ", or 0", {automatic});
     return false;
   }
   if (degree > 1 && (kv % (tp * degree) != 0 || d.model.heads % (tp * degree) != 0)) {
@@ -39,11 +40,13 @@ void check_ring(Checks& checks) {
     std::vector<Fix> fixes;
     offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
     fixes.push_back(set_to("context", std::string(d.parallel.context == ContextMode::Zigzag ? "ring" : "ulysses-ring")));
-    checks.error("seq", "a zigzag ring cannot cut " + grouped(seq) + " tokens into " + grouped(2 * ring) + " blocks, two for each of its ranks",
+    checks.error("seq",
+                 "a zigzag ring cannot cut " + grouped(seq) + " tokens into " + grouped(2 * ring) + " blocks, two for each of its ranks",
                  "a multiple of " + grouped(parts), std::move(fixes));
   }
   if (checks.sound({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture))
-    checks.error("context", "a ring passes on whole blocks: which of them a sliding window of " + grouped(d.model.window) + " tokens skips is not known",
+    checks.error("context",
+                 "a ring passes on whole blocks: which of them a sliding window of " + grouped(d.model.window) + " tokens skips is not known",
                  "all-gather or ulysses, or no window", {gather_instead(), set_to("window", 0)});
   // Results of blocks are joined by their log-sum-exp; kernels that keep scores of whole rows have no part in it.
   const KernelProfile* profile = checks.sound({"profile"}) ? ModelLibrary::instance().profile(d.workload.profile) : nullptr;
@@ -53,7 +56,9 @@ void check_ring(Checks& checks) {
   const bool blockwise = rule->saves_output && any([](const KernelStat& s) { return s.name == "lse"; }) &&
                          !any([](const KernelStat& s) { return s.replaces >= 0; });
   if (!blockwise)
-    checks.error("context", "the attention of the kernel profile " + profile->id + " cannot be joined from the blocks of a ring: it wants all keys at once",
+    checks.error("context",
+                 "the attention of the kernel profile " + profile->id +
+                     " cannot be joined from the blocks of a ring: it wants all keys at once",
                  "a profile whose attention works by blocks, such as flash, or all-gather or ulysses",
                  {set_to("profile", std::string("flash")), gather_instead()});
 }

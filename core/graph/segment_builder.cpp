@@ -241,7 +241,8 @@ bool SegmentBuilder::is_packed(TensorId id) const {
   return std::any_of(segment_.tensors.begin(), segment_.tensors.end(), [&](const Tensor& t) {
     if (t.storage != storage || t.producer < 0 || segment_.op(t.producer).kind != OpKind::Einsum) return false;
     const std::string bare = t.name.substr(t.name.rfind('.') + 1);
-    return std::any_of(profile_.packed.begin(), profile_.packed.end(), [&](const auto& group) { return std::find(group.begin(), group.end(), bare) != group.end(); });
+    return std::any_of(profile_.packed.begin(), profile_.packed.end(),
+                       [&](const auto& group) { return std::find(group.begin(), group.end(), bare) != group.end(); });
   });
 }
 
@@ -258,8 +259,10 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
                       : kind == OpKind::ReduceScatter ? Words{"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"}
                       : kind == OpKind::AllGather     ? Words{"full", "all-gather", "Shard to Replicate is an all-gather"}
                       : kind == OpKind::AllToAll      ? Words{"exchanged", "all-to-all", "Shard to Shard of another dimension is an all-to-all"}
-                      : kind == OpKind::RingPass      ? Words{"ring", "ring pass", "Around a ring every rank sends the block that it has used to the next one, until each has seen all: never is more than one block held"}
-                      : kind == OpKind::RingSum       ? Words{"home", "ring sum", "The gradient of a block goes round the ring behind it, every rank adds its summand (in float32), and the last step brings it home"}
+                      : kind == OpKind::RingPass      ? Words{"ring", "ring pass", "Around a ring every rank sends the block that it has used to the next one, "
+                                                                           "until each has seen all: never is more than one block held"}
+                      : kind == OpKind::RingSum       ? Words{"home", "ring sum", "The gradient of a block goes round the ring behind it, every rank adds its "
+                                                                          "summand (in float32), and the last step brings it home"}
                                                       : Words{"part", "slice", "Replicate to Shard is a local slice"};
   const Tensor source = tensor(from);
   const TensorRole role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
@@ -284,7 +287,8 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
   op.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " + consumer +
            " wants " + to_string(wanted, source.axes) + ". " + words.rule + ".";
   if (kind == OpKind::RingPass && structure_.zigzag)
-    op.why += " Under zigzag the block of rank i of n is pieces i and 2n-1-i of 2n, so that a causal mask leaves all ranks equally much to do.";
+    op.why += " Under zigzag the block of rank i of n is pieces i and 2n-1-i of 2n, so that a causal mask leaves all ranks equally "
+              "much to do.";
   add_op(std::move(op));
   return result;
 }

@@ -146,7 +146,7 @@ std::string report_text(const Report& r) {
          " (without transient buffers and runtime)\n";
   out += "per step: " + grouped(r.tokens_per_step) + " tokens, " + grouped(r.microbatches) + " microbatches per replica, " +
          format_flops(static_cast<Wide>(r.step_flops)) + " counted\n" +
-         (r.ring_position ? "attention FLOPs: of rank " + std::to_string(*r.ring_position) + " of the ring (ic), which has most to do\n\n" : "\n");
+         (r.ring_position ? "attention FLOPs: of rank " + std::to_string(*r.ring_position) + " of the ring (ic)\n\n" : "\n");
   for (const StageReport& s : r.stages) {
     out += "stage " + std::to_string(s.stage) + ": " + std::to_string(s.layers) + " layers, " + std::to_string(s.in_flight) +
            (s.chunks.size() > 1 ? " microbatch chunks" : " microbatches") + " in flight, " + grouped(s.parameters.value) +

@@ -132,16 +132,19 @@ class Binder {
       if (const auto at = brought.find(event); at != brought.end()) deps.push_back(at->second);
       if (sum && work[static_cast<size_t>(step)] > 0) deps.push_back(*computed);
       if (!sum && step == 0) deps = dependencies(moved);
-      const int64_t bytes = value(ring_message_elements(segment_, moved) * Expr(dtype_bytes(segment_.tensor(moved.inputs[0]).dtype)), moved.name, "bytes");
-      TraceOp send{.name = numbered(moved.name + ".send", step), .type = chakra::NodeType::Send, .comm_size = bytes, .peer = Peer::NextInRing};
-      TraceOp receive{.name = numbered(moved.name + ".recv", step), .type = chakra::NodeType::Recv, .comm_size = bytes, .peer = Peer::PreviousInRing};
+      const Tensor& source = segment_.tensor(moved.inputs[0]);
+      const int64_t bytes = value(ring_message_elements(segment_, moved) * Expr(dtype_bytes(source.dtype)), moved.name, "bytes");
+      TraceOp send{.name = numbered(moved.name + ".send", step), .type = chakra::NodeType::Send, .comm_size = bytes,
+                   .peer = Peer::NextInRing};
+      TraceOp receive{.name = numbered(moved.name + ".recv", step), .type = chakra::NodeType::Recv, .comm_size = bytes,
+                      .peer = Peer::PreviousInRing};
       if (program_.tensors) {
         if (!sum) send.inputs.push_back(block(moved, step));
-        if (sum && work[static_cast<size_t>(step)] > 0) send.inputs.push_back({numbered(segment_.tensor(moved.inputs[0]).name, step), NameScope::Microbatch, bytes});
-        if (sum && step > 0) send.inputs.push_back({numbered(moved.name + ".sum", step), NameScope::Microbatch, bytes});
+        const auto gathered = [&](int64_t at) { return TraceTensor{numbered(moved.name + ".sum", at), NameScope::Microbatch, bytes}; };
+        if (sum && work[static_cast<size_t>(step)] > 0) send.inputs.push_back({numbered(source.name, step), NameScope::Microbatch, bytes});
+        if (sum && step > 0) send.inputs.push_back(gathered(step));
         const bool home = sum && step + 1 == ranks;
-        receive.outputs.push_back(home ? tensor(moved.outputs[0], moved.name)
-                                  : sum ? TraceTensor{numbered(moved.name + ".sum", step + 1), NameScope::Microbatch, bytes} : block(moved, step + 1));
+        receive.outputs.push_back(home ? tensor(moved.outputs[0], moved.name) : sum ? gathered(step + 1) : block(moved, step + 1));
       }
       add(std::move(send), std::move(deps));
       const SourceRef received = add(std::move(receive), {});
@@ -181,7 +184,8 @@ class Binder {
   void name_step(TraceOp& trace, const Op& op, int64_t step, int64_t before, bool last) const {
     const auto at = [&](TensorId id, int64_t of) {
       TraceTensor out = tensor(id, op.name);
-      if (const Op* pass = pass_of(id)) out.bytes = block(*pass, 0).bytes / dtype_bytes(segment_.tensor(pass->inputs[0]).dtype) * dtype_bytes(segment_.tensor(id).dtype);
+      if (const Op* pass = pass_of(id))
+        out.bytes = value(local_elements(segment_.tensor(pass->inputs[0])) * Expr(dtype_bytes(segment_.tensor(id).dtype)), op.name, "bytes");
       out.name = numbered(out.name, of);
       return out;
     };
