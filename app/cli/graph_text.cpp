@@ -83,7 +83,7 @@ class Writer {
     line(6, op.name + " = " + std::string(op_kind_name(op.kind)) + (spec.empty() ? "" : "[" + spec + "]") + "(" +
                 joined(inputs, ", ") + ")" + (op.label.empty() || op.label == op.name ? "" : "   # " + op.label));
     for (TensorId id : op.outputs) line(8, "-> " + tensor(s.tensor(id)));
-    if (is_collective(op.kind)) line(8, "full buffer " + valued(collective_bytes(s, op), bytes));
+    if (is_collective(op.kind)) line(8, (is_ring(op.kind) ? "sends " : "full buffer ") + valued(collective_bytes(s, op), bytes));
     if (!op.flops.is_zero()) line(8, "FLOPs " + valued(op.flops, format_flops));
     if (!op.useful_flops.is_zero() && op.useful_flops != op.flops) {
       line(8, "useful FLOPs " + valued(op.useful_flops, format_flops));

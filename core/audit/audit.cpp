@@ -168,7 +168,7 @@ Audit audit_recording(Recording recording) {
     return audit;
   }
   if (audit.mapping.code == CodeBase::Unknown) return audit;
-  auto report = make_report(audit.mapping.design);
+  auto report = make_report(audit.mapping.design, {}, 0);  // recordings are of the first rank of a ring
   for (const Problem& p : report->problems)
     if (p.severity == Severity::Error) audit.problems.push_back(p);
   if (!report->valid()) return audit;

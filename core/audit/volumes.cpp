@@ -4,6 +4,7 @@
 
 #include "audit/stage_parts.h"
 #include "design/knobs.h"
+#include "graph/ring.h"
 #include "schedule/schedule.h"
 
 namespace shardscape {
@@ -102,15 +103,25 @@ std::vector<std::string> reported_order(const Report& report, const StageReport&
       std::vector<ChunkLayer> parts = parts_of_chunk(report, stage, static_cast<size_t>(chunk));
       const size_t first = !parts.empty() && parts.front().segment == 0 ? 1 : 0;  // layer
       std::vector<std::string>& out = words[{chunk, backward}];
+      const auto say = [&](const Op& op, std::string_view what, const Expr& elements) {
+        const std::string group = groups.name(group_name(op.group));
+        if (!group.empty() && !data_parallel(group))
+          out.push_back(std::string(phase_name(op.phase)) + " " + std::string(what) + " " + group + " " + to_string(value_of(elements, stage.binding)));
+      };
       const auto issue = [&](const ChunkLayer& part, OpId begin, OpId end) {
         const Segment& segment = report.graph().segments[static_cast<size_t>(part.segment)];
         for (OpId id = begin; id < end; ++id) {
           const Op& op = segment.op(id);
-          if (!is_collective(op.kind) || !runs(op, part.keeps)) continue;
-          const std::string group = groups.name(group_name(op.group));
-          if (!group.empty() && !data_parallel(group))
-            out.push_back(std::string(phase_name(op.phase)) + " " + std::string(op_kind_name(op.kind)) + " " + group + " " +
-                          to_string(value_of(collective_elements(segment, op), stage.binding)));
+          if (!runs(op, part.keeps)) continue;
+          if (op.ring != Ring::None) {
+            for (const RingEvent& event : ring_events(ring_ops(segment, id), ring_ranks(report.design))) {
+              const Op& moved = segment.op(event.op);
+              if (!is_ring(moved.kind)) continue;
+              for (const char* way : {"send", "recv"}) say(moved, way, ring_message_elements(segment, moved));
+            }
+          } else if (is_collective(op.kind) && !is_ring(op.kind)) {
+            say(op, op_kind_name(op.kind), collective_elements(segment, op));
+          }
         }
       };
       const auto segment_of = [&](const ChunkLayer& part) -> const Segment& { return report.graph().segments[static_cast<size_t>(part.segment)]; };

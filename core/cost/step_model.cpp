@@ -186,6 +186,11 @@ class ShapeBuilder {
     if (is_collective(op.kind)) {
       const Tensor& t = segment.tensor(op.inputs[0]);
       const Expr elements = collective_elements(segment, op);
+      if (is_ring(op.kind)) {
+        for (const char* way : {"send", "recv"})
+          collective(op.phase, way, group_name(op.group), group_size(op.group), t.dtype, times * ring_messages(op), times * elements);
+        return;
+      }
       collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group), group_size(op.group), t.dtype, times, times * elements);
     } else if (!op.flops.is_zero()) {
       FlopsRow& row = flops_.try_emplace({op.phase, op.kind, op.compute}, FlopsRow{op.kind, op.phase, op.compute, {}, {}}).first->second;

@@ -1,12 +1,77 @@
-// What context parallelism has to split evenly, and what it does not go with yet.
+// What context parallelism has to split evenly, and what it does not go with.
+#include <algorithm>
+#include <numeric>
+
 #include "base/units.h"
 #include "design/checks.h"
+#include "model/library.h"
 
 namespace shardscape {
+namespace {
+
+Fix gather_instead() { return set_to("context", std::string("all-gather")); }
+
+// Whether it is a part of cp that the heads allow.
+bool check_ulysses_degree(Checks& checks) {
+  const Design& d = checks.design;
+  if (!checks.sound({"ulysses_degree", "heads"})) return false;
+  const int64_t cp = d.parallel.cp, tp = d.parallel.tp, degree = d.parallel.ulysses_degree, kv = d.model.kv_heads;
+  const Fix automatic = set_to("ulysses_degree", 0);
+  if (degree > 0 && cp % degree != 0) {
+    checks.error("ulysses_degree", grouped(degree) + " ranks do not divide cp = " + grouped(cp),
+                 "a divisor of " + grouped(cp) + ", or 0", {automatic});
+    return false;
+  }
+  if (degree > 1 && (kv % (tp * degree) != 0 || d.model.heads % (tp * degree) != 0)) {
+    checks.error("ulysses_degree", grouped(kv) + " KV heads do not spread over tp x u = " + grouped(tp * degree) + " ranks",
+                 "u such that tp x u divides the KV heads, or 0", {automatic});
+    return false;
+  }
+  return true;
+}
+
+void check_ring(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t ring = ring_ranks(d), seq = d.workload.seq;
+  if (ring == 1) return;
+  const bool zigzag = d.parallel.context == ContextMode::Zigzag || d.parallel.context == ContextMode::UlyssesZigzag;
+  if (zigzag && seq % (2 * ring) != 0) {
+    const int64_t parts = std::lcm(2 * ring, d.parallel.cp * (d.parallel.sequence_parallel ? d.parallel.tp : 1));
+    std::vector<Fix> fixes;
+    offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
+    fixes.push_back(set_to("context", std::string(d.parallel.context == ContextMode::Zigzag ? "ring" : "ulysses-ring")));
+    checks.error("seq",
+                 "a zigzag ring cannot cut " + grouped(seq) + " tokens into " + grouped(2 * ring) + " blocks, two for each of its ranks",
+                 "a multiple of " + grouped(parts), std::move(fixes));
+  }
+  if (checks.sound({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture))
+    checks.error("context",
+                 "a ring passes on whole blocks: which of them a sliding window of " + grouped(d.model.window) + " tokens skips is not known",
+                 "all-gather or ulysses, or no window", {gather_instead(), set_to("window", 0)});
+  // Results of blocks are joined by their log-sum-exp; kernels that keep scores of whole rows have no part in it.
+  const KernelProfile* profile = checks.sound({"profile"}) ? ModelLibrary::instance().profile(d.workload.profile) : nullptr;
+  const KernelRule* rule = profile ? profile->rule("attention") : nullptr;
+  if (!rule) return;
+  const auto any = [&](auto wanted) { return std::any_of(rule->stats.begin(), rule->stats.end(), wanted); };
+  const bool blockwise = rule->saves_output && any([](const KernelStat& s) { return s.name == "lse"; }) &&
+                         !any([](const KernelStat& s) { return s.replaces >= 0; });
+  if (!blockwise)
+    checks.error("context",
+                 "the attention of the kernel profile " + profile->id +
+                     " cannot be joined from the blocks of a ring: it wants all keys at once",
+                 "a profile whose attention works by blocks, such as flash, or all-gather or ulysses",
+                 {set_to("profile", std::string("flash")), gather_instead()});
+}
+
+}  // namespace
 
 void check_context(Checks& checks) {
   const Design& d = checks.design;
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp, seq = d.workload.seq;
+  const bool exchanges = d.parallel.context == ContextMode::UlyssesRing || d.parallel.context == ContextMode::UlyssesZigzag;
+  if (checks.sound({"cp", "ulysses_degree"}) && d.parallel.ulysses_degree > 0 && (!exchanges || cp == 1))
+    checks.note("ulysses_degree", "it has no effect: it is a part of cp where Ulysses runs inside a ring",
+                "cp of at least 2 with ulysses-ring or ulysses-zigzag, or 0", {set_to("ulysses_degree", 0)});
   if (!checks.sound({"cp", "tp", "seq", "kv_heads"}) || cp == 1) return;
   const Fix off = set_to("cp", 1);
   // The stream is split over cp, and over tp inside it under sequence parallelism.
@@ -20,8 +85,9 @@ void check_context(Checks& checks) {
   }
   if (d.parallel.context == ContextMode::Ulysses && d.model.kv_heads % (tp * cp) != 0)
     checks.error("cp", "Ulysses cannot spread " + grouped(d.model.kv_heads) + " KV heads over tp x cp = " + grouped(tp * cp) + " ranks",
-                 "tp x cp that divides the KV heads, or all-gather of K and V",
-                 {set_to("context", std::string("all-gather")), off});
+                 "tp x cp that divides the KV heads, or a way that leaves heads where they are",
+                 {gather_instead(), off});
+  if (!exchanges || check_ulysses_degree(checks)) check_ring(checks);
 }
 
 }  // namespace shardscape

@@ -75,7 +75,7 @@ void check_positions(Checks& checks, const Architecture& architecture) {
 
 void check_window(Checks& checks, const Architecture& architecture) {
   if (checks.design.model.window == 0 || !checks.sound({"window"})) return;
-  if (has_line(ModelLibrary::instance(), architecture, slides)) return;
+  if (has_window_layers(architecture.id)) return;
   checks.note("window", "no layer of the " + architecture.id + " architecture slides over a window; the value has no effect", "0",
               {set_to("window", 0)});
 }
@@ -116,6 +116,11 @@ void check_mtp(Checks& checks, const Architecture& architecture) {
 }
 
 }  // namespace
+
+bool has_window_layers(const std::string& architecture) {
+  const Architecture* found = ModelLibrary::instance().architecture(architecture);
+  return found && has_line(ModelLibrary::instance(), *found, slides);
+}
 
 void check_model(Checks& checks) {
   if (const Architecture* architecture = check_architecture(checks)) {

@@ -1,6 +1,7 @@
 #include "design/design.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "model/library.h"
 
@@ -8,7 +9,21 @@ namespace shardscape {
 
 DeviceMesh device_mesh(const Design& design) {
   const ParallelSpec& p = design.parallel;
-  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp}, p.order);
+  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp, ulysses_ranks(design)}, p.order);
+}
+
+int64_t ulysses_ranks(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  if (p.context == ContextMode::Ulysses) return p.cp;
+  if (p.context != ContextMode::UlyssesRing && p.context != ContextMode::UlyssesZigzag) return 1;
+  if (p.ulysses_degree > 0) return p.ulysses_degree;
+  const ModelSpec& m = design.model;
+  return p.tp > 0 && m.kv_heads % p.tp == 0 ? std::max<int64_t>(1, std::gcd(p.cp, std::gcd(m.kv_heads, m.heads) / p.tp)) : 1;
+}
+
+int64_t ring_ranks(const Design& design) {
+  const ContextMode mode = design.parallel.context;
+  return mode == ContextMode::AllGather || mode == ContextMode::Ulysses ? 1 : design.parallel.cp / ulysses_ranks(design);
 }
 
 Design default_design() {

@@ -48,7 +48,11 @@ inline constexpr Named<Recompute> kRecompute[] = {
 inline constexpr Named<RecomputeMethod> kRecomputeMethods[] = {{RecomputeMethod::Uniform, "uniform", "Uniform (groups of layers)"},
                                                                 {RecomputeMethod::Block, "block", "Block (first layers of a stage)"}};
 inline constexpr Named<ContextMode> kContextModes[] = {{ContextMode::AllGather, "all-gather", "All-gather K, V"},
-                                                       {ContextMode::Ulysses, "ulysses", "Ulysses"}};
+                                                       {ContextMode::Ring, "ring", "Ring"},
+                                                       {ContextMode::Zigzag, "zigzag", "Zigzag ring (balanced)"},
+                                                       {ContextMode::Ulysses, "ulysses", "Ulysses"},
+                                                       {ContextMode::UlyssesRing, "ulysses-ring", "Ulysses inside ring"},
+                                                       {ContextMode::UlyssesZigzag, "ulysses-zigzag", "Ulysses inside zigzag ring"}};
 inline constexpr Named<Dispatcher> kDispatchers[] = {{Dispatcher::AllToAll, "alltoall", "All-to-all"},
                                                      {Dispatcher::AllToAllSeq, "alltoall_seq", "All-to-all, tokens split by hidden"},
                                                      {Dispatcher::AllGather, "allgather", "All-gather"}};
@@ -330,11 +334,17 @@ void add_parallelism(TableWriter& table) {
                "Splits the layers into stages. Sends only b S D between neighbours, but idles (pp - 1) / (m + pp - 1) "
                "of the time: it wants many microbatches m.");
   table.number(member<parallel, &P::cp>(), "cp", "Context parallel", "cp", "ranks", 1, kMaxWorld,
-               "Ranks that share one sequence: each holds seq/cp tokens of every activation. Attention then gathers K and V "
-               "or exchanges heads for tokens, in every layer.");
+               "Ranks that share one sequence: each holds seq/cp tokens of every activation. Attention then gathers K and V, "
+               "passes them round a ring, or exchanges heads for tokens, in every layer.");
   table.choice(named<parallel, &P::context, kContextModes>(), "context", "Context attention", choices_of(kContextModes),
-               "How attention sees the whole sequence under context parallelism: all-gather K and V, or Ulysses, which "
-               "exchanges tokens for heads by all-to-all and needs KV heads that tp x cp divides.");
+               "How attention sees the whole sequence under context parallelism. all-gather: of K and V. ring: blocks of K and V "
+               "go from rank to rank while the one at hand is worked on; a causal mask leaves the first rank little and the last "
+               "one all to do. zigzag: rank i holds blocks i and 2 cp - 1 - i of 2 cp, so that all do equally much. ulysses: "
+               "tokens are exchanged for heads by all-to-all, which needs KV heads that tp x cp divides. ulysses-ring and "
+               "ulysses-zigzag: all-to-all among neighbours, a ring of such groups.");
+  table.number(member<parallel, &P::ulysses_degree>(), "ulysses_degree", "Ulysses degree", "u", "ranks", 0, kMaxWorld,
+               "Of ulysses-ring and ulysses-zigzag: neighbours that exchange tokens for heads; cp / u such groups form the ring. 0 "
+               "takes as many as the KV heads allow. More of them send less, and over shorter ways.");
   table.number(member<parallel, &P::dp>(), "dp", "Data parallel", "dp", "replicas", 1, kMaxWorld,
                "Replicas of the model, each with its share of the batch. All gradients are reduced over them; what "
                "they shard of parameters and optimizer states is up to the gradient sync.");

@@ -291,6 +291,10 @@ class Assembler {
     made.window = spec.window && b_.structure().window;
     made.soft_cap = spec.soft_cap;
     made.alibi = spec.alibi;
+    if (*kind == OpKind::Attention && b_.structure().ring) {
+      made.ring = b_.structure().zigzag && spec.causal ? Ring::Zigzag : Ring::Plain;
+      made.label += made.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
+    }
     const auto& again = b_.profile().recomputes;
     made.remade = std::find(again.begin(), again.end(), line.output) != again.end();
     const DType type = rule->float_result ? DType::FP32 : result_type(*kind, operands);

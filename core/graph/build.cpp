@@ -34,7 +34,9 @@ Structure structure_of(const Design& design) {
   s.profile = design.workload.profile;
   s.dp = design.parallel.dp > 1;
   s.cp = design.parallel.cp > 1;
-  s.ulysses = s.cp && design.parallel.context == ContextMode::Ulysses;
+  s.ulysses = s.cp && ulysses_ranks(design) > 1;
+  s.ring = s.cp && ring_ranks(design) > 1;
+  s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag || design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;

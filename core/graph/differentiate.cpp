@@ -30,12 +30,18 @@ class Differentiator {
     return role != TensorRole::Constant && role != TensorRole::Statistic;
   }
 
+  // Blocks of a ring: their gradients gather on the way, in float32.
+  bool travels(TensorId id) const {
+    const OpId producer = s_.tensor(id).producer;
+    return producer >= 0 && s_.op(producer).kind == OpKind::RingPass;
+  }
+
   TensorId gradient_tensor(TensorId of, Placement placement, const std::string& suffix) {
     const Tensor source = s_.tensor(of);
     const bool weight = source.role == TensorRole::Parameter;
     const DType type = is_quantized(source.dtype) ? b_.structure().dtype : source.dtype;
     const TensorId id = b_.add_tensor(source.name + ".grad" + suffix, source.axes, std::move(placement),
-                                      weight ? b_.structure().grad_dtype : type,
+                                      weight ? b_.structure().grad_dtype : travels(of) ? DType::FP32 : type,
                                       weight ? TensorRole::ParameterGradient : TensorRole::Gradient);
     b_.tensor(id).gradient_of = of;
     return id;
@@ -139,6 +145,8 @@ class Differentiator {
     // Tokens that were gathered for experts stay gathered: only layers of tensor parallelism gather their input again.
     const std::vector<Axis>& axes = s_.tensor(id).axes;
     const bool routed = std::any_of(axes.begin(), axes.end(), [](Axis axis) { return axis == Axis::Slots || axis == Axis::Tokens; });
+    if (producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::RingPass)
+      return s_.op(producer).outputs.size() > 1 ? s_.op(producer).outputs[1] : s_.op(producer).inputs[0];
     if (!routed && producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::AllGather) return made(s_.op(producer).inputs[0]);
     return made(id);
   }
@@ -194,6 +202,7 @@ class Differentiator {
     op.soft_cap = forward.soft_cap;
     op.compute = forward.compute;
     op.alibi = forward.alibi;
+    op.ring = forward.ring;
     op.operand = wanted.size() == 1 ? wanted[0].operand : -1;
     OpSpec spec = align_spec;
     spec.out = wanted[0].letters;
@@ -211,6 +220,7 @@ class Differentiator {
     const Op forward = s_.op(id);
     const TensorId out = forward.outputs[0];
     if (forward.kind == OpKind::ReduceMax) return;  // its gradient cancels in log-sum-exp
+    if (forward.kind == OpKind::RingPass) return;   // its attention has sent the gradients home
     if (is_collective(forward.kind) || forward.kind == OpKind::Slice) {
       Placement target = s_.tensor(out).placement;
       target.partial.clear();
@@ -251,8 +261,20 @@ class Differentiator {
         return emit(forward, id, forward.kind, {{spec.out, spec.in[0]}, spec.in[1], false}, {g, kept(forward.inputs[0])},
                     {{1, spec.in[1]}}, seed, GradRole::Weight, "_w", statistics(forward));
       }
-      default: return is_routing(forward.kind) ? routing(forward, id, spec, g) : pointwise(forward, id, spec, g);
+      default: is_routing(forward.kind) ? routing(forward, id, spec, g) : pointwise(forward, id, spec, g);
     }
+    if (forward.ring == Ring::None) return;
+    for (TensorId in : forward.inputs)
+      if (travels(in)) send_home(s_.op(s_.tensor(in).producer));
+  }
+
+  // The adjoint of a ring's pass, made with the attention whose steps it follows.
+  void send_home(const Op pass) {
+    const TensorId partial = contributions_[static_cast<size_t>(pass.outputs[0])].back();
+    Placement target = s_.tensor(partial).placement;
+    std::erase_if(target.partial, [&](MeshAxis axis) { return std::find(pass.group.begin(), pass.group.end(), axis) != pass.group.end(); });
+    target.shards = s_.tensor(pass.inputs[0]).placement.shards;
+    contribute(pass.inputs[0], b_.redistribute(partial, target, Phase::Backward, "the rank that owns the block"));
   }
 
   // Every gradient of a routing op is placed as its operand is; Partial where summands came in, or where its ranks saw a

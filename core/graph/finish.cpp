@@ -66,6 +66,17 @@ Expr attention_products(const Segment& s, const Op& op, int64_t with_keys, int64
   return Expr(2) * scores * (Expr(with_keys) * local_size(k, 3) + Expr(with_values) * local_size(v, 3));
 }
 
+// Share of the scores that the kernels of a ring compute: whole blocks of keys, and none where all lie behind the queries.
+// Rank ic of n visits ic + 1 of them; under zigzag its own and half of each other one (Llama team, arXiv 2407.21783,
+// section 3.3.2, for the layout).
+Expr ring_part(const Segment& s, const Op& op) {
+  static const Expr position{Symbol::intern("ic")};
+  const Tensor& q = s.tensor((op.forward >= 0 ? s.op(op.forward) : op).inputs[0]);
+  if (op.ring == Ring::None || !op.causal) return Expr(1);
+  const Expr ranks = q.sizes[1] / local_size(q, 1);
+  return op.ring == Ring::Zigzag ? (ranks + Expr(1)) / (Expr(2) * ranks) : (position + Expr(1)) / ranks;
+}
+
 // Share of the scores under a causal mask, exactly: (S + 1) / (2 S) of all pairs; with a window of We <= S tokens the
 // first We queries see 1, 2, ..., We keys and the others We.
 Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
@@ -76,6 +87,11 @@ Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   if (forward.window) {
     static const Expr reach{Symbol::intern("We")};
     return all * (Expr(2) * reach * length - reach * reach + reach) / (Expr(2) * length * length);
+  }
+  if (forward.ring == Ring::Plain) {  // all of the keys before this rank's block, and its own under the mask
+    static const Expr position{Symbol::intern("ic")};
+    const Expr block = local_size(q, 1);
+    return all * (Expr(2) * position * block + block + Expr(1)) / (Expr(2) * length);
   }
   return all * (length + Expr(1)) / (Expr(2) * length);
 }
@@ -98,7 +114,7 @@ void count_ssd(const Segment& s, Op& op) {
 void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
   const bool backward = op.grad != GradRole::None;
   switch (op.kind) {
-    case OpKind::AllReduce: case OpKind::AllGather: case OpKind::ReduceScatter: case OpKind::AllToAll: case OpKind::Slice:
+    case OpKind::AllReduce: case OpKind::AllGather: case OpKind::ReduceScatter: case OpKind::AllToAll: case OpKind::Slice: case OpKind::RingPass: case OpKind::RingSum:
     case OpKind::Optimizer: return;
     case OpKind::Quantize: op.flops = Expr(kQuantizeFlops) * local_elements(s.tensor(op.inputs[0])); break;
     case OpKind::Einsum: op.flops = Expr(2) * index_space(s, op); break;
@@ -106,7 +122,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
       // Forward: scores and values. Backward: scores again, then the gradients of values and weights, of queries and keys (Dao
       // et al., arXiv 2205.14135, alg. 4).
       const KernelRule* rule = profile.rule("attention");
-      op.flops = backward ? attention_products(s, op, (rule ? rule->backward_products : 5) - 2, 2) : attention_products(s, op, 1, 1);
+      op.flops = (backward ? attention_products(s, op, (rule ? rule->backward_products : 5) - 2, 2) : attention_products(s, op, 1, 1)) * ring_part(s, op);
       op.useful_flops = causal_part(s, op, backward ? attention_products(s, op, 2, 2) : attention_products(s, op, 1, 1));
       return;
     }

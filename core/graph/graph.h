@@ -41,6 +41,9 @@ struct Storage {
   Expr bytes;                    // on one rank
 };
 
+// Attention whose K and V go round a ring of ranks. Zigzag: see ContextMode.
+enum class Ring : uint8_t { None, Plain, Zigzag };
+
 enum class GradRole : uint8_t { None, Input, Weight };  // Weight: the op's result is a parameter's gradient
 
 // In which layers of a kind an op runs, where full recompute does not treat all of them alike.
@@ -77,6 +80,7 @@ struct Op {
   bool remade = false;           // its result is not kept: the backward runs the op again (KernelProfile::recomputes)
   int operand = -1;              // gradients of one operand only: which
   bool causal = false, window = false, soft_cap = false, alibi = false;  // attention: as OpSpec
+  Ring ring = Ring::None;        // attention only
   MeshAxes group;                // collectives and slices: over which mesh axes
   int dim = -1;                  // all-gather: dimension joined; reduce-scatter, slice: dimension split
   int dim_to = -1;               // all-to-all: dimension split (dim is joined)
@@ -152,9 +156,13 @@ Expr local_bytes(const Tensor& tensor);
 // "[b, S/tp, D]": what one rank holds.
 std::string local_shape_text(const Tensor& tensor);
 // Full-buffer elements of a collective: all-reduce the tensor, all-gather the gathered output, reduce-scatter the full
-// input, all-to-all the whole send buffer.
+// input, all-to-all the whole send buffer; in a ring all messages that a rank sends.
 Expr collective_elements(const Segment& segment, const Op& op);
 Expr collective_bytes(const Segment& segment, const Op& op);
+// How many messages a rank sends (and receives) for an op of a ring of n ranks: blocks visit n - 1 others; summands go all
+// the way round.
+Expr ring_messages(const Op& op);
+Expr ring_message_elements(const Segment& segment, const Op& op);  // of one message: a rank's own block
 
 // Every predicate that the graph depends on; designs with equal keys share one graph.
 struct Structure {
@@ -164,6 +172,7 @@ struct Structure {
   bool window = false;           // attention that may slide has a window
   bool q_compressed = false;     // latent attention with a rank of queries
   int64_t mtp_layers = 0;        // depths of multi-token prediction
+  bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
   bool scatter_gather = false;   // messages between stages are split over tp
   bool grouped = false;          // several query heads share a KV head (some kernels then expand the KV heads)
@@ -194,6 +203,11 @@ struct Structure {
   bool clip_grad_norm = false, average_loss = false;
   auto operator<=>(const Structure&) const = default;
 };
+
+// The mesh axes that split the sequence: none, {cp}, or its two parts where Ulysses runs inside a ring.
+MeshAxes cp_axes(const Structure& structure);
+MeshAxes ring_axes(const Structure& structure);
+MeshAxes ulysses_axes(const Structure& structure);
 
 struct Graph {
   Structure structure;

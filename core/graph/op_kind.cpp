@@ -47,6 +47,8 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"all_gather", ""},
     {"reduce_scatter", ""},
     {"all_to_all", ""},
+    {"ring_pass", ""},
+    {"ring_sum", ""},
     {"slice", ""},
     {"optimizer", ""},
     {"quantize", ""},
@@ -67,7 +69,8 @@ std::optional<OpKind> op_kind_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-bool is_collective(OpKind kind) { return kind >= OpKind::AllReduce && kind <= OpKind::AllToAll; }
+bool is_collective(OpKind kind) { return kind >= OpKind::AllReduce && kind <= OpKind::RingSum; }
+bool is_ring(OpKind kind) { return kind == OpKind::RingPass || kind == OpKind::RingSum; }
 bool is_routing(OpKind kind) { return kind >= OpKind::Flatten && kind <= OpKind::Combine; }
 bool is_relabelling(OpKind kind) { return kind == OpKind::Flatten || kind == OpKind::Unflatten; }
 bool is_redistribution(OpKind kind) { return is_collective(kind) || kind == OpKind::Slice; }

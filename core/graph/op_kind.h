@@ -14,17 +14,20 @@ enum class OpKind : uint8_t {
   Cast, Take, CausalConv, SelectiveScan, Ssd, GatedNorm,      // another type; a part of a tensor; state-space mixers
   ReduceMax, SumExp, Pick, Nll,                              // vocabulary-parallel loss, in pieces
   Flatten, Unflatten, SoftmaxTopK, SigmoidTopK, Dispatch, Combine,  // mixture of experts: tokens to slots and back
-  AllReduce, AllGather, ReduceScatter, AllToAll, Slice,      // redistributions
+  AllReduce, AllGather, ReduceScatter, AllToAll,             // redistributions
+  RingPass, RingSum,                                         // the same by sends to the next rank of a ring
+  Slice,
   Optimizer,
   Quantize                                                   // in front of matrix products in fewer bits
 };
-inline constexpr int kOpKindCount = 41;
+inline constexpr int kOpKindCount = 43;
 std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gather": what reports print
 std::string_view template_name(OpKind kind);  // "einsum": what block templates and kernel profiles write
 // An einsum that profiles have a rule of its own for: logits of a router that works in another precision.
 inline constexpr std::string_view kRouterRule = "router";
 std::optional<OpKind> op_kind_from_name(std::string_view name);  // what block templates write: "einsum", "rms_norm"
-bool is_collective(OpKind kind);             // AllReduce .. AllToAll
+bool is_collective(OpKind kind);             // AllReduce .. RingSum
+bool is_ring(OpKind kind);                   // RingPass: every block visits every rank; RingSum: summands gather on the way home
 bool is_redistribution(OpKind kind);         // collectives and local slices
 bool is_routing(OpKind kind);                // Flatten .. Combine
 bool is_relabelling(OpKind kind);            // Flatten and Unflatten: another name for the same elements

@@ -25,7 +25,7 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   parameter_rules_.set(Axis::Vocab, tp);
   parameter_rules_.set(Axis::SsmInner, tp);
   parameter_rules_.set(Axis::SsmGroups, tp);
-  const MeshAxes cp = structure.cp ? MeshAxes{MeshAxis::Cp} : MeshAxes{};
+  const MeshAxes cp = cp_axes(structure);
   MeshAxes stream = cp;
   if (structure.sequence_parallel) stream.insert(stream.end(), tp.begin(), tp.end());
   inner_rules_.set(Axis::Batch, dp);
@@ -124,7 +124,8 @@ bool SegmentBuilder::keeps(const KernelStat& stat) const {
   const bool gathers = structure_.dispatcher == Dispatcher::AllGather;
   const std::pair<const char*, bool> known[] = {{"dropout", structure_.dropout},   {"b>1", structure_.many_microbatch},
                                                 {"grouped", structure_.grouped},   {"allgather", gathers},
-                                                {"alltoall", !gathers},            {"local_experts>1", structure_.local_experts}};
+                                                {"alltoall", !gathers},            {"local_experts>1", structure_.local_experts},
+                                                {"no ring", !structure_.ring}};
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = stat.when.find('&', begin);
     for (const auto& [name, holds] : known)
@@ -147,11 +148,12 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   const bool attention = kind == OpKind::Attention && spec.in.size() >= 3;
   const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = attention ? spec.in.back()[2] : '\0';
   if (attention && structure_.ulysses && phase != Phase::Backward) {
-    // Ulysses: every rank sees the whole sequence of a part of its heads (Jacobs et al., arXiv 2309.14509).
-    shards.emplace(spec.in.front()[1], MeshAxes{});
+    // Ulysses: every rank sees the whole sequence, or what the ring leaves of it, of a part of its heads (Jacobs et al.,
+    // arXiv 2309.14509; inside a ring: Fang and Zhao, arXiv 2405.07719).
+    shards.emplace(spec.in.front()[1], ring_axes(structure_));
     for (const auto& [letter, axis] : {std::pair{heads, Axis::Heads}, std::pair{kv_heads, Axis::KvHeads}}) {
       MeshAxes axes = parameter_rules_.of(axis);
-      axes.push_back(MeshAxis::Cp);
+      for (MeshAxis part : ulysses_axes(structure_)) axes.push_back(part);
       shards.emplace(letter, axes);
     }
   }
@@ -178,13 +180,19 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
       }
     }
   }
-  for (size_t i = 0; i < operands.size(); ++i) {
-    Placement target = wish[i];
-    for (size_t d = 0; d < target.shards.size(); ++d) {
-      const auto it = shards.find(spec.in[i][d]);
-      target.shards[d] = it == shards.end() ? MeshAxes{} : it->second;
+  // Blocks of keys and values go round a ring last, when all else is where it should be (Liu et al., arXiv 2310.01889).
+  const char keys = attention && structure_.ring ? spec.in.back()[1] : '\0';
+  for (const bool around : {false, true}) {
+    if (around && keys == '\0') continue;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      Placement target = wish[i];
+      for (size_t d = 0; d < target.shards.size(); ++d) {
+        const auto it = shards.find(spec.in[i][d]);
+        target.shards[d] = it == shards.end() ? MeshAxes{} : it->second;
+        if (!around && spec.in[i][d] == keys) target.shards[d] = ring_axes(structure_);
+      }
+      operands[i] = redistribute(operands[i], target, phase, consumer);
     }
-    operands[i] = redistribute(operands[i], target, phase, consumer);
   }
   return shards;
 }
@@ -310,8 +318,22 @@ TensorId SegmentBuilder::quantize(TensorId from, Phase phase, int block) {
   return result;
 }
 
+bool SegmentBuilder::is_packed(TensorId id) const {
+  const StorageId storage = segment_.tensor(id).storage;
+  return std::any_of(segment_.tensors.begin(), segment_.tensors.end(), [&](const Tensor& t) {
+    if (t.storage != storage || t.producer < 0 || segment_.op(t.producer).kind != OpKind::Einsum) return false;
+    const std::string bare = t.name.substr(t.name.rfind('.') + 1);
+    return std::any_of(profile_.packed.begin(), profile_.packed.end(),
+                       [&](const auto& group) { return std::find(group.begin(), group.end(), bare) != group.end(); });
+  });
+}
+
 TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,
                               Phase phase, const std::string& consumer, const Placement& wanted) {
+  if (structure_.ring && group == ring_axes(structure_)) {
+    if (kind == OpKind::AllGather) kind = OpKind::RingPass;
+    if (kind == OpKind::ReduceScatter) kind = OpKind::RingSum;
+  }
   struct Words {
     const char *suffix, *label, *rule;
   };
@@ -319,6 +341,10 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
                       : kind == OpKind::ReduceScatter ? Words{"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"}
                       : kind == OpKind::AllGather     ? Words{"full", "all-gather", "Shard to Replicate is an all-gather"}
                       : kind == OpKind::AllToAll      ? Words{"exchanged", "all-to-all", "Shard to Shard of another dimension is an all-to-all"}
+                      : kind == OpKind::RingPass      ? Words{"ring", "ring pass", "Around a ring every rank sends the block that it has used to the next one, "
+                                                                           "until each has seen all: never is more than one block held"}
+                      : kind == OpKind::RingSum       ? Words{"home", "ring sum", "The gradient of a block goes round the ring behind it, every rank adds its "
+                                                                          "summand (in float32), and the last step brings it home"}
                                                       : Words{"part", "slice", "Replicate to Shard is a local slice"};
   const Tensor source = tensor(from);
   const TensorRole role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
@@ -329,15 +355,22 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
   op.dim = dim;
   op.dim_to = dim_to;
   op.inputs = {from};
-  const TensorId result = add_tensor(source.name + "." + words.suffix, source.axes, to, source.dtype, role);
+  // What gathered in float32 on the way is used in the type of the activations.
+  const DType type = kind == OpKind::RingSum ? structure_.dtype : source.dtype;
+  const TensorId result = add_tensor(source.name + "." + words.suffix, source.axes, to, type, role);
   tensor(result).gradient_of = source.gradient_of;
   op.outputs = {result};
+  if (kind == OpKind::RingPass && phase == Phase::Forward && is_packed(from))
+    op.outputs.push_back(add_tensor(source.name + ".contiguous", source.axes, source.placement, source.dtype, role));
   op.name = tensor(result).name;
   op.label = std::string(words.label) + " " + group_name(group);
   op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
   const std::string maker = source.producer >= 0 ? segment_.op(source.producer).label : std::string("The section before");
   op.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " + consumer +
            " wants " + to_string(wanted, source.axes) + ". " + words.rule + ".";
+  if (kind == OpKind::RingPass && structure_.zigzag)
+    op.why += " Under zigzag the block of rank i of n is pieces i and 2n-1-i of 2n, so that a causal mask leaves all ranks equally "
+              "much to do.";
   add_op(std::move(op));
   return result;
 }

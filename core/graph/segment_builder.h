@@ -65,6 +65,8 @@ class SegmentBuilder {
   void begin_backward() { moved_.clear(); }
 
  private:
+  // Whether the profile makes it a part of a larger buffer (packed QKV): to be sent it is copied out.
+  bool is_packed(TensorId id) const;
   static std::string unique(std::set<std::string>& taken, const std::string& name);
   TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to, Phase phase,
                 const std::string& consumer, const Placement& wanted);

@@ -55,13 +55,35 @@ std::string local_shape_text(const Tensor& tensor) {
   return out + "]";
 }
 
+Expr ring_messages(const Op& op) { return op.kind == OpKind::RingPass ? group_size(op.group) - Expr(1) : group_size(op.group); }
+
+Expr ring_message_elements(const Segment& segment, const Op& op) {
+  return local_elements(segment.tensor(op.kind == OpKind::RingPass ? op.inputs[0] : op.outputs[0]));
+}
+
 Expr collective_elements(const Segment& segment, const Op& op) {
+  if (is_ring(op.kind)) return ring_messages(op) * ring_message_elements(segment, op);
   const TensorId whole = op.kind == OpKind::AllGather ? op.outputs[0] : op.inputs[0];
   return local_elements(segment.tensor(whole));
 }
 
 Expr collective_bytes(const Segment& segment, const Op& op) {
   return collective_elements(segment, op) * dtype_size(segment.tensor(op.inputs[0]).dtype);
+}
+
+MeshAxes cp_axes(const Structure& s) {
+  if (!s.cp) return {};
+  return s.ring && s.ulysses ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
+}
+
+MeshAxes ring_axes(const Structure& s) {
+  if (!s.ring) return {};
+  return {s.ulysses ? MeshAxis::CpRing : MeshAxis::Cp};
+}
+
+MeshAxes ulysses_axes(const Structure& s) {
+  if (!s.ulysses) return {};
+  return {s.ring ? MeshAxis::CpUlysses : MeshAxis::Cp};
 }
 
 }  // namespace shardscape

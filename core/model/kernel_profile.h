@@ -20,7 +20,8 @@ struct KernelStat {
   DType dtype = DType::FP32;
   int copies = 1;
   // All of these, joined by "&": "dropout", "b>1" (microbatch larger than one), "grouped" (query heads share KV heads),
-  // "alltoall" and "allgather" (how tokens get to experts), "local_experts>1" (on one rank). Or "sharded:v" alone (letter
+  // "alltoall" and "allgather" (how tokens get to experts), "local_experts>1" (on one
+  // rank), "no ring" (K and V do not go round a ring). Or "sharded:v" alone (letter
   // v is sharded).
   std::string when;
   int dtype_of = -1;    // operand whose type it has, whatever dtype says

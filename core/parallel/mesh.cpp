@@ -7,7 +7,7 @@ namespace shardscape {
 namespace {
 
 constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "dp_replicate", "dp_shard",
-                                                              "edp", "edp", "etp", "ep"};
+                                                              "cp_ring", "cp_ulysses", "edp", "edp", "etp", "ep"};
 
 constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
 
@@ -26,24 +26,28 @@ std::string_view mesh_axis_name(MeshAxis axis) { return kNames[index(axis)]; }
 const Expr& mesh_axis_degree(MeshAxis axis) {
   static const std::array<Expr, kMeshAxisCount> degrees = [] {
     const Expr tp(Symbol::intern("tp")), dp(Symbol::intern("dp")), cp(Symbol::intern("cp")), kv_heads(Symbol::intern("G"));
-    const Expr ep(Symbol::intern("ep")), etp(Symbol::intern("etp")), shard(Symbol::intern("ds"));
-    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard,
+    const Expr ep(Symbol::intern("ep")), etp(Symbol::intern("etp")), shard(Symbol::intern("ds")), ulysses(Symbol::intern("u"));
+    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard, cp / ulysses, ulysses,
                                             dp * cp / ep, dp * cp * tp / (ep * etp), etp, ep};
   }();
   return degrees[index(axis)];
 }
 
+bool is_cp_axis(MeshAxis axis) { return axis == MeshAxis::Cp || axis == MeshAxis::CpRing || axis == MeshAxis::CpUlysses; }
 bool is_replica_axis(MeshAxis axis) {
-  return axis == MeshAxis::Dp || axis == MeshAxis::Cp || axis == MeshAxis::Edp || axis == MeshAxis::EdpFolded;
+  return axis == MeshAxis::Dp || is_cp_axis(axis) || axis == MeshAxis::Edp || axis == MeshAxis::EdpFolded;
 }
 
 std::string group_name(const MeshAxes& axes) {
   const bool whole_tp = contains(axes, MeshAxis::TpKv) && contains(axes, MeshAxis::TpRep);
+  const bool whole_cp = contains(axes, MeshAxis::CpRing) && contains(axes, MeshAxis::CpUlysses);
   std::string name;
   for (MeshAxis axis : axes) {
-    if (whole_tp && axis == MeshAxis::TpRep) continue;
+    if ((whole_tp && axis == MeshAxis::TpRep) || (whole_cp && axis == MeshAxis::CpUlysses)) continue;
     if (!name.empty()) name += '_';
-    name += mesh_axis_name(whole_tp && axis == MeshAxis::TpKv ? MeshAxis::Tp : axis);
+    if (whole_tp && axis == MeshAxis::TpKv) axis = MeshAxis::Tp;
+    if (whole_cp && axis == MeshAxis::CpRing) axis = MeshAxis::Cp;
+    name += mesh_axis_name(axis);
   }
   return name;
 }
@@ -99,6 +103,13 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   degree_[index(MeshAxis::TpKv)] = degrees.tp / copies;
   stride_[index(MeshAxis::TpRep)] = stride_[index(MeshAxis::Tp)];
   stride_[index(MeshAxis::TpKv)] = stride_[index(MeshAxis::Tp)] * copies;
+  // A rank's cp coordinate is ring · u + ulysses: the ranks that exchange heads, which send most, are neighbours.
+  const bool inside = degrees.ulysses > 1 && degrees.cp % degrees.ulysses == 0;
+  const int64_t exchanging = inside ? degrees.ulysses : 1;
+  degree_[index(MeshAxis::CpUlysses)] = exchanging;
+  degree_[index(MeshAxis::CpRing)] = degrees.cp / exchanging;
+  stride_[index(MeshAxis::CpUlysses)] = stride_[index(MeshAxis::Cp)];
+  stride_[index(MeshAxis::CpRing)] = stride_[index(MeshAxis::Cp)] * exchanging;
   const bool hybrid = degrees.dp_shard >= 1 && degrees.dp % degrees.dp_shard == 0;
   degree_[index(MeshAxis::DpShard)] = hybrid ? degrees.dp_shard : degrees.dp;
   degree_[index(MeshAxis::DpRep)] = degrees.dp / degree_[index(MeshAxis::DpShard)];
@@ -184,7 +195,9 @@ int merge_class(MeshAxis axis) {
     case MeshAxis::Dp:
     case MeshAxis::DpRep:
     case MeshAxis::DpShard:
-    case MeshAxis::Cp: return 2;  // gradients are reduced over both at once
+    case MeshAxis::Cp:
+    case MeshAxis::CpRing:
+    case MeshAxis::CpUlysses: return 2;  // gradients are reduced over all at once
     default: return 10 + static_cast<int>(axis);
   }
 }

@@ -8,8 +8,9 @@
 
 namespace shardscape {
 
-// How attention sees the whole sequence where cp spreads it over ranks.
-enum class ContextMode : uint8_t { AllGather, Ulysses };
+// How attention sees the whole sequence where cp spreads it over ranks. Zigzag: rank i of n holds the blocks i and 2n-1-i of
+// 2n, so that a causal mask leaves all ranks equally much to do.
+enum class ContextMode : uint8_t { AllGather, Ulysses, Ring, Zigzag, UlyssesRing, UlyssesZigzag };
 
 // How tokens get to their experts and back: exchanged by all-to-all, each rank its own tokens (Megatron "alltoall"), or
 // split over tp by hidden instead (Megatron-core up to 0.8, "alltoall_seq" later); or gathered whole by every rank of the
@@ -43,6 +44,7 @@ struct ParallelSpec {
   Dispatcher dispatcher = Dispatcher::AllToAll;
   bool sequence_parallel = false;
   ContextMode context = ContextMode::AllGather;
+  int64_t ulysses_degree = 0;  // ranks that exchange heads inside a ring; 0: as many as the KV heads allow
   ScheduleKind schedule = ScheduleKind::OneFOneB;
   // Layers of every stage, empty: as even as possible, earlier stages take the rest. With virtual stages one number for
   // each of these in the order of the model: entry k is chunk k / pp of stage k % pp.

@@ -9,6 +9,7 @@
 #include "cost/sync_model.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
+#include "graph/ring.h"
 #include "report/rank_mesh.h"
 
 namespace shardscape {
@@ -42,7 +43,8 @@ int64_t in_flight(const Design& d, int64_t stage, int64_t microbatches) {
 
 class ReportMaker {
  public:
-  ReportMaker(Report& report, std::stop_token stop) : r_(report), stop_(std::move(stop)) {}
+  ReportMaker(Report& report, std::stop_token stop, std::optional<int64_t> position)
+      : r_(report), stop_(std::move(stop)), position_(position) {}
 
   void run() {
     const Design& d = r_.design;
@@ -60,6 +62,10 @@ class ReportMaker {
     r_.ranks = d.world();
     r_.microbatches = *r_.binding.get(symbol("m"));
     r_.tokens_per_step = d.workload.batch * d.workload.seq;
+    if (differs_by_position(*step->graph)) {
+      r_.ring_position = position_.value_or(ring_ranks(d) - 1);
+      r_.binding.set(symbol("ic"), *r_.ring_position);
+    }
     for (int kind : layer_kinds(*step->graph)) {
       int64_t count = 0;
       for (int64_t layer = 0; layer < d.model.layers; ++layer) count += kind_of(*step->graph, layer) == kind;
@@ -309,11 +315,26 @@ class ReportMaker {
     for (const MemoryPart& part : shape.host_memory) s.host_memory.push_back({part.name, next()});
   }
 
+  // FLOPs grow evenly along a ring: the mean over its ranks is that of the first and the last.
+  double mean_flops(const StageReport& s) {
+    if (!r_.ring_position) return to_double(s.flops_total);
+    Wide sum = 0;
+    for (const int64_t position : {int64_t{0}, ring_ranks(r_.design) - 1}) {
+      Binding binding = s.binding;
+      binding.set(symbol("ic"), position);
+      for (const FlopsValue& f : s.flops) {
+        Wide counted = 0;
+        if (value(*f.counted.formula, binding, counted)) sum += counted;
+      }
+    }
+    return to_double(sum) / 2;
+  }
+
   void totals() {
     const double ranks_per_stage = static_cast<double>(r_.ranks) / static_cast<double>(r_.stages.size());
     for (const StageReport& s : r_.stages) {
       if (s.memory_total > r_.stages[static_cast<size_t>(r_.peak_stage)].memory_total) r_.peak_stage = s.stage;
-      r_.step_flops += to_double(s.flops_total) * ranks_per_stage;
+      r_.step_flops += mean_flops(s) * ranks_per_stage;
       r_.step_comm_bytes += to_double(s.bytes_sent_total) * ranks_per_stage;
     }
     r_.fits = r_.accelerator && r_.stages[static_cast<size_t>(r_.peak_stage)].memory_total <= r_.accelerator->memory_bytes;
@@ -321,15 +342,16 @@ class ReportMaker {
 
   Report& r_;
   std::stop_token stop_;
+  std::optional<int64_t> position_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop) {
+std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop, std::optional<int64_t> ring_position) {
   const auto begin = std::chrono::steady_clock::now();
   auto report = std::make_shared<Report>();
   report->design = design;
-  ReportMaker(*report, stop).run();
+  ReportMaker(*report, stop, ring_position).run();
   if (stop.stop_requested()) return nullptr;
   report->elapsed_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return report;

@@ -53,7 +53,7 @@ struct StageChunk {
   int64_t first_layer = 0, layers = 0;
 };
 
-// One pipeline stage: every rank of it does the same.
+// One pipeline stage: every rank of it does the same, but for the attention's FLOPs of a ring under a causal mask.
 struct StageReport {
   int stage = 0;
   int64_t layers = 0;
@@ -83,6 +83,7 @@ struct Report {
   Quantity model_buffers;  // parameters that gradients do not train
   Quantity kv_cache_bytes;           // per token, all layers
   int64_t ranks = 0, microbatches = 0, tokens_per_step = 0;
+  std::optional<int64_t> ring_position;  // whose FLOPs the stages give, where ranks of a ring differ (ic)
   std::vector<StageReport> stages;
   int peak_stage = 0;                // largest memory_total
   const Accelerator* accelerator = nullptr;
@@ -95,8 +96,9 @@ struct Report {
   const Graph& graph() const { return *model->graph; }
 };
 
-// Never throws for a person's input; thread safe. Returns nothing when stopped.
-std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop = {});
+// Never throws for a person's input; thread safe. Returns nothing when stopped. Where ranks of a ring differ the stages give
+// the numbers of this position, otherwise of the last one, which has most to do.
+std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop = {}, std::optional<int64_t> ring_position = {});
 
 // Of every virtual stage here, the kinds of its layers.
 std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport& stage, const ModelSpec& model);

@@ -130,6 +130,7 @@ std::string report_json(const Report& r) {
   out["model"] = {{"parameters", quantity(r.model_parameters)}, {"active_parameters", quantity(r.active_parameters)}, {"kv_cache_bytes_per_token", quantity(r.kv_cache_bytes)}};
   out["ranks"] = r.ranks;
   out["microbatches"] = r.microbatches;
+  if (r.ring_position) out["ring_position"] = *r.ring_position;
   out["tokens_per_step"] = r.tokens_per_step;
   out["derived_symbols"] = derived_json(r.derived, r.binding);
   const StageReport& peak = r.stages[static_cast<size_t>(r.peak_stage)];
@@ -156,7 +157,8 @@ std::string report_text(const Report& r) {
          format_bytes(r.accelerator->memory_bytes) + " on the worst rank, stage " + std::to_string(r.peak_stage) +
          " (without transient buffers and runtime)\n";
   out += "per step: " + grouped(r.tokens_per_step) + " tokens, " + grouped(r.microbatches) + " microbatches per replica, " +
-         format_flops(static_cast<Wide>(r.step_flops)) + " counted\n\n";
+         format_flops(static_cast<Wide>(r.step_flops)) + " counted\n" +
+         (r.ring_position ? "attention FLOPs: of rank " + std::to_string(*r.ring_position) + " of the ring (ic)\n\n" : "\n");
   for (const StageReport& s : r.stages) {
     out += "stage " + std::to_string(s.stage) + ": " + std::to_string(s.layers) + " layers, " + std::to_string(s.in_flight) +
            (s.chunks.size() > 1 ? " microbatch chunks" : " microbatches") + " in flight, " + grouped(s.parameters.value) +

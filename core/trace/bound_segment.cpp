@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
 
+#include "graph/ring.h"
 #include "trace/lower.h"
 
 namespace shardscape {
@@ -73,6 +77,12 @@ class Binder {
 
   void bind_op(OpId id, std::vector<BoundNode>& part) {
     const Op& op = segment_.op(id);
+    if (is_ring(op.kind)) {  // unrolled with its attention; blocks are known by what they are blocks of
+      if (op.kind == OpKind::RingPass)
+        for (const TensorId out : op.outputs) alias_[static_cast<size_t>(out)] = resolve(op.inputs[0]);
+      return;
+    }
+    if (op.ring != Ring::None) return bind_ring(id, part);
     const bool collective = is_collective(op.kind);
     const int role = collective ? lowering_.role_of(op.group) : -1;
     if (collective && role < 0) {
@@ -102,6 +112,115 @@ class Binder {
       for (const TensorId t : op.outputs) trace.outputs.push_back(tensor(t, where));
     }
     program_.ops.push_back(std::move(trace));
+  }
+
+  // The steps of a ring: every message a send and a receive, every block that is not masked away a computation.
+  void bind_ring(OpId id, std::vector<BoundNode>& part) {
+    const Op& op = segment_.op(id);
+    const Source here = op.phase == Phase::Forward ? Source::Forward : Source::Backward;
+    const RingOps ring = ring_ops(segment_, id);
+    const int64_t ranks = value(group_size(segment_.op(ring.passes.at(0)).group), op.name, "ranks");
+    const int64_t position = binding_.get(Symbol::intern("ic")).value_or(0);
+    std::vector<int64_t> work;
+    for (int64_t step = 0; step < ranks; ++step) work.push_back(ring_work(op, position, step));
+    const int64_t unit = value(op.flops, op.name, "FLOPs") / std::accumulate(work.begin(), work.end(), int64_t{0});
+    const auto last = work.rend() - std::find_if(work.rbegin(), work.rend(), [](int64_t w) { return w > 0; }) - 1;
+    const auto add = [&](TraceOp trace, std::vector<SourceRef> deps) {
+      std::sort(deps.begin(), deps.end());
+      part.push_back({static_cast<uint32_t>(program_.ops.size()), std::move(deps), false});
+      program_.ops.push_back(std::move(trace));
+      return SourceRef{here, static_cast<uint32_t>(part.size() - 1)};
+    };
+    std::map<OpId, SourceRef> brought, next;  // what brought the block, or the sum, of this step and of the one after
+    std::optional<SourceRef> computed;
+    int64_t computed_in = -1;
+    for (const auto& [event, step] : ring_events(ring, ranks)) {
+      const Op& moved = segment_.op(event);
+      std::vector<SourceRef> deps;
+      if (event == id) {
+        if (work[static_cast<size_t>(step)] > 0) {
+          if (computed) deps = {*computed}; else deps = dependencies(op);
+          for (const auto& [from, node] : brought)
+            if (segment_.op(from).kind == OpKind::RingPass) deps.push_back(node);
+          TraceOp trace{.name = numbered(op.name, step), .num_ops = std::max<int64_t>(1, unit * work[static_cast<size_t>(step)]),
+                        .tensor_size = std::max<int64_t>(1, value(step_bytes(op), op.name, "bytes"))};
+          if (program_.tensors) name_step(trace, op, step, computed_in, step == last);
+          computed = add(std::move(trace), std::move(deps));
+          computed_in = step;
+        }
+        for (const auto& [pass, node] : next) brought.insert_or_assign(pass, node);
+        next.clear();
+        continue;
+      }
+      const bool sum = moved.kind == OpKind::RingSum;
+      if (const auto at = brought.find(event); at != brought.end()) deps.push_back(at->second);
+      if (sum && work[static_cast<size_t>(step)] > 0) deps.push_back(*computed);
+      if (!sum && step == 0) deps = dependencies(moved);
+      const Tensor& source = segment_.tensor(moved.inputs[0]);
+      const int64_t bytes = value(ring_message_elements(segment_, moved) * Expr(dtype_bytes(source.dtype)), moved.name, "bytes");
+      TraceOp send{.name = numbered(moved.name + ".send", step), .type = chakra::NodeType::Send, .comm_size = bytes,
+                   .peer = Peer::NextInRing};
+      TraceOp receive{.name = numbered(moved.name + ".recv", step), .type = chakra::NodeType::Recv, .comm_size = bytes,
+                      .peer = Peer::PreviousInRing};
+      if (program_.tensors) {
+        if (!sum) send.inputs.push_back(block(moved, step));
+        const auto gathered = [&](int64_t at) { return TraceTensor{numbered(moved.name + ".sum", at), NameScope::Microbatch, bytes}; };
+        if (sum && work[static_cast<size_t>(step)] > 0) send.inputs.push_back({numbered(source.name, step), NameScope::Microbatch, bytes});
+        if (sum && step > 0) send.inputs.push_back(gathered(step));
+        const bool home = sum && step + 1 == ranks;
+        receive.outputs.push_back(home ? tensor(moved.outputs[0], moved.name) : sum ? gathered(step + 1) : block(moved, step + 1));
+      }
+      add(std::move(send), std::move(deps));
+      const SourceRef received = add(std::move(receive), {});
+      (sum ? brought : next).insert_or_assign(event, received);
+      if (sum) node_[static_cast<size_t>(event)] = static_cast<int>(received.index);
+    }
+    node_[static_cast<size_t>(id)] = static_cast<int>(computed->index);
+  }
+
+  static std::string numbered(const std::string& name, int64_t step) { return name + "." + std::to_string(step); }
+
+  // The pass that brings a tensor, or the tensor that it is the gradient of; nothing of what stays on the rank.
+  const Op* pass_of(TensorId id) const {
+    const Tensor& t = segment_.tensor(id);
+    const OpId producer = t.gradient_of >= 0 ? segment_.tensor(t.gradient_of).producer : t.producer;
+    return producer >= 0 && segment_.op(producer).kind == OpKind::RingPass ? &segment_.op(producer) : nullptr;
+  }
+
+  // Bytes that one step of a ring reads and writes: one block of what goes round, all of the rest.
+  Expr step_bytes(const Op& op) const {
+    Expr bytes;
+    for (const auto* ids : {&op.inputs, &op.outputs})
+      for (const TensorId id : *ids) {
+        const Op* pass = pass_of(id);
+        bytes += local_elements(segment_.tensor(pass ? pass->inputs[0] : id)) * Expr(dtype_bytes(segment_.tensor(id).dtype));
+      }
+    return bytes;
+  }
+
+  // The block that a rank works on in this step.
+  TraceTensor block(const Op& pass, int64_t step) const {
+    TraceTensor own = tensor(pass.inputs[0], pass.name);
+    return step == 0 ? own : TraceTensor{numbered(pass.name, step), NameScope::Microbatch, own.bytes};
+  }
+
+  // Results that stay on the rank grow from step to step; gradients of blocks are new in each.
+  void name_step(TraceOp& trace, const Op& op, int64_t step, int64_t before, bool last) const {
+    const auto at = [&](TensorId id, int64_t of) {
+      TraceTensor out = tensor(id, op.name);
+      if (const Op* pass = pass_of(id))
+        out.bytes = value(local_elements(segment_.tensor(pass->inputs[0])) * Expr(dtype_bytes(segment_.tensor(id).dtype)), op.name, "bytes");
+      out.name = numbered(out.name, of);
+      return out;
+    };
+    for (const TensorId id : op.inputs) {
+      const Op* pass = pass_of(id);
+      trace.inputs.push_back(pass && segment_.tensor(id).gradient_of < 0 ? block(*pass, step) : tensor(id, op.name));
+    }
+    for (const TensorId id : op.outputs) {
+      if (before >= 0 && !pass_of(id)) trace.inputs.push_back(at(id, before));
+      trace.outputs.push_back(last && !pass_of(id) ? tensor(id, op.name) : at(id, step));
+    }
   }
 
   int64_t value(const Expr& expr, const std::string& op, const char* what) const {

@@ -12,14 +12,14 @@
 
 namespace shardscape {
 
-// The numbers in which ranks of a stage differ. Slots: one per group role, then own rank, previous and next stage's rank.
+// The numbers in which ranks of a stage differ. Slots: one per group role, then own rank, previous and next stage's rank,
+// previous and next rank of the ring (0 without one).
 struct RankNumbers {
   std::vector<int64_t> values;
 };
-inline size_t slot_count(int roles) { return static_cast<size_t>(roles) + 3; }
+inline size_t slot_count(int roles) { return static_cast<size_t>(roles) + 5; }
 inline size_t own_slot(int roles) { return static_cast<size_t>(roles); }
-inline size_t previous_slot(int roles) { return static_cast<size_t>(roles) + 1; }
-inline size_t next_slot(int roles) { return static_cast<size_t>(roles) + 2; }
+inline size_t peer_slot(int roles, Peer peer) { return static_cast<size_t>(roles) + 1 + static_cast<size_t>(peer); }
 
 // A number as it stands in the file: decimal digits of a group id, varint of a rank.
 struct SlotText {

@@ -7,6 +7,7 @@
 #include "cost/grad_plan.h"
 #include "cost/stage_boundary.h"
 #include "graph/chunk_layers.h"
+#include "graph/ring.h"
 #include "report/rank_mesh.h"
 #include "trace/bound_segment.h"
 #include "trace/program_builder.h"
@@ -18,12 +19,15 @@ namespace {
 // Walks the actions of one stage.
 class StageLowering {
  public:
-  StageLowering(const Lowering& lowering, int stage, bool tensors)
+  StageLowering(const Lowering& lowering, int stage, bool tensors, int64_t position)
       : lowering_(lowering), report_(lowering.report()), graph_(report_.graph()),
         stage_(report_.stages[static_cast<size_t>(stage)]), first_(stage == 0),
         last_(stage + 1 == static_cast<int>(report_.stages.size())), builder_(program_),
         sync_(lowering, stage, program_, builder_) {
     program_.stage = stage;
+    program_.ring_position = position;
+    binding_ = stage_.binding;
+    if (lowering.positions() > 1) binding_.set(Symbol::intern("ic"), position);
     program_.roles = static_cast<int>(lowering.roles().size());
     program_.chunks = lowering.schedule().chunks;
     program_.tensors = tensors;
@@ -133,7 +137,7 @@ class StageLowering {
     for (const Instance& instance : instances_) {
       if (const std::pair key{instance.segment, instance.of}; !bound_.contains(key))
         bound_[key] = bind_segment(lowering_, graph_.segments[static_cast<size_t>(instance.segment)], instance.of,
-                                   stage_.binding, program_);
+                                   binding_, program_);
     }
   }
 
@@ -142,7 +146,7 @@ class StageLowering {
     TraceOp op{.name = std::string(action_name(backward ? (send ? ActionKind::SendBackward : ActionKind::ReceiveBackward)
                                                         : (send ? ActionKind::SendForward : ActionKind::ReceiveForward))),
                .type = send ? chakra::NodeType::Send : chakra::NodeType::Recv,
-               .comm_size = bytes, .to_next = send != backward, .backward = backward};
+               .comm_size = bytes, .peer = send != backward ? Peer::NextStage : Peer::PreviousStage, .backward = backward};
     const NameScope stream = backward ? NameScope::StreamGradIn : NameScope::StreamIn;
     const bool gathers = !send && gather_role >= 0;
     const TraceTensor message{op.name + ".part", NameScope::Microbatch, bytes};
@@ -209,7 +213,9 @@ class StageLowering {
       const bool reads_kept = std::any_of(node.deps.begin(), node.deps.end(), [](SourceRef ref) { return ref.source == Source::Forward || ref.source == Source::StreamIn; });
       if (reads_kept) builder_.depend(loaded_[instance]);
       if (node.reads_parameters) builder_.depend(sync_.gathered());
-      builder_.add(node.op, microbatch, at.layer, at.position);
+      const TraceOp& op = program_.ops[node.op];
+      const int32_t message = op.type == chakra::NodeType::Send ? ring_sends_++ : op.type == chakra::NodeType::Recv ? ring_receives_++ : -1;
+      builder_.add(node.op, microbatch, at.layer, at.position, -1, message);
     }
   }
 
@@ -294,6 +300,8 @@ class StageLowering {
   std::vector<uint32_t> stored_;            // of every microbatch
   std::vector<uint32_t> loaded_;            // the load for the backward at hand; 0: none
   uint32_t stream_grad_ = 0;
+  Binding binding_;                         // with the position in the ring
+  int32_t ring_sends_ = 0, ring_receives_ = 0;
   Transfer receive_forward_, send_forward_, receive_backward_, send_backward_;
 };
 
@@ -305,9 +313,10 @@ Lowering::Lowering(const Report& report)
                               static_cast<int>(report.microbatches),
                               static_cast<int>(report.design.parallel.virtual_stages))) {
   const Graph& graph = report.graph();
+  if (differs_by_position(graph)) positions_ = ring_ranks(report.design);
   for (const Segment& segment : graph.segments)
     for (const Op& op : segment.ops)
-      if (is_collective(op.kind)) add_role({op.group, false});
+      if (is_collective(op.kind) && !is_ring(op.kind)) add_role({op.group, false});
   if (const MeshAxes gathered = stage_boundary(graph).gathered; !gathered.empty()) add_role({gathered, false});
   for (size_t s = 0; s < report.stages.size(); ++s) {
     for (const GradReduction& r :
@@ -341,8 +350,12 @@ int Lowering::embedding_role() const {
   return it == representatives_.end() ? -1 : static_cast<int>(it - representatives_.begin());
 }
 
-RankProgram Lowering::stage(int stage, bool tensors, std::stop_token stop) const {
-  return StageLowering(*this, stage, tensors).run(stop);
+int64_t Lowering::position_of(int64_t rank) const {
+  return positions_ == 1 ? 0 : mesh_.coordinate(rank, ring_axes(report_.graph().structure).front());
+}
+
+RankProgram Lowering::stage(int stage, bool tensors, std::stop_token stop, int64_t position) const {
+  return StageLowering(*this, stage, tensors, position).run(stop);
 }
 
 RankProgram lower(const Report& report, int stage, bool tensors) { return Lowering(report).stage(stage, tensors); }

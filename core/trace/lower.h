@@ -29,14 +29,19 @@ class Lowering {
   int role_of(const MeshAxes& axes) const;
   int embedding_role() const;  // -1 without one
   int64_t role_size(int role) const { return static_cast<int64_t>(representatives_[static_cast<size_t>(role)].size()); }
+  // Kinds of rank on one stage: 1, or the ranks of a ring where each has another part of a causal mask.
+  int64_t positions() const { return positions_; }
+  // 0 where ranks do not differ.
+  int64_t position_of(int64_t rank) const;
   // Incomplete when stopped.
-  RankProgram stage(int stage, bool tensors, std::stop_token stop = {}) const;
+  RankProgram stage(int stage, bool tensors, std::stop_token stop = {}, int64_t position = 0) const;
 
  private:
   void add_role(const GroupRole& role);
   const Report& report_;
   DeviceMesh mesh_;
   Schedule schedule_;
+  int64_t positions_ = 1;
   std::vector<GroupRole> roles_;
   std::vector<std::vector<int64_t>> representatives_;  // the groups of a rank on the first stage: equal ones are one role
 };

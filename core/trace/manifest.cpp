@@ -63,6 +63,9 @@ nlohmann::ordered_json notes_of(const Report& report) {
                     "memory.json gives every rank " + std::to_string(static_cast<int>(kHostGbps)) + " GB/s and " +
                     std::to_string(static_cast<int>(kHostLatencyNs)) + " ns, assumed. The host's own optimizer step takes no time in the "
                     "trace. These bundles keep the rules of the schema but have not been run in ASTRA-sim.");
+  if (report.graph().structure.ring)
+    notes.push_back("Ring attention: every block of K and V is a send to the next rank of the ring and a receive from the "
+                    "previous one, between the computations of its steps; comm_tag counts the messages of a ring.");
   if (report.ranks == 1) notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
   return notes;
 }
@@ -86,6 +89,7 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
   for (const FileClass& c : totals.classes) {
     nlohmann::ordered_json entry;
     entry["stage"] = c.stage;
+    if (report.ring_position) entry["ring_position"] = c.position;
     entry["ranks"] = c.ranks.size();
     entry["rank_runs"] = runs_of(c.ranks);
     entry["nodes_per_rank"] = c.nodes;

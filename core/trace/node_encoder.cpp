@@ -121,7 +121,7 @@ NodeEncoder::OpCode NodeEncoder::encode_op(const TraceOp& op, const SlotTexts& t
     }
     case NodeType::Send:
     case NodeType::Recv: {
-      const size_t own = own_slot(roles), peer = op.to_next ? next_slot(roles) : previous_slot(roles);
+      const size_t own = own_slot(roles), peer = peer_slot(roles, op.peer);
       put_rank("comm_src", op.type == NodeType::Send ? own : peer);
       put_rank("comm_dst", op.type == NodeType::Send ? peer : own);
       put_integer(out, "comm_size", attr_field::kInt64, static_cast<uint64_t>(op.comm_size));

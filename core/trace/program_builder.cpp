@@ -19,7 +19,8 @@ void ProgramBuilder::control(uint32_t id) {
   if (std::find(data_.begin(), data_.end(), id) == data_.end()) ctrl_.push_back(id);
 }
 
-uint32_t ProgramBuilder::add(uint32_t op, int32_t microbatch, int32_t layer, int32_t position, int32_t chunk) {
+uint32_t ProgramBuilder::add(uint32_t op, int32_t microbatch, int32_t layer, int32_t position, int32_t chunk,
+                             int32_t message) {
   if (data_.size() > 1) {
     std::sort(data_.begin(), data_.end());
     data_.erase(std::unique(data_.begin(), data_.end()), data_.end());
@@ -51,7 +52,7 @@ uint32_t ProgramBuilder::add(uint32_t op, int32_t microbatch, int32_t layer, int
   reach_.push_back(reach);
 
   program_.nodes.push_back({op, microbatch, layer, chunk, position, static_cast<uint32_t>(program_.deps.size()),
-                            static_cast<uint32_t>(ctrl_.size()), static_cast<uint32_t>(data_.size())});
+                            static_cast<uint32_t>(ctrl_.size()), static_cast<uint32_t>(data_.size()), message});
   program_.deps.insert(program_.deps.end(), ctrl_.begin(), ctrl_.end());
   program_.deps.insert(program_.deps.end(), data_.begin(), data_.end());
   data_.clear();

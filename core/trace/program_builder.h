@@ -18,7 +18,8 @@ class ProgramBuilder {
   // Data dependencies of the next node; 0 (nothing) is skipped.
   void depend(uint32_t id);
   // Returns the node's id.
-  uint32_t add(uint32_t op, int32_t microbatch, int32_t layer, int32_t position, int32_t chunk = -1);
+  uint32_t add(uint32_t op, int32_t microbatch, int32_t layer, int32_t position, int32_t chunk = -1,
+               int32_t message = -1);
 
  private:
   struct Reach {

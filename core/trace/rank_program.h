@@ -1,5 +1,6 @@
 // What every rank of a pipeline stage runs in a step: a flat list of trace nodes in order of execution.
-// Ranks of a stage differ only in the numbers of their groups and in their own and their neighbours' ranks.
+// Ranks of a stage differ only in the numbers of their groups and in their own and their neighbours' ranks; in a ring under a
+// causal mask also by position.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,9 @@ enum class NameScope : uint8_t {
   StreamGradOut     // "mb0.stream.4.grad"
 };
 
+// Whom a Send goes to or a Recv comes from.
+enum class Peer : uint8_t { PreviousStage, NextStage, PreviousInRing, NextInRing };
+
 struct TraceTensor {
   std::string name;
   NameScope scope = NameScope::Microbatch;
@@ -37,7 +41,7 @@ struct TraceOp {
   chakra::CollectiveType collective = chakra::CollectiveType::AllReduce;
   int role = -1;                         // Coll: index of the group role
   int64_t comm_size = 0;                 // bytes; of an all-gather the rank's own shard
-  bool to_next = false;                  // Send, Recv: the peer is on the next stage, not on the previous one
+  Peer peer = Peer::PreviousStage;       // Send, Recv
   bool backward = false;                 // Send, Recv: carries a gradient
   std::vector<TraceTensor> inputs{}, outputs{};  // only when tensors are wanted
 };
@@ -50,11 +54,13 @@ struct TraceNode {
   int32_t position = 0;      // of the segment along the residual stream: 0 embedding, 1 + layer, 1 + layers head
   uint32_t deps = 0;         // first index into RankProgram::deps: control first, then data
   uint32_t ctrl_count = 0, data_count = 0;
+  int32_t message = -1;      // Send, Recv in a ring: the number among those of the rank; equal on both ends
 };
 
 // The id of a node is its index plus one: ids are priorities, the lowest ready one runs first.
 struct RankProgram {
   int stage = 0;
+  int64_t ring_position = 0;
   int roles = 0;  // group roles of the whole job
   int chunks = 1; // virtual stages per stage
   bool tensors = false;
@@ -70,6 +76,7 @@ struct RankProgram {
 
 // Distinct per microbatch, chunk and direction, small and not negative; equal on both ends.
 inline int32_t message_tag(const TraceNode& node, int chunks, bool backward) {
+  if (node.message >= 0) return node.message;
   return 2 * (node.microbatch * chunks + (node.chunk < 0 ? 0 : node.chunk)) + (backward ? 1 : 0);
 }
 

@@ -46,31 +46,39 @@ RankNumbers TraceExport::numbers(int64_t rank) const {
   const bool round = lowering_.schedule().chunks > 1;
   const int64_t previous = stage > 0 ? stage - 1 : round ? stages - 1 : 0;
   const int64_t next = stage + 1 < stages ? stage + 1 : round ? 0 : stages - 1;
-  numbers.values[previous_slot(roles)] = mesh.with(rank, MeshAxis::Pp, previous);
-  numbers.values[next_slot(roles)] = mesh.with(rank, MeshAxis::Pp, next);
+  numbers.values[peer_slot(roles, Peer::PreviousStage)] = mesh.with(rank, MeshAxis::Pp, previous);
+  numbers.values[peer_slot(roles, Peer::NextStage)] = mesh.with(rank, MeshAxis::Pp, next);
+  for (const MeshAxis ring : ring_axes(report_.graph().structure)) {
+    const int64_t at = mesh.coordinate(rank, ring), ranks = mesh.degree(ring);
+    numbers.values[peer_slot(roles, Peer::PreviousInRing)] = mesh.with(rank, ring, (at + ranks - 1) % ranks);
+    numbers.values[peer_slot(roles, Peer::NextInRing)] = mesh.with(rank, ring, (at + 1) % ranks);
+  }
   return numbers;
 }
 
-std::vector<int64_t> TraceExport::ranks_of(int stage) const {
-  std::vector<int64_t> ranks;
-  for (int64_t rank = 0; rank < lowering_.mesh().ranks(); ++rank)
-    if (lowering_.mesh().coordinate(rank, MeshAxis::Pp) == stage) ranks.push_back(rank);
-  return ranks;
+std::vector<FileClass> TraceExport::classes() const {
+  std::vector<FileClass> out;
+  for (size_t s = 0; s < report_.stages.size(); ++s)
+    for (int64_t position = 0; position < lowering_.positions(); ++position) {
+      out.emplace_back().stage = static_cast<int>(s);
+      out.back().position = position;
+    }
+  return out;
 }
 
 int64_t TraceExport::estimate() const {
   const int roles = static_cast<int>(lowering_.roles().size());
-  const size_t stages = report_.stages.size();
-  std::vector<int64_t> bytes(stages);
-  tbb::parallel_for(size_t{0}, stages, [&](size_t s) {
-    const int64_t first = lowering_.mesh().with(0, MeshAxis::Pp, static_cast<int64_t>(s));
-    bytes[s] = image_size(lowering_.stage(static_cast<int>(s), options_.tensors), slot_texts(numbers(first), roles));
+  const std::vector<FileClass> all = classes();
+  std::vector<int64_t> bytes(all.size());
+  tbb::parallel_for(size_t{0}, all.size(), [&](size_t c) {
+    const int64_t first = lowering_.mesh().with(0, MeshAxis::Pp, all[c].stage);
+    bytes[c] = image_size(lowering_.stage(all[c].stage, options_.tensors, {}, all[c].position), slot_texts(numbers(first), roles));
   });
-  const int64_t replicas = lowering_.mesh().ranks() / static_cast<int64_t>(stages);
+  const int64_t replicas = lowering_.mesh().ranks() / static_cast<int64_t>(all.size());
   return replicas * std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
 }
 
-// Shares out stages to threads, and the ranks of a stage in portions: a stage is lowered by the thread that takes it, and
+// Shares out classes to threads, and the ranks of a class in portions: a class is lowered by the thread that takes it, and
 // again only by one that has nothing else left to do.
 class TraceWorkers {
  public:
@@ -80,10 +88,11 @@ class TraceWorkers {
     const int64_t world = what.lowering().mesh().ranks();
     digests_.resize(static_cast<size_t>(world));
     sizes_.resize(static_cast<size_t>(world));
-    for (size_t s = 0; s < what.report_.stages.size(); ++s) {
-      FileClass& c = classes_.emplace_back();
-      c.stage = static_cast<int>(s);
-      c.ranks = what.ranks_of(c.stage);
+    classes_ = what.classes();
+    const Lowering& lowering = what.lowering();
+    for (int64_t rank = 0; rank < world; ++rank) {
+      const int64_t of = lowering.mesh().coordinate(rank, MeshAxis::Pp) * lowering.positions() + lowering.position_of(rank);
+      classes_[static_cast<size_t>(of)].ranks.push_back(rank);
     }
     rounds_ = classes_.size() * threads_;
     claimed_ = std::make_unique<std::atomic<size_t>[]>(classes_.size());
@@ -103,14 +112,14 @@ class TraceWorkers {
     TraceImage image;
     try {
       for (size_t turn; (turn = next_.fetch_add(1)) < rounds_ && !halted();) {
-        const size_t stage = turn % classes_.size();
-        FileClass& c = classes_[stage];
+        const size_t index = turn % classes_.size();
+        FileClass& c = classes_[index];
         const size_t portion = std::clamp<size_t>(c.ranks.size() / (4 * threads_), 1, 64);
         bool lowered = false;
-        for (size_t first; (first = claimed_[stage].fetch_add(portion)) < c.ranks.size() && !halted();) {
+        for (size_t first; (first = claimed_[index].fetch_add(portion)) < c.ranks.size() && !halted();) {
           if (!lowered) {
             image = {};
-            program = export_.lowering().stage(static_cast<int>(stage), export_.options_.tensors, stop_);
+            program = export_.lowering().stage(c.stage, export_.options_.tensors, stop_, c.position);
             describe(c, program);
             lowered = true;
           }
@@ -192,8 +201,8 @@ class TraceWorkers {
   std::chrono::steady_clock::time_point start_;
   std::vector<FileClass> classes_;
   size_t threads_ = static_cast<size_t>(tbb::this_task_arena::max_concurrency());
-  size_t rounds_ = 0;                                // turns at a stage: every thread may help at every one
-  std::unique_ptr<std::atomic<size_t>[]> claimed_;  // by stage: ranks that some thread has taken
+  size_t rounds_ = 0;                                // turns at a class: every thread may help at every one
+  std::unique_ptr<std::atomic<size_t>[]> claimed_;  // by class: ranks that some thread has taken
   std::vector<uint64_t> digests_;  // by rank
   std::vector<int64_t> sizes_;
   std::atomic<size_t> next_{0};

@@ -16,9 +16,10 @@
 
 namespace shardscape {
 
-// The files of the ranks of one stage.
+// The files of the ranks of one stage, or of those at one position of its rings.
 struct FileClass {
   int stage = 0;
+  int64_t position = 0;
   std::vector<int64_t> ranks;        // ascending
   int64_t nodes = 0;                 // of one rank
   int64_t collectives = 0, sends = 0;  // of one rank
@@ -28,7 +29,7 @@ struct FileClass {
 
 struct TraceTotals {
   int64_t ranks = 0, nodes = 0, collectives = 0, sends = 0, bytes = 0;
-  std::vector<FileClass> classes;    // by stage
+  std::vector<FileClass> classes;    // by stage, then position
 };
 
 class TraceExport {
@@ -44,7 +45,8 @@ class TraceExport {
 
  private:
   RankNumbers numbers(int64_t rank) const;
-  std::vector<int64_t> ranks_of(int stage) const;
+  // Without their ranks.
+  std::vector<FileClass> classes() const;
   friend class TraceWorkers;
   const Report& report_;
   ExportOptions options_;

@@ -28,8 +28,8 @@ RankProgram small_program() {
   p.roles = 1;
   p.ops = {{.name = "c", .num_ops = 300, .tensor_size = 5},
            {.name = "a", .type = NodeType::Coll, .collective = CollectiveType::AllReduce, .role = 0, .comm_size = 256},
-           {.name = "s", .type = NodeType::Send, .comm_size = 16, .to_next = true},
-           {.name = "r", .type = NodeType::Recv, .comm_size = 16, .to_next = true, .backward = true}};
+           {.name = "s", .type = NodeType::Send, .comm_size = 16, .peer = Peer::NextStage},
+           {.name = "r", .type = NodeType::Recv, .comm_size = 16, .peer = Peer::NextStage, .backward = true}};
   p.nodes = {{.op = 0, .microbatch = 2, .layer = 5, .deps = 0},
              {.op = 1, .microbatch = 2, .layer = 5, .deps = 0, .data_count = 1},
              {.op = 2, .microbatch = 2, .deps = 1, .ctrl_count = 1, .data_count = 1},

@@ -332,34 +332,43 @@ class ExecutionTest : public QObject {
 
   void contextParallel_data() {
     QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QString>("context");
     QTest::addColumn<int>("cp");
     QTest::addColumn<int>("tp");
     QTest::addColumn<bool>("sp");
     QTest::addColumn<int>("dp");
     QTest::addColumn<int>("kv_heads");
-    QTest::addColumn<bool>("ulysses");
     QTest::addColumn<int>("recompute");
     for (const char* architecture : {"llama", "gpt"})
-      for (bool ulysses : {false, true})
+      for (const QString context : {"all-gather", "ulysses", "ring", "zigzag", "ulysses-ring", "ulysses-zigzag"})
         for (int cp : {2, 4})
           for (int tp : {1, 2})
             for (bool sp : {false, true})
               for (int dp : {1, 2})
                 for (int kv_heads : {1, 2, 4})
                   for (int recompute : {0, 1, 2}) {
-                    if ((sp && tp == 1) || (ulysses && kv_heads % (tp * cp) != 0) || (recompute != 0 && (dp == 1 || kv_heads == 1))) continue;
-                    QTest::newRow(qPrintable(QString("%1 cp%2 tp%3%4 dp%5 kv heads %6 %7 recompute %8").arg(architecture).arg(cp).arg(tp)
-                                                 .arg(sp ? "+sp" : "").arg(dp).arg(kv_heads).arg(ulysses ? "ulysses" : "all-gather").arg(recompute)))
-                        << QString(architecture) << cp << tp << sp << dp << kv_heads << ulysses << recompute;
+                    const int exchanging = context == "ulysses" ? cp : context.startsWith("ulysses") ? 2 : 1;
+                    if ((sp && tp == 1) || (exchanging > 1 && kv_heads % (tp * exchanging) != 0) || (recompute != 0 && (dp == 1 || kv_heads == 1))) continue;
+                    if (context.startsWith("ulysses-") && cp == 2) continue;
+                    if (dp == 1 && (context.endsWith("ring") || context.endsWith("zigzag"))) continue;  // nothing that dp 2 has not
+                    QTest::newRow(qPrintable(QString("%1 %2 cp%3 tp%4%5 dp%6 kv heads %7 recompute %8").arg(architecture, context).arg(cp).arg(tp)
+                                                 .arg(sp ? "+sp" : "").arg(dp).arg(kv_heads).arg(recompute)))
+                        << QString(architecture) << context << cp << tp << sp << dp << kv_heads << recompute;
                   }
+    // Other statistics, biases, caps and penalties on distance go round as well.
+    for (const char* architecture : {"qwen2", "qwen3", "gemma", "mpt"})
+      for (const char* context : {"ring", "zigzag"})
+        for (int recompute : {0, 1, 2})
+          QTest::newRow(qPrintable(QString("%1 %2 recompute %3").arg(architecture, context).arg(recompute)))
+              << QString(architecture) << QString(context) << 4 << 2 << true << 1 << 2 << recompute;
   }
   void contextParallel() {
+    QFETCH(QString, context);
     QFETCH(int, cp);
     QFETCH(int, tp);
     QFETCH(bool, sp);
     QFETCH(int, dp);
     QFETCH(int, kv_heads);
-    QFETCH(bool, ulysses);
     QFETCH(int, recompute);
     QFETCH(QString, architecture);
     Design d = tiny_design(qPrintable(architecture));
@@ -369,7 +378,8 @@ class ExecutionTest : public QObject {
     d.parallel.dp = dp;
     d.parallel.pp = 2;
     d.parallel.sequence_parallel = sp;
-    d.parallel.context = ulysses ? ContextMode::Ulysses : ContextMode::AllGather;
+    QVERIFY(!set_knob(d, *find_knob("context"), context.toStdString()));
+    d.parallel.ulysses_degree = context.startsWith("ulysses-") ? 2 : 0;
     d.workload.recompute = static_cast<Recompute>(recompute);
     QCOMPARE(difference_from_unsharded(d), std::string());
   }
@@ -494,6 +504,7 @@ class ExecutionTest : public QObject {
       for (const char* mixer : {"mamba", "mamba2", "mamba2_hybrid"})
         QTest::newRow(qPrintable(QString("%1, %2").arg(mixer, profile))) << QString("%1 plain %2").arg(mixer, profile);
     for (const char* profile : kProfiles) QTest::newRow(profile) << QString("gemma2 plain %1").arg(profile);
+    for (const char* context : {"ring", "zigzag", "ulysses-zigzag"}) QTest::newRow(context) << QString("llama context %1").arg(context);
   }
 
   void equalsFiniteDifferences() {
@@ -507,7 +518,14 @@ class ExecutionTest : public QObject {
       d.model.q_rank = 0;
     }
     if (words[0].endsWith("hybrid")) d.model.layers = 12;
-    if (words.size() > 2) d.workload.profile = words[2].toStdString();
+    if (words.value(1) == "context") {
+      d.model.kv_heads = 4;
+      d.parallel.cp = 4;
+      d.parallel.ulysses_degree = words[2].startsWith("ulysses") ? 2 : 0;
+      QVERIFY(!set_knob(d, *find_knob("context"), words[2].toStdString()));
+    } else if (words.size() > 2) {
+      d.workload.profile = words[2].toStdString();
+    }
     QCOMPARE(difference_from_slopes(d), std::string());
   }
 };

@@ -104,7 +104,8 @@ class LowerTest : public QObject {
         (op.num_ops == 1 ? idle : ops) += op.num_ops;
       }
       Wide expected = 0;
-      for (const FlopsValue& f : report.stages[static_cast<size_t>(program.stage)].flops) expected += f.counted.value;
+      const auto own = make_report(report.design, {}, program.ring_position);
+      for (const FlopsValue& f : own->stages[static_cast<size_t>(program.stage)].flops) expected += f.counted.value;
       QVERIFY2(ops <= expected && expected <= ops + idle,
                (to_string(ops) + " + " + to_string(idle) + " against " + to_string(expected)).c_str());
     });
@@ -191,7 +192,8 @@ class LowerTest : public QObject {
           expected.emplace_back(std::string(action_name(a.kind)), a.microbatch);
       for (const TraceNode& n : program.nodes) {
         const TraceOp& op = program.ops[n.op];
-        if (op.type == NodeType::Send || op.type == NodeType::Recv) found.emplace_back(op.name, n.microbatch);
+        const bool between_stages = op.peer == Peer::PreviousStage || op.peer == Peer::NextStage;
+        if (between_stages && (op.type == NodeType::Send || op.type == NodeType::Recv)) found.emplace_back(op.name, n.microbatch);
       }
       QVERIFY(found == expected);
     });
@@ -242,6 +244,61 @@ class LowerTest : public QObject {
     }
   }
 
+  // The n-th message that a rank sends is the n-th that the next one receives: equal bytes under equal tags, all distinct.
+  void rings_pair_their_messages_data() { designs_data(); }
+  void rings_pair_their_messages() {
+    QFETCH(int, index);
+    const Report& report = *reports_[static_cast<size_t>(index)];
+    const Lowering lowering(report);
+    std::vector<std::pair<int32_t, int64_t>> first_sent;
+    for (int64_t position = 0; position < lowering.positions(); ++position) {
+      const RankProgram program = lowering.stage(0, false, {}, position);
+      std::vector<std::pair<int32_t, int64_t>> sent, received;
+      std::set<int32_t> tags;
+      for (const TraceNode& n : program.nodes) {
+        const TraceOp& op = program.ops[n.op];
+        if (op.type != NodeType::Send && op.type != NodeType::Recv) continue;
+        if (op.peer != (op.type == NodeType::Send ? Peer::NextInRing : Peer::PreviousInRing)) continue;
+        const int32_t tag = message_tag(n, program.chunks, op.backward);
+        (op.type == NodeType::Send ? sent : received).emplace_back(tag, op.comm_size);
+        if (op.type == NodeType::Send) QVERIFY(tags.insert(tag).second);
+      }
+      QVERIFY(sent == received);
+      QCOMPARE(sent.empty(), !report.graph().structure.ring);
+      if (position == 0) first_sent = sent;
+      QVERIFY(sent == first_sent);
+    }
+  }
+
+  // A step works on a block while the next one is on its way, and on no block before it has come.
+  void rings_overlap() {
+    const auto all = trace_designs();
+    const auto at = std::find_if(all.begin(), all.end(), [](const NamedDesign& d) { return d.name == std::string("context parallel ring"); });
+    const Report& report = *reports_[static_cast<size_t>(at - all.begin())];
+    const RankProgram program = Lowering(report).stage(0, false, {}, 3);
+    // By name of the first microbatch in layer 0: what comes before a node, directly or not.
+    std::map<std::string, size_t> node;
+    for (size_t i = 0; i < program.nodes.size(); ++i)
+      if (program.nodes[i].microbatch == 0 && program.nodes[i].layer == 0) node.emplace(program.ops[program.nodes[i].op].name, i);
+    std::vector<std::set<size_t>> before(program.nodes.size());
+    for (size_t i = 0; i <= node.at("attention.o.3"); ++i) {
+      const TraceNode& n = program.nodes[i];
+      for (uint32_t k = 0; k < n.ctrl_count + n.data_count; ++k) {
+        const size_t dep = program.deps[n.deps + k] - 1;
+        before[i].insert(dep);
+        before[i].insert(before[dep].begin(), before[dep].end());
+      }
+    }
+    for (int step = 1; step < 4; ++step) {
+      const std::string at_step = "." + std::to_string(step), earlier = "." + std::to_string(step - 1);
+      for (const char* what : {"attention.kr.ring.recv", "attention.v.ring.recv"}) {
+        QVERIFY(before[node.at("attention.o" + at_step)].contains(node.at(what + earlier)));
+        QVERIFY(!before[node.at(what + earlier)].contains(node.at("attention.o" + earlier)));
+      }
+      QVERIFY(before[node.at("attention.o" + at_step)].contains(node.at("attention.o" + earlier)));
+    }
+  }
+
   void stopping_leaves_early() {
     std::stop_source stop;
     stop.request_stop();
@@ -254,11 +311,15 @@ class LowerTest : public QObject {
     QFETCH(int, index);
     const Report& report = *reports_[static_cast<size_t>(index)];
     const Lowering lowering(report);
-    for (int s = 0; s < static_cast<int>(report.stages.size()); ++s) {
-      const RankProgram program = lowering.stage(s, false);
-      check(report, lowering, program, lowering.mesh().with(0, MeshAxis::Pp, s));
-      if (QTest::currentTestFailed()) return;
-    }
+    for (int s = 0; s < static_cast<int>(report.stages.size()); ++s)
+      for (int64_t position = 0; position < lowering.positions(); ++position) {
+        const RankProgram program = lowering.stage(s, false, {}, position);
+        int64_t rank = lowering.mesh().with(0, MeshAxis::Pp, s);
+        for (const MeshAxis ring : ring_axes(report.graph().structure)) rank = lowering.mesh().with(rank, ring, position);
+        QCOMPARE(lowering.position_of(rank), position);
+        check(report, lowering, program, rank);
+        if (QTest::currentTestFailed()) return;
+      }
   }
   std::vector<std::shared_ptr<const Report>> reports_;
 };

@@ -34,6 +34,7 @@ class MeshTest : public QObject {
   void hybrid_sharding_splits_dp();
   void kv_heads_split_tp_data();
   void kv_heads_split_tp();
+  void ulysses_splits_cp();
   void rank_orders();
   void bad_rank_orders_data();
   void bad_rank_orders();
@@ -170,6 +171,19 @@ void MeshTest::kv_heads_split_tp() {
   }
 }
 
+void MeshTest::ulysses_splits_cp() {
+  const DeviceMesh mesh({.tp = 2, .cp = 8, .dp = 3, .pp = 1, .kv_heads = 8, .ulysses = 4}, {});
+  QCOMPARE(mesh.degree(MeshAxis::CpUlysses), int64_t{4});
+  QCOMPARE(mesh.degree(MeshAxis::CpRing), int64_t{2});
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    QCOMPARE(mesh.coordinate(rank, MeshAxis::Cp), mesh.coordinate(rank, MeshAxis::CpRing) * 4 + mesh.coordinate(rank, MeshAxis::CpUlysses));
+    QCOMPARE(mesh.group(rank, {MeshAxis::CpRing, MeshAxis::CpUlysses}), mesh.group(rank, {MeshAxis::Cp}));
+  }
+  QCOMPARE(mesh.group(0, {MeshAxis::CpUlysses}), (std::vector<int64_t>{0, 2, 4, 6}));
+  QCOMPARE(declared_groups({MeshAxis::Dp, MeshAxis::CpRing, MeshAxis::CpUlysses}).size(), size_t{1});
+  QVERIFY(group_size({MeshAxis::CpRing, MeshAxis::CpUlysses}) == Expr(Symbol::intern("cp")));
+}
+
 void MeshTest::rank_orders() {
   std::set<std::string> texts;
   for (const RankOrder& order : all_orders()) {
@@ -222,6 +236,10 @@ void MeshTest::group_names_data() {
   row("dp_cp", {MeshAxis::Dp, MeshAxis::Cp});
   row("dp_shard_cp", {MeshAxis::DpShard, MeshAxis::Cp});
   row("dp_replicate", {MeshAxis::DpRep});
+  row("cp", {MeshAxis::CpRing, MeshAxis::CpUlysses});
+  row("cp_ring", {MeshAxis::CpRing});
+  row("cp_ulysses", {MeshAxis::CpUlysses});
+  row("dp_cp", {MeshAxis::Dp, MeshAxis::CpRing, MeshAxis::CpUlysses});
   row("dp_tp", {MeshAxis::Dp, MeshAxis::TpKv, MeshAxis::TpRep});
   row("", {});
 }

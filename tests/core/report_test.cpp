@@ -68,6 +68,7 @@ class ReportTest : public QObject {
     QTest::newRow("tied") << "gpt3-175b" << 4 << 4;
     QTest::newRow("alone") << "llama3-8b" << 1 << 1;
     QTest::newRow("virtual stages") << "gpt3-175b" << 4 << 8;
+    QTest::newRow("ulysses inside ring") << "llama3-8b" << 2 << 2;
   }
   void everyNumberEqualsItsFormula() {
     QFETCH(QString, preset);
@@ -75,6 +76,11 @@ class ReportTest : public QObject {
     QFETCH(int, pp);
     Design d = preset_design(qPrintable(preset), tp, pp, 2, tp > 1);
     if (QLatin1String(QTest::currentDataTag()) == QLatin1String("virtual stages")) d.parallel.virtual_stages = 3;
+    if (QLatin1String(QTest::currentDataTag()) == QLatin1String("ulysses inside ring")) {
+      d.parallel.cp = 8;
+      d.parallel.context = ContextMode::UlyssesRing;
+      d.parallel.ulysses_degree = 2;
+    }
     const QJsonObject root = QJsonDocument::fromJson(QByteArray::fromStdString(report_json(*make_report(d)))).object();
     QCOMPARE(root["stages"].toArray().size(), pp);
     int checked = 0;
@@ -208,6 +214,51 @@ class ReportTest : public QObject {
       for (const Problem& p : r->problems) QVERIFY(!p.where.empty() && !p.what.empty());
     }
     QVERIFY(invalid > 1000);
+  }
+
+  // Useful FLOPs of the attention over all ranks are those of one rank; counted ones are whole blocks, evenly spread by zigzag.
+  void ringsShareTheWork_data() {
+    QTest::addColumn<QString>("context");
+    QTest::addColumn<int>("cp");
+    QTest::addColumn<int>("ring");  // ranks of it
+    for (int cp : {2, 4, 8}) {
+      QTest::addRow("ring of %d", cp) << "ring" << cp << cp;
+      QTest::addRow("zigzag of %d", cp) << "zigzag" << cp << cp;
+      QTest::addRow("ulysses in ring of %d", cp) << "ulysses-ring" << cp << cp / 2;
+      QTest::addRow("ulysses in zigzag of %d", cp) << "ulysses-zigzag" << cp << cp / 2;
+    }
+  }
+  void ringsShareTheWork() {
+    QFETCH(QString, context);
+    QFETCH(int, cp);
+    QFETCH(int, ring);
+    const auto attention = [](const Report& r, bool useful) {
+      Wide sum = 0;
+      for (const FlopsValue& f : r.stages[0].flops)
+        if (f.kind == OpKind::Attention) sum += useful ? f.useful.value : f.counted.value;
+      return sum;
+    };
+    Design d = preset_design("llama3-8b", 2, 1, 1, true);
+    d.workload.batch = 4;
+    const auto alone = make_report(d);
+    d.parallel.cp = cp;
+    QVERIFY(!set_knob(d, *find_knob("context"), context.toStdString()));
+    d.parallel.ulysses_degree = context.startsWith("ulysses") ? 2 : 0;
+    Wide useful = 0, counted = 0, all = 0;
+    for (int position = 0; position < ring; ++position) {
+      const auto r = make_report(d, {}, position);
+      QVERIFY(r->valid());
+      QCOMPARE(r->ring_position.has_value(), context.endsWith("ring") && ring > 1);
+      useful += attention(*r, true) * (cp / ring);
+      counted += attention(*r, false) * (cp / ring);
+      all += r->stages[0].flops_total * (cp / ring) * 2;
+    }
+    QVERIFY(useful == attention(*alone, true));
+    // Of n x n blocks n (n + 1) / 2 are worked on.
+    QVERIFY(counted * 2 * ring == attention(*alone, false) * (ring + 1) || ring == 1);
+    const auto worst = make_report(d);
+    QVERIFY(to_double(all) == worst->step_flops);
+    if (worst->ring_position) QVERIFY(attention(*worst, false) > attention(*make_report(d, {}, 0), false));
   }
 
   void stoppedReportsAreNothing() {

@@ -59,7 +59,7 @@ using Row = std::tuple<bool, std::string, std::string, DType>;  // inside the pa
 using Rows = std::map<Row, std::pair<Wide, Wide>>;
 bool in_pass(Phase phase) { return phase == Phase::Forward || phase == Phase::Backward; }
 
-bool over_replicas(const std::string& group) { return group.starts_with("dp"); }
+bool over_replicas(const std::string& group) { return group.starts_with("dp") || group == "cp"; }
 
 Rows reported(const StageReport& stage) {
   Rows out;

@@ -1,4 +1,4 @@
-// Validation: every rule with its message, and fixes that really mend. Symbols of a design.
+// Validation: every rule with its message, and fixes that really mend.
 #include <QtTest>
 #include <functional>
 #include <numeric>
@@ -28,8 +28,6 @@ void apply(Design& design, const Fix& fix) {
   }
 }
 
-int64_t value(const Binding& binding, const char* symbol) { return binding.get(Symbol::intern(symbol)).value_or(-1); }
-
 }  // namespace
 
 Q_DECLARE_METATYPE(Change)
@@ -48,9 +46,6 @@ class ValidateTest : public QObject {
   void every_violation_is_named();
   void absurd_numbers_are_answered();
   void random_designs();
-  void even_layers_data();
-  void even_layers();
-  void symbols();
 };
 
 void ValidateTest::default_is_valid() {
@@ -385,6 +380,29 @@ void ValidateTest::rules_data() {
       "context parallelism cannot split 8,192 tokens into 3 parts", "a multiple of 3", 2);
   row("ulysses heads", [](Design& d) { d.parallel.cp = 8; d.parallel.context = ContextMode::Ulysses; }, error, "cp",
       "Ulysses cannot spread 8 KV heads over tp x cp = 16 ranks", "divides the KV heads", 2);
+  row("zigzag blocks", [](Design& d) {
+        d.parallel.sequence_parallel = false;
+        d.parallel.cp = 2;
+        d.parallel.context = ContextMode::Zigzag;
+        d.workload.seq = 8190;
+      }, error, "seq", "a zigzag ring cannot cut 8,190 tokens into 4 blocks", "a multiple of 4", 2);
+  row("zigzag blocks with ulysses inside", [](Design& d) {
+        d.parallel.cp = 4;
+        d.parallel.context = ContextMode::UlyssesZigzag;
+        d.parallel.ulysses_degree = 1;
+        d.workload.seq = 8 * 1023 + 4;
+        d.parallel.sequence_parallel = false;
+      }, error, "seq", "a zigzag ring cannot cut 8,188 tokens into 8 blocks", "a multiple of 8", 2);
+  row("ring with a window", [](Design& d) { d.parallel.cp = 2; d.parallel.context = ContextMode::Ring; apply_preset(d, "mistral-7b-v0.1"); }, error,
+      "context", "which of them a sliding window of 4,096 tokens skips is not known", "all-gather or ulysses", 2);
+  row("ring of kept scores", [](Design& d) { d.parallel.cp = 2; d.parallel.context = ContextMode::Zigzag; d.workload.profile = "megatron-2022"; }, error,
+      "context", "kernel profile megatron-2022 cannot be joined from the blocks of a ring", "such as flash", 2);
+  row("ulysses degree off cp", [](Design& d) { d.parallel.cp = 4; d.parallel.context = ContextMode::UlyssesRing; d.parallel.ulysses_degree = 3; }, error,
+      "ulysses_degree", "3 ranks do not divide cp = 4", "a divisor of 4, or 0", 1);
+  row("ulysses degree off heads", [](Design& d) { d.parallel.cp = 16; d.parallel.context = ContextMode::UlyssesRing; d.parallel.ulysses_degree = 8; }, error,
+      "ulysses_degree", "8 KV heads do not spread over tp x u = 16 ranks", "or 0", 1);
+  row("ulysses degree without ring", [](Design& d) { d.parallel.cp = 2; d.parallel.ulysses_degree = 2; }, note,
+      "ulysses_degree", "it has no effect", "or 0", 1);
 }
 
 void ValidateTest::rules() {
@@ -506,7 +524,10 @@ void ValidateTest::random_designs() {
     d.parallel.pp = pick({1, 1, 2, 3, 4, 16, 200});
     d.parallel.dp = pick({1, 1, 2, 3, 64, 1024, 0});
     if (random.bounded(4) == 0) d.parallel.cp = pick({1, 2, 3, 8, 0, 1024});
-    d.parallel.context = random.bounded(2) == 1 ? ContextMode::Ulysses : ContextMode::AllGather;
+    d.parallel.context = static_cast<ContextMode>(random.bounded(6));
+    d.parallel.ulysses_degree = pick({0, 0, 1, 2, 3, 8});
+    if (random.bounded(8) == 0) d.model.window = pick({0, 1, 100, 9000});
+    if (random.bounded(8) == 0) d.workload.profile = "megatron-2022";
     d.parallel.sequence_parallel = random.bounded(2) == 1;
     if (random.bounded(3) == 0) d.parallel.virtual_stages = pick({1, 2, 3, 4, 16, 1024});
     d.parallel.scatter_gather_pipeline = random.bounded(2) == 1;
@@ -538,51 +559,6 @@ void ValidateTest::random_designs() {
   }
   QVERIFY(valid > 50);
   QVERIFY(fixes > 1000);
-}
-
-void ValidateTest::even_layers_data() {
-  QTest::addColumn<int>("layers");
-  QTest::addColumn<int>("pp");
-  QTest::addColumn<QList<int>>("stages");
-  QTest::newRow("even") << 32 << 4 << QList<int>{8, 8, 8, 8};
-  QTest::newRow("earlier stages take the rest") << 30 << 4 << QList<int>{8, 8, 7, 7};
-  QTest::newRow("one each") << 3 << 3 << QList<int>{1, 1, 1};
-  QTest::newRow("one stage") << 126 << 1 << QList<int>{126};
-}
-
-void ValidateTest::even_layers() {
-  QFETCH(int, layers);
-  QFETCH(int, pp);
-  QFETCH(QList<int>, stages);
-  Design design = default_design();
-  design.model.layers = layers;
-  design.parallel.pp = pp;
-  QCOMPARE(layers_per_stage(design), std::vector<int64_t>(stages.begin(), stages.end()));
-  design.parallel.stage_layers = {1, 2, 3};
-  QCOMPARE(layers_per_stage(design), (std::vector<int64_t>{1, 2, 3}));
-}
-
-void ValidateTest::symbols() {
-  Design design = default_design();
-  design.model.vocab = 128001;
-  const Binding binding = bind_symbols(design);
-  const std::pair<const char*, int64_t> wanted[] = {
-      {"B", 32},   {"b", 1},     {"S", 8192}, {"L", 32},    {"D", 4096}, {"H", 32}, {"G", 8},  {"E", 128}, {"F", 14336},
-      {"V", 128001}, {"Smax", 1}, {"tp", 2},   {"cp", 1},   {"pp", 2},   {"dp", 2}, {"v", 1}, {"m", 16}, {"Vp", 128256}};
-  for (const auto& [symbol, number] : wanted) QVERIFY2(value(binding, symbol) == number, symbol);
-  QCOMPARE(binding.items().size(), std::size(wanted));
-  QStringList rules;
-  for (const DerivedSymbol& derived : derived_symbols(design)) rules << QString::fromStdString(derived.definition());
-  QCOMPARE(rules, (QStringList{"Vp = align(V, 128·tp)", "m = floor(B/(b·dp))"}));
-  design.model.window = 100000;
-  QCOMPARE(value(bind_symbols(design), "We"), int64_t{8192});
-  design.model.window = 4096;
-  QCOMPARE(value(bind_symbols(design), "We"), int64_t{4096});
-  QCOMPARE(derived_symbols(design).back().definition(), std::string("We = min(W, S)"));
-  apply_preset(design, "gpt3-175b");
-  QCOMPARE(value(bind_symbols(design), "Smax"), int64_t{2048});
-  design.parallel.dp = 0;
-  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, bind_symbols(design));
 }
 
 QTEST_APPLESS_MAIN(ValidateTest)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <numeric>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -103,22 +104,49 @@ class Machine {
 
   const Segment& segment(int i) const { return graph_->segments[static_cast<size_t>(i)]; }
 
-  // Part of the whole that a rank holds: nested shards, major axis first.
-  std::pair<Starts, std::vector<int64_t>> part(const Tensor& t, int64_t rank) const {
-    std::vector<int64_t> sizes = sizes_of(t, binding_);
-    Starts starts(sizes.size(), 0);
-    for (size_t d = 0; d < sizes.size(); ++d)
+  // What of the whole a rank holds, per dimension: nested shards, major axis first.
+  Rows part(const Tensor& t, int64_t rank) const {
+    Rows out;
+    for (const int64_t size : sizes_of(t, binding_)) {
+      std::vector<int64_t> rows(static_cast<size_t>(size));
+      std::iota(rows.begin(), rows.end(), 0);
+      const size_t d = out.size();
       for (MeshAxis axis : t.placement.shards[d]) {
-        if (sizes[d] % mesh_.degree(axis) != 0) fail(t.name + " does not split");
-        sizes[d] /= mesh_.degree(axis);
-        starts[d] += mesh_.coordinate(rank, axis) * sizes[d];
+        const bool zigzag = graph_->structure.zigzag && t.axes[d] == Axis::Seq && MeshAxes{axis} == ring_axes(graph_->structure);
+        const auto ranks = static_cast<size_t>(mesh_.degree(axis)), at = static_cast<size_t>(mesh_.coordinate(rank, axis));
+        const size_t blocks = zigzag ? 2 * ranks : ranks, width = rows.size() / blocks;
+        if (rows.size() % blocks != 0) fail(t.name + " does not split");
+        const auto block = [&](size_t i) { return std::vector<int64_t>(rows.begin() + static_cast<std::ptrdiff_t>(i * width), rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * width)); };
+        std::vector<int64_t> mine = block(at);
+        if (zigzag)
+          for (int64_t row : block(blocks - 1 - at)) mine.push_back(row);
+        rows = std::move(mine);
       }
-    return {starts, sizes};
+      out.push_back(std::move(rows));
+    }
+    return out;
   }
-  RealTensor local(const Tensor& t, const RealTensor& whole, int64_t rank) const {
-    const auto [starts, sizes] = part(t, rank);
-    return cut(whole, starts, sizes);
+  static Starts starts_of(const Rows& rows) {
+    Starts out;
+    for (const auto& list : rows) out.push_back(list.front());
+    return out;
   }
+  static std::vector<int64_t> lengths(const Rows& rows) {
+    std::vector<int64_t> out;
+    for (const auto& list : rows) out.push_back(static_cast<int64_t>(list.size()));
+    return out;
+  }
+  // Places of rows within those of a larger part.
+  static Rows within(const Rows& outer, Rows rows) {
+    for (size_t d = 0; d < rows.size(); ++d)
+      for (int64_t& row : rows[d]) {
+        const auto at = std::find(outer[d].begin(), outer[d].end(), row);
+        if (at == outer[d].end()) fail("a rank is to cut what it does not hold");
+        row = at - outer[d].begin();
+      }
+    return rows;
+  }
+  RealTensor local(const Tensor& t, const RealTensor& whole, int64_t rank) const { return cut(whole, part(t, rank)); }
 
   void make_data(unsigned seed) {
     std::mt19937 random(seed);
@@ -162,16 +190,11 @@ class Machine {
     from.clear();
     return true;
   }
-  // What a rank holds of the message, counted from what it holds of the stream.
-  Starts message_start(int64_t of, int64_t within) const {
-    Starts starts = part(boundary_.message, of).first;
-    const Starts from = part(boundary_.stream, within).first;
-    for (size_t d = 0; d < starts.size(); ++d) starts[d] -= from[d];
-    return starts;
-  }
+  // What a rank holds of the message, within what a rank holds of the stream.
+  Rows message_rows(int64_t of, int64_t holder) const { return within(part(boundary_.stream, holder), part(boundary_.message, of)); }
   bool send(Message& from, Message& to) {
     if (!move_message(from, to)) return false;
-    for (auto& [rank, value] : to) value = cut(value, message_start(rank, rank), part(boundary_.message, rank).second);
+    for (auto& [rank, value] : to) value = cut(value, message_rows(rank, rank));
     return true;
   }
   bool receive(Message& from, Message& to) {
@@ -180,8 +203,8 @@ class Machine {
     const Message parts = std::move(to);
     to.clear();
     for (const auto& [rank, value] : parts) {
-      RealTensor whole(part(boundary_.stream, rank).second);
-      for (int64_t member : mesh_.group(rank, boundary_.gathered)) paste(whole, parts.at(member), message_start(member, rank));
+      RealTensor whole(lengths(part(boundary_.stream, rank)));
+      for (int64_t member : mesh_.group(rank, boundary_.gathered)) paste(whole, parts.at(member), message_rows(member, rank));
       to[rank] = std::move(whole);
     }
     return true;
@@ -218,16 +241,15 @@ class Machine {
   }
 
   void load_parameters(const Segment& s, const Instance& instance, int64_t rank, std::vector<RealTensor>& v) const {
-    for (TensorId id : s.buffers) v[static_cast<size_t>(id)] = RealTensor(part(s.tensor(id), rank).second);
+    for (TensorId id : s.buffers) v[static_cast<size_t>(id)] = RealTensor(lengths(part(s.tensor(id), rank)));
     for (const Param& p : s.params)
       v[static_cast<size_t>(p.tensor)] = local(s.tensor(p.tensor), parameters_.at(parameter_name(s, instance, p)), rank);
   }
 
   void record(const Segment& s, TensorId id, const RankValues& values, RealTensor& into, int m) const {
     for (const auto& [rank, v] : values) {
-      const auto [starts, sizes] = part(s.tensor(id), rank);
-      Starts at{m};
-      at.insert(at.end(), starts.begin(), starts.end());
+      Rows at = part(s.tensor(id), rank);
+      at.insert(at.begin(), {m});
       RealTensor value = v[static_cast<size_t>(id)];
       value.shape.insert(value.shape.begin(), 1);
       paste(into, value, at);
@@ -257,7 +279,7 @@ class Machine {
         load_parameters(s, *instance, rank, v);
         RealTensor& g = v[static_cast<size_t>(s.output_grad)];
         if (s.kind == SegmentKind::Head) {
-          g = RealTensor(part(s.tensor(s.output_grad), rank).second);
+          g = RealTensor(lengths(part(s.tensor(s.output_grad), rank)));
           std::fill(g.data.begin(), g.data.end(), 1.0 / static_cast<double>(result_.token_losses.elements()));
         } else {
           g = stream.at(lane(rank));
@@ -330,28 +352,31 @@ class Machine {
     for (TensorId id : op.inputs)
       if (!value(id).defined()) fail(op.name + " reads " + s.tensor(id).name + ", which is not there: not saved?");
     if (op.kind == OpKind::Slice) {
-      const auto [from, ignored] = part(s.tensor(op.inputs[0]), rank);
-      auto [starts, sizes] = part(s.tensor(op.outputs[0]), rank);
-      for (size_t d = 0; d < starts.size(); ++d) starts[d] -= from[d];
-      value(op.outputs[0]) = cut(value(op.inputs[0]), starts, sizes);
+      value(op.outputs[0]) = cut(value(op.inputs[0]), within(part(s.tensor(op.inputs[0]), rank), part(s.tensor(op.outputs[0]), rank)));
       return;
     }
     if (op.kind == OpKind::Take) {
-      value(op.outputs[0]) = take(s, op, value(op.inputs[0]), part(s.tensor(op.outputs[0]), rank).second);
+      value(op.outputs[0]) = take(s, op, value(op.inputs[0]), lengths(part(s.tensor(op.outputs[0]), rank)));
       return;
     }
     KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / std::max<int64_t>(1, d_.model.kv_heads), d_.model.window, d_.model.experts, d_.model.experts_per_token, {}};
     if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = tokens_of(s, op, rank);
     for (TensorId id : op.inputs) {
       call.inputs.push_back(&value(id));
-      call.input_starts.push_back(part(s.tensor(id), rank).first);
+      const Rows rows = part(s.tensor(id), rank);
+      call.input_starts.push_back(starts_of(rows));
+      call.input_positions.push_back(rows.size() > 1 ? rows[1] : std::vector<int64_t>{});
       call.input_names.push_back(s.tensor(id).name);
     }
     for (TensorId id : op.outputs) {
-      auto [starts, sizes] = part(s.tensor(id), rank);
-      call.output_starts.push_back(starts);
+      const Rows rows = part(s.tensor(id), rank);
+      call.output_starts.push_back(starts_of(rows));
       call.output_names.push_back(s.tensor(id).name);
-      call.output_shapes.push_back(sizes);
+      call.output_shapes.push_back(lengths(rows));
+    }
+    for (const MeshAxis ring : ring_axes(graph_->structure)) {
+      call.ring_ranks = mesh_.degree(ring);
+      call.ring_position = mesh_.coordinate(rank, ring);
     }
     auto outputs = run_kernel(call);
     for (size_t i = 0; i < outputs.size(); ++i) value(op.outputs[i]) = std::move(outputs[i]);
@@ -369,9 +394,9 @@ class Machine {
       if (std::find(rows.begin(), rows.end(), axis) == rows.end()) gathered.push_back(axis);
     std::vector<int64_t> out;
     for (int64_t member : mesh_.group(rank, gathered)) {
-      const auto [starts, sizes] = part(sequence, member);
-      for (int64_t b = starts[0]; b < starts[0] + sizes[0]; ++b)
-        for (int64_t i = starts[1]; i < starts[1] + sizes[1]; ++i) out.push_back(b * d_.workload.seq + i);
+      const Rows rows = part(sequence, member);
+      for (int64_t b : rows[0])
+        for (int64_t i : rows[1]) out.push_back(b * d_.workload.seq + i);
     }
     return out;
   }
@@ -382,12 +407,17 @@ class Machine {
     const Tensor& whole = s.tensor(forward.inputs[0]);
     size_t dim = 0;
     while (whole.axes[dim] == s.tensor(forward.outputs[0]).axes[dim]) ++dim;
-    Starts starts(shape.size(), 0);
+    int64_t start = 0;
     for (OpId id = 0; &s.op(id) != &forward; ++id)
-      if (s.op(id).kind == OpKind::Take && s.op(id).inputs[0] == forward.inputs[0]) starts[dim] += sizes_of(s.tensor(s.op(id).outputs[0]), binding_)[dim];
-    if (op.grad == GradRole::None) return cut(in, starts, shape);
+      if (s.op(id).kind == OpKind::Take && s.op(id).inputs[0] == forward.inputs[0]) start += sizes_of(s.tensor(s.op(id).outputs[0]), binding_)[dim];
+    Rows rows;
+    for (const int64_t size : op.grad == GradRole::None ? shape : in.shape) {
+      rows.emplace_back(static_cast<size_t>(size));
+      std::iota(rows.back().begin(), rows.back().end(), rows.size() == dim + 1 ? start : 0);
+    }
+    if (op.grad == GradRole::None) return cut(in, rows);
     RealTensor out(shape);
-    paste(out, in, starts);
+    paste(out, in, rows);
     return out;
   }
 
@@ -399,7 +429,7 @@ class Machine {
       if (done.count(rank)) continue;
       const std::vector<int64_t> group = mesh_.group(rank, op.group);
       if (group.size() < 2) fail(op.name + ": a group of one");
-      const bool reduces = op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter;
+      const bool reduces = op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter || op.kind == OpKind::RingSum;
       RealTensor whole(sizes_of(in, binding_));
       bool first = true;
       RealTensor sum;
@@ -407,7 +437,7 @@ class Machine {
         const RealTensor& mine = values[member][static_cast<size_t>(op.inputs[0])];
         if (!mine.defined()) fail(op.name + " reads " + in.name + ", which is not there: not saved?");
         if (!reduces) {
-          paste(whole, mine, part(in, member).first);
+          paste(whole, mine, part(in, member));
         } else if (first) {
           sum = mine;
         } else {
@@ -416,8 +446,9 @@ class Machine {
         }
         first = false;
       }
-      if (reduces) paste(whole, sum, part(in, rank).first);
+      if (reduces) paste(whole, sum, part(in, rank));
       for (int64_t member : group) {
+        if (op.outputs.size() > 1) values[member][static_cast<size_t>(op.outputs[1])] = values[member][static_cast<size_t>(op.inputs[0])];
         values[member][static_cast<size_t>(op.outputs[0])] = local(out, whole, member);
         done.insert(member);
       }
@@ -442,7 +473,7 @@ class Machine {
         for (size_t i = 0; i < sum.data.size(); ++i) sum.data[i] += g.value.data[i];
       }
       RealTensor whole(sizes_of(t, binding_));
-      for (const auto& [rank, value] : by_lane) paste(whole, value, part(t, rank).first);
+      for (const auto& [rank, value] : by_lane) paste(whole, value, part(t, rank));
       for (const auto& [rank, value] : by_lane) {
         const RealTensor again = local(t, whole, rank);
         for (size_t i = 0; i < again.data.size(); ++i)

@@ -18,6 +18,7 @@ class KernelBase {
  protected:
   static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
   const RealTensor& in(size_t i) const { return *c_.inputs[i]; }
+  int64_t position(size_t input, int64_t row) const { return c_.input_positions[input][static_cast<size_t>(row)]; }
   static double& at(RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
   static double at(const RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
 

@@ -103,13 +103,13 @@ class Kernel : private KernelBase {
   }
 
   void positions() {
-    const int64_t seq = in(0).shape[1], width = in(0).shape[2], first = c_.input_starts[0][1];
+    const int64_t seq = in(0).shape[1], width = in(0).shape[2];
     for (int64_t i = 0; i < in(0).elements(); ++i)
-      at(out_[0], i) = at(in(0), i) + at(in(1), (first + i / width % seq) * width + i % width);
+      at(out_[0], i) = at(in(0), i) + at(in(1), position(0, i / width % seq) * width + i % width);
   }
   void positions_backward() {
-    const int64_t seq = in(0).shape[1], width = in(0).shape[2], first = c_.input_starts[0][1];
-    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], (first + i / width % seq) * width + i % width) += at(in(0), i);
+    const int64_t seq = in(0).shape[1], width = in(0).shape[2];
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], position(0, i / width % seq) * width + i % width) += at(in(0), i);
   }
 
   void rms() {
@@ -179,12 +179,12 @@ class Kernel : private KernelBase {
 
   void rope(double direction) {
     const RealTensor& x = in(0);
-    const int64_t seq = x.shape[1], width = x.shape.back(), first = c_.input_starts[0][1];
+    const int64_t seq = x.shape[1], width = x.shape.back();
     const int64_t heads = x.elements() / (x.shape[0] * seq * width);  // one rotated part may serve all heads
     for (int64_t r = 0; r < x.elements() / width; ++r) {
-      const auto position = static_cast<double>(first + r / heads % seq);
+      const auto place = static_cast<double>(position(0, r / heads % seq));
       for (int64_t i = 0; i < width / 2; ++i) {
-        const double angle = direction * position * std::pow(100.0, -2.0 * static_cast<double>(i) / static_cast<double>(width));
+        const double angle = direction * place * std::pow(100.0, -2.0 * static_cast<double>(i) / static_cast<double>(width));
         const double a = at(x, r * width + 2 * i), b = at(x, r * width + 2 * i + 1);
         at(out_[0], r * width + 2 * i) = a * std::cos(angle) - b * std::sin(angle);
         at(out_[0], r * width + 2 * i + 1) = a * std::sin(angle) + b * std::cos(angle);
@@ -225,7 +225,7 @@ class Kernel : private KernelBase {
     const Starts& at0 = c_.input_starts[0];
     const int64_t seq = x.shape[1], width = x.shape[2];
     for (int64_t i = 0; i < x.elements(); ++i) {
-      const bool keep = kept(at0[0] + i / width / seq, at0[1] + i / width % seq, at0[2] + i % width, 0);
+      const bool keep = kept(at0[0] + i / width / seq, position(0, i / width % seq), at0[2] + i % width, 0);
       at(out_[1], i) = keep;
       at(out_[0], i) = keep ? at(x, i) / kKeep : 0;
     }
@@ -247,14 +247,33 @@ class Kernel : private KernelBase {
     return (c_.input_starts[q][2] + head) / c_.heads_per_kv - c_.input_starts[k][2];
   }
   bool masked(int64_t s, int64_t t, size_t q, size_t k) const {
-    const int64_t back = c_.input_starts[q][1] + s - c_.input_starts[k][1] - t;
+    if (c_.op.ring != Ring::None) return ring_masked(s, t, q, k);
+    const int64_t back = position(q, s) - position(k, t);
     return (c_.op.causal && back < 0) || (c_.op.window && back >= c_.window);
+  }
+  // The step in which a rank of a ring works on a key.
+  int64_t ring_step(int64_t t, size_t k) const {
+    const int64_t ranks = c_.ring_ranks, keys = static_cast<int64_t>(c_.input_positions[k].size());
+    const bool zigzag = c_.op.ring == Ring::Zigzag;
+    const int64_t block = position(k, t) / (keys / (zigzag ? 2 * ranks : ranks)), owner = zigzag ? std::min(block, 2 * ranks - 1 - block) : block;
+    return (c_.ring_position - owner + ranks) % ranks;
+  }
+  // A ring masks in its own block only. Of the others it works on what its kernels are given: all, nothing, or under zigzag
+  // half of the keys (of ranks before) or half of the queries (of ranks behind).
+  bool ring_masked(int64_t s, int64_t t, size_t q, size_t k) const {
+    if (!c_.op.causal) return false;
+    const int64_t step = ring_step(t, k);
+    if (step == 0) return position(k, t) > position(q, s);
+    if (c_.op.ring == Ring::Plain) return step > c_.ring_position;
+    const auto half = [&](int64_t place, size_t of_all) { return place < static_cast<int64_t>(of_all) / 2; };
+    if (step <= c_.ring_position) return !half(position(k, t), c_.input_positions[k].size());
+    return half(s, c_.input_positions[q].size());
   }
   // What becomes of a raw score before the softmax: capped, less a penalty on distance that halves from head to head.
   double shaped(double raw, int64_t h, int64_t s, int64_t t, size_t q, size_t k) const {
     if (c_.op.soft_cap) raw = kCap * std::tanh(raw / kCap);
     if (!c_.op.alibi) return raw;
-    const auto back = static_cast<double>(c_.input_starts[q][1] + s - c_.input_starts[k][1] - t);
+    const auto back = static_cast<double>(position(q, s) - position(k, t));
     return raw - back * std::pow(2.0, -1.0 - static_cast<double>(c_.input_starts[q][2] + h));
   }
   double shape_slope(double raw) const { return c_.op.soft_cap ? 1 - std::pow(std::tanh(raw / kCap), 2) : 1; }
@@ -269,7 +288,34 @@ class Kernel : private KernelBase {
         at(*out, r * width + e) = at(kv, row(kv, r / heads / kv.shape[1], r / heads % kv.shape[1], kv_head(r % heads, 0, 1)) + e);
   }
 
+  // Block after block as they come round; what is there so far and the new block's result are joined by their log-sum-exp.
+  void ring_attention() {  // q, k, v
+    const RealTensor &q = in(0), &k = in(1), &v = in(2);
+    for (int64_t b = 0; b < q.shape[0]; ++b)
+      for (int64_t h = 0; h < q.shape[2]; ++h)
+        for (int64_t s = 0; s < q.shape[1]; ++s) {
+          const int64_t g = kv_head(h, 0, 1), qi = row(q, b, s, h);
+          double lse = -INFINITY;
+          for (int64_t step = 0; step < c_.ring_ranks; ++step) {
+            double total = 0;
+            std::vector<double> sum(static_cast<size_t>(v.shape[3]), 0.0);
+            for (int64_t t = 0; t < k.shape[1]; ++t) {
+              if (ring_step(t, 1) != step || masked(s, t, 0, 1)) continue;
+              const double weight = std::exp(shaped(score(q, k, qi, row(k, b, t, g)), h, s, t, 0, 1));
+              total += weight;
+              for (int64_t e = 0; e < v.shape[3]; ++e) sum[static_cast<size_t>(e)] += weight * at(v, row(v, b, t, g) + e);
+            }
+            if (total == 0) continue;
+            const double joined = std::log(std::exp(lse) + total);
+            for (int64_t e = 0; e < v.shape[3]; ++e)
+              at(out_[0], qi + e) = at(out_[0], qi + e) * std::exp(lse - joined) + sum[static_cast<size_t>(e)] * std::exp(-joined);
+            lse = joined;
+          }
+          at(*output("lse"), (b * q.shape[2] + h) * q.shape[1] + s) = lse;
+        }
+  }
   void attention() {  // q, k, v
+    if (c_.op.ring != Ring::None) return ring_attention();
     const RealTensor &q = in(0), &k = in(1), &v = in(2);
     expand("keys", k);
     expand("values", v);
@@ -293,7 +339,7 @@ class Kernel : private KernelBase {
             if (probabilities) at(*probabilities, line * keys + t) = weight;
             if (capped) at(*capped, line * keys + t) = kCap * std::tanh(score(q, k, qi, row(k, b, t, g)) / kCap);
             if (mask) {
-              const bool keep = kept(c_.input_starts[0][0] + b, c_.input_starts[0][2] + h, c_.input_starts[0][1] + s, t);
+              const bool keep = kept(c_.input_starts[0][0] + b, c_.input_starts[0][2] + h, position(0, s), position(1, t));
               at(*mask, line * keys + t) = keep;
               weight = keep ? weight / kKeep : 0;
             }

@@ -1,6 +1,7 @@
 #include "support/real_tensor.h"
 
 #include <array>
+#include <numeric>
 
 #include "graph/op_spec.h"
 
@@ -16,31 +17,50 @@ namespace {
 
 // Calls fn(index in whole, index in part) for every element of a part.
 template <class Fn>
-void each_part(const std::vector<int64_t>& whole, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes, Fn fn) {
-  int64_t n = 1;
-  for (int64_t s : sizes) n *= s;
-  std::vector<int64_t> at(sizes.size(), 0);
-  for (int64_t i = 0; i < n; ++i) {
+void each_part(const std::vector<int64_t>& whole, const Rows& rows, Fn fn) {
+  size_t n = 1;
+  for (const auto& list : rows) n *= list.size();
+  std::vector<size_t> at(rows.size(), 0);
+  for (size_t i = 0; i < n; ++i) {
     int64_t index = 0;
-    for (size_t d = 0; d < sizes.size(); ++d) index = index * whole[d] + starts[d] + at[d];
-    fn(static_cast<size_t>(index), static_cast<size_t>(i));
-    for (size_t d = sizes.size(); d-- > 0;) {
-      if (++at[d] < sizes[d]) break;
+    for (size_t d = 0; d < rows.size(); ++d) index = index * whole[d] + rows[d][at[d]];
+    fn(static_cast<size_t>(index), i);
+    for (size_t d = rows.size(); d-- > 0;) {
+      if (++at[d] < rows[d].size()) break;
       at[d] = 0;
     }
   }
 }
 
+Rows rows_from(const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes) {
+  Rows out;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    out.emplace_back(static_cast<size_t>(sizes[d]));
+    std::iota(out.back().begin(), out.back().end(), starts[d]);
+  }
+  return out;
+}
+
 }  // namespace
 
-RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes) {
+RealTensor cut(const RealTensor& whole, const Rows& rows) {
+  std::vector<int64_t> sizes;
+  for (const auto& list : rows) sizes.push_back(static_cast<int64_t>(list.size()));
   RealTensor part(sizes);
-  each_part(whole.shape, starts, sizes, [&](size_t w, size_t p) { part.data[p] = whole.data[w]; });
+  each_part(whole.shape, rows, [&](size_t w, size_t p) { part.data[p] = whole.data[w]; });
   return part;
 }
 
+void paste(RealTensor& whole, const RealTensor& part, const Rows& rows) {
+  each_part(whole.shape, rows, [&](size_t w, size_t p) { whole.data[w] = part.data[p]; });
+}
+
+RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes) {
+  return cut(whole, rows_from(starts, sizes));
+}
+
 void paste(RealTensor& whole, const RealTensor& part, const std::vector<int64_t>& starts) {
-  each_part(whole.shape, starts, part.shape, [&](size_t w, size_t p) { whole.data[w] = part.data[p]; });
+  paste(whole, part, rows_from(starts, part.shape));
 }
 
 RealTensor einsum(const std::string& spec_text, const std::vector<const RealTensor*>& operands,

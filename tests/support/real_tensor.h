@@ -21,6 +21,10 @@ struct RealTensor {
 // The part [starts, starts + sizes) of a tensor, and the reverse.
 RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes);
 void paste(RealTensor& whole, const RealTensor& part, const std::vector<int64_t>& starts);
+// The same with the places of rows listed, per dimension.
+using Rows = std::vector<std::vector<int64_t>>;
+RealTensor cut(const RealTensor& whole, const Rows& rows);
+void paste(RealTensor& whole, const RealTensor& part, const Rows& rows);
 
 // Sum of products over the letters that the result lacks; one or two operands.
 RealTensor einsum(const std::string& spec, const std::vector<const RealTensor*>& operands, const std::vector<int64_t>& out_shape);

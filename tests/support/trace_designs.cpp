@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "design/knobs.h"
+
 namespace shardscape::test {
 
 Design trace_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel, int64_t microbatches,
@@ -81,6 +83,14 @@ std::vector<NamedDesign> trace_designs() {
       {"context parallel tp 2 sp dp 2", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"context parallel, kv heads fewer than tp", trace_design("llama3-8b", 16, 1, 2, true, 1, 2)},
       {"context parallel by ulysses", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
+      {"context parallel ring", trace_design("llama3-8b", 1, 1, 1, false, 2, 2)},
+      {"context parallel ring tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 1, true, 3, 4)},
+      {"context parallel ring of two, other rank order", trace_design("gpt3-175b", 1, 2, 2, false, 2, 2)},
+      {"context parallel ring selective recompute, virtual stages", trace_design("llama3-8b", 1, 2, 1, false, 4, 4)},
+      {"context parallel zigzag, kv heads fewer than tp", trace_design("llama3-8b", 16, 1, 1, true, 1, 2)},
+      {"context parallel zigzag full recompute", trace_design("llama3-8b", 2, 2, 1, true, 2, 2)},
+      {"context parallel ulysses-ring", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
+      {"fsdp, context parallel ulysses-zigzag", trace_design("llama3-8b", 1, 2, 1, false, 2, 2)},
       {"distributed optimizer, context parallel", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"ddp buckets, context parallel", trace_design("gpt3-175b", 2, 2, 2, true, 2, 2)},
       {"fsdp, context parallel by ulysses", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
@@ -148,6 +158,15 @@ std::vector<NamedDesign> trace_designs() {
     if (name == "ddp buckets gpipe") d.design.parallel.schedule = ScheduleKind::GPipe;
     set_sync(name, d.design.parallel);
     if (name.find("context parallel") != std::string::npos) d.design.parallel.cp = 2;
+    for (const char* context : {"ulysses-zigzag", "ulysses-ring", "zigzag", "ring"})
+      if (name.find(std::string("context parallel ") + context) != std::string::npos) {
+        set_knob(d.design, *find_knob("context"), context);
+        d.design.parallel.cp = name.find("ring of two") != std::string::npos ? 2 : 4;
+        d.design.parallel.ulysses_degree = name.find("ulysses") != std::string::npos ? 2 : 0;
+        break;
+      }
+    if (name.find("full recompute") != std::string::npos) d.design.workload.recompute = Recompute::Full;
+    if (name.find("selective recompute") != std::string::npos) d.design.workload.recompute = Recompute::Selective;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
     if (name.starts_with("mamba")) d.design.workload.profile = "mamba";
     if (name.starts_with("experts")) d.design.parallel.ep = 2;
@@ -193,7 +212,7 @@ std::vector<NamedDesign> trace_designs() {
       if (name.ends_with("cp 2")) d.design.parallel.cp = 2;
     }
     if (name.starts_with("tied embeddings")) d.design.model.tied_embeddings = true;
-    if (name == "other rank order") parse_rank_order("pp-dp-cp-tp", d.design.parallel.order);
+    if (name.ends_with("other rank order")) parse_rank_order("pp-dp-cp-tp", d.design.parallel.order);
   }
   return all;
 }

@@ -24,6 +24,13 @@ bool on_stage(const Segment& segment, const StageShape& shape) {
   return false;
 }
 
+bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row) {
+  if (!is_collective(op.kind) || op.phase != row.phase || group_name(op.group) != row.group) return false;
+  // A ring's passes and sums are both sends and receives; they differ in type.
+  if (is_ring(op.kind)) return (row.op == "send" || row.op == "recv") && segment.tensor(op.inputs[0]).dtype == row.dtype;
+  return op_kind_name(op.kind) == row.op;
+}
+
 // The ops of the graph behind a row; none for gradient sync and transfers between stages.
 std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage, const CollectiveValue& row) {
   std::vector<const Op*> ops;
@@ -31,10 +38,7 @@ std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage
   for (const Segment& segment : report.graph().segments) {
     if (!on_stage(segment, shape)) continue;
     for (const Op& op : segment.ops) {
-      if (is_collective(op.kind) && op.phase == row.phase && op_kind_name(op.kind) == row.op &&
-          group_name(op.group) == row.group) {
-        ops.push_back(&op);
-      }
+      if (is_behind(segment, op, row)) ops.push_back(&op);
     }
   }
   return ops;
@@ -69,6 +73,12 @@ QString group_reason(const std::string& group) {
         "Context parallelism gives each rank a part of the sequence. Attention sees all of it, so keys and values (or heads "
         "for positions) are exchanged, and their gradients come back.");
   }
+  if (group == "cp_ring") {
+    return tr("Groups that exchange heads form a ring: blocks of keys and values go from one to the next, and their gradients go home.");
+  }
+  if (group == "cp_ulysses") {
+    return tr("Neighbours exchange heads for positions, so that each has more of the sequence and fewer heads; a ring brings the rest.");
+  }
   if (group == "dp_cp") {
     return tr(
         "Replicas saw other samples, and context-parallel ranks other positions of the same ones; both hold the same "
@@ -94,13 +104,15 @@ QColor group_color(const std::string& group) {
   if (group == "dp_cp") return colors.gradients;
   if (group == "pp") return colors.buffers;
   if (group == "embedding") return colors.optimizer;
-  if (group == "cp") return colors.logits;
+  if (group == "cp" || group == "cp_ring" || group == "cp_ulysses") return colors.logits;
   return colors.runtime;
 }
 
 QString group_label(const std::string& group) {
   if (group == "tp") return tr("Tensor parallel (tp)");
   if (group == "cp") return tr("Context parallel (cp)");
+  if (group == "cp_ring") return tr("Context parallel, ring (cp_ring)");
+  if (group == "cp_ulysses") return tr("Context parallel, Ulysses (cp_ulysses)");
   if (group == "dp") return tr("Data parallel (dp)");
   if (group == "dp_cp") return tr("Data and context parallel (dp_cp)");
   if (group == "pp") return tr("Pipeline (pp)");

@@ -52,6 +52,9 @@ FlopsGroup flops_group(OpKind kind) {
     case OpKind::GeGlu:
     case OpKind::CausalConv:
     case OpKind::GatedNorm:
+    case OpKind::SigmoidGate:
+    case OpKind::SoftmaxTopK:
+    case OpKind::SigmoidTopK:
     case OpKind::Dropout:
     case OpKind::Gelu: return FlopsGroup::Activation;
     case OpKind::Embed:

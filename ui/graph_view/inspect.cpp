@@ -65,8 +65,10 @@ void inspect_op(const Outline& outline, const NodeId& id, const Values& values, 
   if (!out.title.isEmpty()) out.title[0] = out.title[0].toUpper();
   values.add_flops(out, op.flops, op.useful_flops);
   if (collective) {
-    values.add(out, QStringLiteral("Elements of the full buffer"), collective_elements(segment, op), As::Count);
-    values.add(out, QStringLiteral("Bytes of the full buffer"), collective_bytes(segment, op), As::Bytes);
+    const QString what = is_ring(op.kind) ? QStringLiteral("sent round the ring") : QStringLiteral("of the full buffer");
+    if (is_ring(op.kind)) values.add(out, QStringLiteral("Messages sent"), ring_messages(op), As::Count);
+    values.add(out, QStringLiteral("Elements ") + what, collective_elements(segment, op), As::Count);
+    values.add(out, QStringLiteral("Bytes ") + what, collective_bytes(segment, op), As::Bytes);
     values.add(out, QStringLiteral("Ranks in group %1").arg(qtext(group_name(op.group))), group_size(op.group), As::Count);
   }
   values.add(out, QStringLiteral("Bytes read"), op.read_bytes, As::Bytes);

@@ -144,6 +144,9 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::GeGlu:
     case OpKind::CausalConv:
     case OpKind::GatedNorm:
+    case OpKind::SigmoidGate:
+    case OpKind::SoftmaxTopK:
+    case OpKind::SigmoidTopK:
     case OpKind::Dropout:
     case OpKind::Gelu: return c.buffers;
     case OpKind::SoftCap:
@@ -155,6 +158,8 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::AllGather:
     case OpKind::ReduceScatter:
     case OpKind::AllToAll:
+    case OpKind::RingPass:
+    case OpKind::RingSum:
     case OpKind::Slice: return c.communication;
     case OpKind::RmsNorm:
     case OpKind::LayerNorm:
@@ -167,6 +172,10 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::Concat:
     case OpKind::Contiguous:
     case OpKind::Quantize:
+    case OpKind::Flatten:
+    case OpKind::Unflatten:
+    case OpKind::Dispatch:
+    case OpKind::Combine:
     case OpKind::Optimizer: return c.runtime;
   }
   return c.runtime;

@@ -1,0 +1,65 @@
+// The symbols of a design: base ones, derived ones with their rules, layers of every stage.
+#include <QtTest>
+
+#include "design/validate.h"
+
+using namespace shardscape;
+
+namespace {
+
+int64_t value(const Binding& binding, const char* symbol) { return binding.get(Symbol::intern(symbol)).value_or(-1); }
+
+}  // namespace
+
+class DesignSymbolsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void even_layers_data() {
+    QTest::addColumn<int>("layers");
+    QTest::addColumn<int>("pp");
+    QTest::addColumn<QList<int>>("stages");
+    QTest::newRow("even") << 32 << 4 << QList<int>{8, 8, 8, 8};
+    QTest::newRow("earlier stages take the rest") << 30 << 4 << QList<int>{8, 8, 7, 7};
+    QTest::newRow("one each") << 3 << 3 << QList<int>{1, 1, 1};
+    QTest::newRow("one stage") << 126 << 1 << QList<int>{126};
+  }
+
+  void even_layers() {
+    QFETCH(int, layers);
+    QFETCH(int, pp);
+    QFETCH(QList<int>, stages);
+    Design design = default_design();
+    design.model.layers = layers;
+    design.parallel.pp = pp;
+    QCOMPARE(layers_per_stage(design), std::vector<int64_t>(stages.begin(), stages.end()));
+    design.parallel.stage_layers = {1, 2, 3};
+    QCOMPARE(layers_per_stage(design), (std::vector<int64_t>{1, 2, 3}));
+  }
+
+  void symbols() {
+    Design design = default_design();
+    design.model.vocab = 128001;
+    const Binding binding = bind_symbols(design);
+    const std::pair<const char*, int64_t> wanted[] = {
+        {"B", 32},   {"b", 1},     {"S", 8192}, {"L", 32},    {"D", 4096}, {"H", 32}, {"G", 8},  {"E", 128}, {"F", 14336},
+        {"V", 128001}, {"Smax", 1}, {"tp", 2},   {"cp", 1},   {"pp", 2},   {"dp", 2}, {"v", 1}, {"m", 16}, {"Vp", 128256}};
+    for (const auto& [symbol, number] : wanted) QVERIFY2(value(binding, symbol) == number, symbol);
+    QCOMPARE(binding.items().size(), std::size(wanted));
+    QStringList rules;
+    for (const DerivedSymbol& derived : derived_symbols(design)) rules << QString::fromStdString(derived.definition());
+    QCOMPARE(rules, (QStringList{"Vp = align(V, 128·tp)", "m = floor(B/(b·dp))"}));
+    design.model.window = 100000;
+    QCOMPARE(value(bind_symbols(design), "We"), int64_t{8192});
+    design.model.window = 4096;
+    QCOMPARE(value(bind_symbols(design), "We"), int64_t{4096});
+    QCOMPARE(derived_symbols(design).back().definition(), std::string("We = min(W, S)"));
+    apply_preset(design, "gpt3-175b");
+    QCOMPARE(value(bind_symbols(design), "Smax"), int64_t{2048});
+    design.parallel.dp = 0;
+    QVERIFY_THROWS_EXCEPTION(std::invalid_argument, bind_symbols(design));
+  }
+};
+
+QTEST_APPLESS_MAIN(DesignSymbolsTest)
+#include "design_symbols_test.moc"
