@@ -28,6 +28,8 @@ void apply(Design& design, const Fix& fix) {
   }
 }
 
+int64_t value(const Binding& binding, const char* symbol) { return binding.get(Symbol::intern(symbol)).value_or(-1); }
+
 }  // namespace
 
 Q_DECLARE_METATYPE(Change)
