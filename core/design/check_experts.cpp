@@ -9,23 +9,6 @@
 namespace shardscape {
 namespace {
 
-bool has_experts(const BlockTemplate& block) {
-  return std::any_of(block.params.begin(), block.params.end(), [](const BlockParam& param) {
-    return std::find(param.axes.begin(), param.axes.end(), Axis::Experts) != param.axes.end();
-  });
-}
-
-// Whether some kind of layer calls a block with experts.
-bool architecture_has_experts(const Architecture& architecture) {
-  const ModelLibrary& library = ModelLibrary::instance();
-  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(), [&](const SectionTemplate& kind) {
-    return std::any_of(kind.lines.begin(), kind.lines.end(), [&](const OpLine& line) {
-      const BlockTemplate* block = library.block(line.callee);
-      return block && has_experts(*block);
-    });
-  });
-}
-
 void check_dense_model(Checks& checks, const std::string& architecture) {
   const Design& d = checks.design;
   if (d.model.experts > 0)
@@ -90,6 +73,10 @@ void check_dispatcher(Checks& checks) {
   if (p.folds_experts() && p.tp > 1 && !p.sequence_parallel)
     checks.error("etp", "a tensor parallelism of experts unlike tp needs tokens that are split over tp", "sequence parallelism, or 0",
                  {set_to("sequence_parallel", std::string("true")), set_to("etp", 0)});
+  const int64_t sent = d.model.hidden / (p.dispatcher == Dispatcher::AllToAllSeq ? p.tp : 1);
+  if (d.workload.dispatch_dtype == DispatchPrecision::FP8 && p.ep > 1 && sent % quantization_block(DType::FP8Block) != 0)
+    checks.error("dispatch_dtype", "tokens of " + grouped(sent) + " numbers do not split into blocks of " + grouped(quantization_block(DType::FP8Block)) + " with a scale each",
+                 "a hidden size that is a multiple of it, or same", {set_to("dispatch_dtype", std::string("same"))});
   if (p.dispatcher != Dispatcher::AllToAllSeq) return;
   if (p.folds_experts())
     checks.error("dispatcher", "alltoall_seq splits tokens over tp by hidden, so experts are split over tp too", "etp 0, or another dispatcher",
@@ -118,7 +105,7 @@ void check_kernels(Checks& checks) {
 void check_experts(Checks& checks) {
   const Architecture* architecture = ModelLibrary::instance().architecture(checks.design.model.architecture);
   if (!architecture) return;
-  if (!architecture_has_experts(*architecture)) return check_dense_model(checks, architecture->id);
+  if (!uses_axis(checks.design, Axis::Experts)) return check_dense_model(checks, architecture->id);
   check_routing(checks, architecture->id);
   check_mesh(checks);
   check_dispatcher(checks);

@@ -43,24 +43,14 @@ void check_sizes(Checks& checks) {
                "a multiple of " + grouped(multiple) + ", or compute " + kStorage, std::move(fixes));
 }
 
-bool has_experts(const std::string& architecture) {
-  const ModelLibrary& library = ModelLibrary::instance();
-  const Architecture* known = library.architecture(architecture);
-  return known && std::any_of(known->kinds.begin(), known->kinds.end(), [&](const SectionTemplate& kind) {
-           return std::any_of(kind.lines.begin(), kind.lines.end(), [&](const OpLine& line) {
-             const BlockTemplate* block = library.block(line.callee);
-             return block && std::any_of(block->params.begin(), block->params.end(), [](const BlockParam& param) {
-                      return std::any_of(param.axes.begin(), param.axes.end(), [](Axis axis) { return axis_name(axis) == "experts"; });
-                    });
-           });
-         });
-}
-
 void check_idle(Checks& checks) {
   const Design& d = checks.design;
   const WorkloadSpec& w = d.workload;
-  if (w.dispatch_dtype != DispatchPrecision::Same && checks.sound({"dispatch_dtype"}) && !has_experts(d.model.architecture))
+  if (w.dispatch_dtype != DispatchPrecision::Same && checks.sound({"dispatch_dtype"}) && !uses_axis(d, Axis::Experts))
     checks.note("dispatch_dtype", "it has no effect: this model has no experts to send tokens to", "same", {set_to("dispatch_dtype", std::string("same"))});
+  else if (w.dispatch_dtype != DispatchPrecision::Same && checks.sound({"dispatch_dtype", "ep"}) && d.parallel.ep == 1)
+    checks.note("dispatch_dtype", "it has no effect: without expert parallelism tokens stay where they are", "same, or ep of at least 2",
+                {set_to("dispatch_dtype", std::string("same"))});
   if (w.master_weights || !checks.sound({"dtype", "sync", "dp", "cp"})) return;
   const bool fsdp = d.parallel.sync == SyncStrategy::Fsdp1 && d.parallel.dp * d.parallel.cp > 1;
   if (w.dtype == DType::FP32 || fsdp)

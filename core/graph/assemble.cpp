@@ -206,17 +206,11 @@ class Assembler {
     return axes;
   }
 
-  // Products of layers with weights; those that only score experts (their axis is of the weight alone) want full precision.
+  // Products of layers with weights; those that only score experts want full precision.
   bool quantizes(OpKind kind, const std::vector<TensorId>& operands, const std::vector<Axis>& result) {
     if (!is_quantized(b_.structure().compute) || kind != OpKind::Einsum || b_.segment().kind != SegmentKind::Layer) return false;
     const auto weights = std::count_if(operands.begin(), operands.end(), [&](TensorId id) { return b_.tensor(id).role == TensorRole::Parameter; });
-    const bool router = std::any_of(result.begin(), result.end(), [&](Axis axis) {
-      return axis_name(axis) == "experts" && std::any_of(operands.begin(), operands.end(), [&](TensorId id) {
-               const auto& has = b_.tensor(id).axes;
-               return b_.tensor(id).role != TensorRole::Parameter && std::find(has.begin(), has.end(), axis) == has.end();
-             });
-    });
-    return weights == 1 && !router;
+    return weights == 1 && std::find(result.begin(), result.end(), Axis::Routes) == result.end();
   }
 
   // A weight is quantized once a step, beside the graph. Data is quantized where it is, before a gather: that moves fewer
@@ -228,7 +222,7 @@ class Assembler {
     }
     if (const auto it = quantized_.find(id); it != quantized_.end()) return it->second;
     const TensorId whole = b_.redistribute(id, b_.wished(OpKind::Einsum, b_.tensor(id)), Phase::Forward, "Quantize");
-    const TensorId result = b_.quantize(whole, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1);
+    const TensorId result = b_.quantize(whole, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1, b_.structure().compute);
     b_.segment().ops.back().modules = modules;
     return quantized_[id] = result;
   }
@@ -310,6 +304,7 @@ class Assembler {
       return b_.redistribute(b_.redistribute(out, whole, Phase::Forward, "the residual stream"), b_.stream_placement(kStream), Phase::Forward,
                              "the residual stream");
     }
+    if (*kind == OpKind::Dispatch) return to_experts(out);
     // Heads that Ulysses spread over cp go back to where the stream has its sequence.
     if (*kind == OpKind::Attention && b_.structure().ulysses) {
       Placement home = b_.stream_placement(out_axes);
@@ -317,6 +312,17 @@ class Assembler {
       return b_.redistribute(out, home, Phase::Forward, "the sequence shards of cp");
     }
     return out;
+  }
+
+  // Products in fewer bits read slots that were quantized where experts are; with a dispatch in FP8 where tokens are, before
+  // they move (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
+  TensorId to_experts(TensorId slots) {
+    const Structure& s = b_.structure();
+    const bool quantized = is_quantized(s.compute);
+    if (!s.fp8_dispatch) return quantized ? b_.redistribute(slots, b_.at_experts(), Phase::Forward, "the experts") : slots;
+    if (quantized) return slots;
+    const TensorId sent = b_.quantize(slots, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1, DType::FP8Block);
+    return b_.cast(b_.redistribute(sent, b_.at_experts(), Phase::Forward, "the experts"), s.dtype, Phase::Forward);
   }
 
   // The axis as large as all that is joined.

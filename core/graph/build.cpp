@@ -49,6 +49,7 @@ Structure structure_of(const Design& design) {
     s.etp = s.folded && p.etp > 1;
     s.local_experts = design.model.experts > p.ep;
     s.derived_slots = slots_are_derived(design);
+    s.fp8_dispatch = s.ep && design.workload.dispatch_dtype == DispatchPrecision::FP8;
     s.dispatcher = p.dispatcher;
   }
   s.pp = design.parallel.pp > 1;

@@ -100,7 +100,7 @@ class Differentiator {
   TensorId quantized(TensorId gradient, int block) {
     if (is_quantized(s_.tensor(gradient).dtype)) return gradient;
     const auto [it, fresh] = quantized_.try_emplace(gradient, -1);
-    if (fresh) it->second = b_.quantize(gradient, Phase::Backward, block);
+    if (fresh) it->second = b_.quantize(gradient, Phase::Backward, block, b_.structure().compute);
     return it->second;
   }
 
@@ -131,7 +131,9 @@ class Differentiator {
     if (sum < 0 || s_.tensor(of).role == TensorRole::Parameter) return sum;
     // What only quantized products read is quantized before it is gathered, if it is a sum already.
     const OpId maker = s_.tensor(of).producer;
-    if (maker >= 0 && is_quantized(s_.op(maker).compute) && s_.tensor(sum).placement.partial.empty()) sum = quantized(sum, s_.op(maker).block);
+    const auto& axes = s_.tensor(of).axes;
+    const bool sent = b_.structure().fp8_dispatch || std::find(axes.begin(), axes.end(), Axis::Slots) == axes.end();
+    if (sent && maker >= 0 && is_quantized(s_.op(maker).compute) && s_.tensor(sum).placement.partial.empty()) sum = quantized(sum, s_.op(maker).block);
     target.partial = riding(of, target, s_.tensor(sum).placement.partial);
     const std::string consumer = s_.tensor(of).producer >= 0 ? "the backward of " + s_.op(s_.tensor(of).producer).label
                                                               : std::string("the section before");
@@ -341,7 +343,7 @@ class Differentiator {
   void pass_on(const Op& forward, TensorId g) {
     std::map<DType, TensorId> typed{{s_.tensor(g).dtype, g}};
     for (TensorId in : forward.inputs) {
-      const DType type = s_.tensor(in).dtype;
+      const DType type = is_quantized(s_.tensor(in).dtype) ? b_.structure().dtype : s_.tensor(in).dtype;
       if (!typed.contains(type)) typed[type] = b_.cast(g, type, Phase::Backward);
       contribute(in, typed.at(type));
     }

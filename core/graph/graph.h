@@ -192,6 +192,7 @@ struct Structure {
   bool ep = false, edp = false, etp = false;
   bool folded = false;           // experts' tensor parallelism has a degree of its own
   bool local_experts = false;    // several experts on a rank
+  bool fp8_dispatch = false;     // tokens go to their experts in FP8, gradients into the backward of experts too
   bool derived_slots = false;    // slots of an expert follow from a capacity or an imbalance, not from an even split
   Dispatcher dispatcher = Dispatcher::AllToAll;
   SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only

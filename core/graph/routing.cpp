@@ -46,6 +46,8 @@ Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) c
   return p;
 }
 
+Placement SegmentBuilder::at_experts() const { return {{parameter_rules_.of(Axis::Experts), expert_rows_, {}}, {}, Reduce::Sum}; }
+
 LetterShards SegmentBuilder::route(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands, MeshAxes& partial,
                                    const std::string& consumer) {
   LetterShards shards;

@@ -298,9 +298,9 @@ TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {
   return result;
 }
 
-TensorId SegmentBuilder::quantize(TensorId from, Phase phase, int block) {
+TensorId SegmentBuilder::quantize(TensorId from, Phase phase, int block, DType type) {
   const Tensor source = tensor(from);
-  const TensorId result = add_tensor(source.name + ".quantized", source.axes, source.placement, structure_.compute, source.role);
+  const TensorId result = add_tensor(source.name + ".quantized", source.axes, source.placement, type, source.role);
   tensor(result).role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
   tensor(result).gradient_of = source.gradient_of;
   Op op;

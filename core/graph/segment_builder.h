@@ -60,7 +60,9 @@ class SegmentBuilder {
   Placement resolved(const Tensor& tensor) const;
 
   // The same in the structure's quantized precision, by an op of the block.
-  TensorId quantize(TensorId from, Phase phase, int block);
+  TensorId quantize(TensorId from, Phase phase, int block, DType type);
+  // Where the tokens of experts are computed: on the ranks of their experts, gathered over the tensor parallelism of these.
+  Placement at_experts() const;
 
   void begin_backward() { moved_.clear(); }
 

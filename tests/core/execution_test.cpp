@@ -111,7 +111,7 @@ class ExecutionTest : public QObject {
     d.parallel.sequence_parallel = sp;
     d.parallel.schedule = schedule == "gpipe" ? ScheduleKind::GPipe : ScheduleKind::OneFOneB;
     for (const QString& n : layers.split(',')) d.parallel.stage_layers.push_back(n.toInt());
-    QCOMPARE(difference_from_unsharded(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   void virtualStagesEqualUnsharded_data() {
@@ -161,7 +161,7 @@ class ExecutionTest : public QObject {
     for (const QString& n : layers.split(',', Qt::SkipEmptyParts)) d.parallel.stage_layers.push_back(n.toInt());
     d.model.layers = d.parallel.stage_layers.empty() ? 2 * pp : std::accumulate(d.parallel.stage_layers.begin(), d.parallel.stage_layers.end(), int64_t{0});
     d.workload.batch = (dp == 2 ? 1 : 2) * pp * dp;
-    QCOMPARE(difference_from_unsharded(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   void distributedCheckpoints_data() {
@@ -189,7 +189,7 @@ class ExecutionTest : public QObject {
     d.workload.distribute_saved_activations = true;
     d.workload.dropout = architecture == "gpt";
     d.workload.gathered_logits = kv_heads == 1;
-    QCOMPARE(difference_from_unsharded(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   void recomputedLayers_data() {
@@ -244,7 +244,7 @@ class ExecutionTest : public QObject {
     d.workload.recompute_method = block ? RecomputeMethod::Block : RecomputeMethod::Uniform;
     d.workload.recompute_num_layers = number;
     d.workload.distribute_saved_activations = distribute;
-    QCOMPARE(difference_from_unsharded(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   void recomputedModules_data() {
@@ -279,7 +279,7 @@ class ExecutionTest : public QObject {
     d.workload.dropout = architecture == "gpt";
     d.workload.recompute = Recompute::Selective;
     QVERIFY(!set_knob(d, *find_knob("recompute_modules"), modules.toStdString()));
-    QCOMPARE(difference_from_unsharded(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   // Quantization is a copy here: what it moves and keeps, and who reads which copy, is what is proven.
@@ -327,7 +327,7 @@ class ExecutionTest : public QObject {
     d.workload.recompute_num_layers = recompute == "groups" ? 2 : 1;
     if (recompute == "block") d.workload.recompute_method = RecomputeMethod::Block;
     if (d.workload.recompute == Recompute::Selective) QVERIFY(!set_knob(d, *find_knob("recompute_modules"), recompute.toStdString()));
-    QCOMPARE(difference_from_unsharded(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   void contextParallel_data() {
@@ -381,7 +381,7 @@ class ExecutionTest : public QObject {
     QVERIFY(!set_knob(d, *find_knob("context"), context.toStdString()));
     d.parallel.ulysses_degree = context.startsWith("ulysses-") ? 2 : 0;
     d.workload.recompute = static_cast<Recompute>(recompute);
-    QCOMPARE(difference_from_unsharded(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   // Latent attention with and without compressed queries, and modules of multi-token prediction behind the head.
@@ -445,7 +445,7 @@ class ExecutionTest : public QObject {
     d.parallel.context = ulysses ? ContextMode::Ulysses : ContextMode::AllGather;
     d.workload.recompute = static_cast<Recompute>(recompute);
     d.workload.profile = profile.toStdString();
-    QCOMPARE(difference_from_unsharded(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   // State-space mixers: channels or groups of heads over tp, kernels that make results again, a residual stream in float32.
@@ -487,7 +487,7 @@ class ExecutionTest : public QObject {
     d.parallel.pp = pp;
     d.parallel.dp = dp;
     d.parallel.sequence_parallel = sp;
-    QCOMPARE(difference_from_unsharded(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   void equalsFiniteDifferences_data() {
@@ -526,7 +526,7 @@ class ExecutionTest : public QObject {
     } else if (words.size() > 2) {
       d.workload.profile = words[2].toStdString();
     }
-    QCOMPARE(difference_from_slopes(d), std::string());
+    QCOMPARE(QString::fromStdString(difference_from_slopes(d)), QString());
   }
 };
 
