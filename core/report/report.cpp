@@ -253,18 +253,13 @@ class ReportMaker {
       held.back().insert(held.back().end(), layers.chunks[c].begin(), layers.chunks[c].end());
       held.back().push_back(shape.last && c + 1 == layers.chunks.size() ? 1 : 0);
     }
-    Wide most = -1;
-    Binding fullest;
-    for (const std::vector<int64_t>& moment : fullest_moments(actions, held)) {
-      for (size_t i = 0; i < moment.size(); ++i) s.binding.set(symbols[i], moment[i]);
-      Wide bytes;
-      if (!activations(s, shape, bytes)) return false;
-      if (bytes <= most) continue;
-      most = bytes;
-      fullest = s.binding;
+    std::set<Moment> moments;
+    for (const std::vector<int64_t>& counts : fullest_moments(actions, held)) {
+      Moment moment;
+      for (size_t i = 0; i < counts.size(); ++i) moment[symbols[i]] = counts[i];
+      moments.insert(std::move(moment));
     }
-    s.binding = fullest;
-    return true;
+    return largest(s, shape, moments);
   }
 
   void fill(StageReport& s, const StageShape& shape, const Graph& graph) {
