@@ -247,16 +247,40 @@ void mixer_sizes(Family& f, int64_t state) {
 
 int64_t step_rank(const Family& f) { return (f.model.hidden + 15) / 16; }
 
+void step_rank_of(Family& f, const char* key) {
+  const json* rank = f.in.value(key);
+  if (!rank || *rank != json("auto")) {
+    f.in.size(&ModelSpec::ssm_dt_rank, key, step_rank(f), "hidden size / 16, rounded up");
+    return;
+  }
+  f.model.ssm_dt_rank = step_rank(f);
+  f.in.recognise(key, "rank of the step size (Rd): hidden size / 16, rounded up");
+}
+
+// Attention in every eighth layer, experts in every second: the periods are those of the architecture's pattern.
+void jamba(Family& f) {
+  f.model.architecture = "jamba";
+  llama_sizes(f, {}, false);
+  silu(f);
+  f.in.size(&ModelSpec::experts, "num_experts", 16, "the default of this family");
+  f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok", 2, "the default of this family");
+  f.model.expert_ffn = f.model.ffn;
+  f.in.size(&ModelSpec::ssm_state, "mamba_d_state", 16, "the default of this family");
+  f.in.size(&ModelSpec::ssm_conv, "mamba_d_conv", 4, "the default of this family");
+  f.in.size(&ModelSpec::ssm_expand, "mamba_expand", 2, "the default of this family");
+  step_rank_of(f, "mamba_dt_rank");
+  for (const auto& [key, wanted] : {std::pair{"attn_layer_period", 8}, {"attn_layer_offset", 4}, {"expert_layer_period", 2}, {"expert_layer_offset", 1}}) {
+    if (f.in.number(key, "place among the layers", wanted, "the default of this family") != wanted)
+      f.in.problem(key, "layers in another order have no architecture", std::to_string(wanted));
+  }
+  f.in.only("mamba_proj_bias", false, kNoBias);
+  f.in.only("mamba_conv_bias", true, "a convolution without a bias has no block in this family");
+}
+
 void mamba(Family& f) {
   f.model.architecture = "mamba";
   mixer_sizes(f, 16);
-  const json* rank = f.in.value("time_step_rank");
-  if (rank && *rank == json("auto")) {
-    f.model.ssm_dt_rank = step_rank(f);
-    f.in.recognise("time_step_rank", "rank of the step size (Rd): hidden size / 16, rounded up");
-  } else {
-    f.in.size(&ModelSpec::ssm_dt_rank, "time_step_rank", step_rank(f), "hidden size / 16, rounded up");
-  }
+  step_rank_of(f, "time_step_rank");
   for (const char* inner : {"intermediate_size", "d_inner"}) {
     if (f.in.absent(inner) || f.in.null(inner)) continue;
     if (f.in.number(inner, "channels (e D)") != f.model.ssm_expand * f.model.hidden)
@@ -324,7 +348,7 @@ const std::map<std::string, void (*)(Family&)>& families() {
   static const std::map<std::string, void (*)(Family&)> all{{"gpt2", gpt2},   {"llama", llama}, {"mistral", mistral}, {"qwen2", qwen2},
                                                             {"qwen3", qwen3}, {"gemma", gemma}, {"gemma2", gemma2},   {"mpt", mpt},
                                                             {"deepseek", deepseek}, {"deepseek_v2", deepseek}, {"deepseek_v3", deepseek}, {"kimi_k2", deepseek},
-                                                            {"mamba", mamba}, {"mamba2", mamba2}, {kUntypedMamba, mamba_ssm}};
+                                                            {"jamba", jamba}, {"mamba", mamba}, {"mamba2", mamba2}, {kUntypedMamba, mamba_ssm}};
   return all;
 }
 

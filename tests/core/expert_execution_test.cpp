@@ -18,6 +18,11 @@ Design experts_design(const char* architecture) {
   d.model.expert_ffn = 8;
   if (d.model.architecture.starts_with("deepseek") || d.model.architecture == "qwen2-moe") d.model.shared_experts = 2;
   if (d.model.architecture.starts_with("deepseek")) d.model.dense_layers = 1;
+  if (d.model.architecture == "jamba") {
+    d.model.layers = 8;  // one of every kind
+    d.model.ssm_state = d.model.ssm_conv = 3;
+    d.model.ssm_expand = d.model.ssm_dt_rank = 2;
+  }
   if (d.model.architecture == "deepseek3") {
     d.model.kv_heads = d.model.heads;
     d.model.q_rank = 6;
@@ -88,10 +93,11 @@ class ExpertExecutionTest : public QObject {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<int>("run");
     QTest::addColumn<QString>("profile");
-    for (const char* architecture : {"mixtral", "qwen3-moe", "deepseek-moe", "deepseek3", "qwen2-moe"})
+    for (const char* architecture : {"mixtral", "qwen3-moe", "deepseek-moe", "deepseek3", "qwen2-moe", "jamba"})
       for (int i = 0; i < static_cast<int>(std::size(kRuns)); ++i) {
         if (architecture[0] == 'q' && i % 3 != 0) continue;
         if (QString(architecture) == "deepseek3" && i % 3 != 1) continue;
+        if (QString(architecture) == "jamba" && (i % 5 != 4 || kRuns[i].cp > 1)) continue;  // mixers scan whole sequences
         QTest::newRow(qPrintable(QString("%1: %2").arg(architecture, kRuns[i].name))) << QString(architecture) << i << "flash";
         if (i % 4 == 1) QTest::newRow(qPrintable(QString("%1: %2 litgpt").arg(architecture, kRuns[i].name))) << QString(architecture) << i << "litgpt";
       }

@@ -59,6 +59,7 @@ class HfImportTest : public QObject {
     QTest::newRow("gemma2-9b") << "gemma2-9b" << "gemma2" << qint64(9241705984);
     // 61 layers as wide as the three dense ones of DeepSeek-V3, and its module of multi-token prediction with such a layer.
     QTest::newRow("deepseek-v3-dense") << "" << "latent" << qint64(62 * 583483392LL + 2 * 129280LL * 7168 + 7168 + (2 * 7168LL * 7168 + 3 * 7168));
+    QTest::newRow("jamba-v0.1") << "jamba-v0.1" << "jamba" << qint64(51570323328);
     QTest::newRow("mamba-130m") << "mamba-130m" << "mamba" << qint64(129135360);
     QTest::newRow("mamba-2.8b") << "mamba-2.8b" << "mamba" << qint64(2768345600);  // as its authors' code writes it
     QTest::newRow("mamba2-130m") << "mamba2-130m" << "mamba2" << qint64(128989632);
