@@ -166,6 +166,17 @@ void count_bytes(const Segment& s, Op& op) {
   }
 }
 
+// The forward op of the last reader behind a collective: it names the saver. Collectives may follow each other, as where heads
+// are exchanged before the ring.
+OpId reader_behind(const Segment& s, const Op& collective) {
+  OpId out = -1;
+  for (const Op& reader : s.ops) {
+    if (std::find(reader.inputs.begin(), reader.inputs.end(), collective.outputs[0]) == reader.inputs.end()) continue;
+    if (const OpId named = reader.forward < 0 && is_collective(reader.kind) ? reader_behind(s, reader) : reader.forward; named >= 0) out = named;
+  }
+  return out;
+}
+
 // What the backward of a layer that keeps this much reads of its forward; and what it reads of the replay, if wanted.
 std::vector<SavedStorage> collect_saved(const Segment& s, Keeps keeps, std::vector<SavedStorage>* replays) {
   std::set<StorageId> seen, replayed;
@@ -184,11 +195,8 @@ std::vector<SavedStorage> collect_saved(const Segment& s, Keeps keeps, std::vect
         continue;
       }
       OpId saver = s.ops[i].forward >= 0 ? s.ops[i].forward : t.producer;
-      if (is_collective(s.ops[i].kind)) {
-        // The reader behind the collective names the saver.
-        for (const Op& reader : s.ops)
-          if (std::find(reader.inputs.begin(), reader.inputs.end(), s.ops[i].outputs[0]) != reader.inputs.end()) saver = reader.forward;
-      }
+      if (is_collective(s.ops[i].kind))
+        if (const OpId named = reader_behind(s, s.ops[i]); named >= 0) saver = named;
       if (seen.insert(t.storage).second) saved.push_back({t.storage, saver});
     }
   }

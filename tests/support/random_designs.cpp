@@ -1,0 +1,157 @@
+#include "support/random_designs.h"
+
+#include <initializer_list>
+#include <utility>
+
+#include "design/knobs.h"
+#include "design/validate.h"
+#include "model/library.h"
+
+namespace shardscape::test {
+namespace {
+
+class Draw {
+ public:
+  explicit Draw(std::mt19937& random) : random_(random) {}
+  int64_t below(size_t n) { return static_cast<int64_t>(random_() % n); }
+  bool chance(int percent) { return below(100) < percent; }
+  int64_t of(std::initializer_list<int64_t> values) { return values.begin()[below(values.size())]; }
+  // What a model lacks stays so.
+  void size(int64_t& field, std::initializer_list<int64_t> values) {
+    if (field > 0) field = of(values);
+  }
+
+ private:
+  std::mt19937& random_;
+};
+
+void shrink(ModelSpec& m, Draw& draw) {
+  draw.size(m.layers, {1, 2, 3, 4, 6, 8});
+  draw.size(m.hidden, {16, 32, 48, 64});
+  draw.size(m.heads, {2, 4, 8});
+  const bool grouped = m.kv_heads > 0 && draw.chance(50);
+  if (m.kv_heads > 0) m.kv_heads = grouped ? draw.of({1, 2, 4}) : m.heads;
+  draw.size(m.head_dim, {4, 8, 16});
+  draw.size(m.ffn, {24, 32, 48, 64});
+  draw.size(m.vocab, {40, 51, 64, 128});
+  draw.size(m.positions, {64, 128});
+  draw.size(m.window, {1, 3, 8, 100});
+  draw.size(m.experts, {4, 6, 8});
+  draw.size(m.experts_per_token, {1, 2, 3});
+  draw.size(m.expert_ffn, {8, 12, 16});
+  draw.size(m.shared_experts, {1, 2, 4});
+  draw.size(m.dense_layers, {0, 1, 2});
+  draw.size(m.q_rank, {0, 6, 12});
+  draw.size(m.kv_rank, {8, 10});
+  draw.size(m.rope_head_dim, {2, 4});
+  draw.size(m.nope_head_dim, {4, 8});
+  draw.size(m.value_head_dim, {4, 6});
+  draw.size(m.mtp_layers, {0, 1, 2});
+  draw.size(m.ssm_state, {4, 8});
+  draw.size(m.ssm_conv, {3, 4});
+  draw.size(m.ssm_expand, {1, 2});
+  draw.size(m.ssm_dt_rank, {2, 3});
+  draw.size(m.ssm_head_dim, {4, 8});
+  draw.size(m.ssm_groups, {1, 2, 4});
+  draw.size(m.ssm_chunk, {4, 8, 64});
+  if (draw.chance(20)) m.tied_embeddings = !m.tied_embeddings;
+  if (!draw.chance(20)) return;
+  // Blocks of quantized numbers are as long as that.
+  for (const auto field : {&ModelSpec::hidden, &ModelSpec::ffn, &ModelSpec::expert_ffn, &ModelSpec::head_dim, &ModelSpec::q_rank, &ModelSpec::kv_rank,
+                           &ModelSpec::nope_head_dim, &ModelSpec::value_head_dim, &ModelSpec::ssm_dt_rank})
+    draw.size(m.*field, {128, 256});
+}
+
+void draw_layers(Design& d, Draw& draw) {
+  const int64_t stages = d.parallel.pp * d.parallel.virtual_stages;
+  if (stages > 16) return;
+  d.parallel.stage_layers.assign(static_cast<size_t>(stages), 0);
+  for (int64_t i = 0; i < d.model.layers; ++i) ++d.parallel.stage_layers[static_cast<size_t>(draw.below(d.parallel.stage_layers.size()))];
+}
+
+// Switches and choices: any of them may be set, also those that are not known here.
+void draw_choices(Design& d, Draw& draw) {
+  for (const Knob& knob : knobs()) {
+    if (knob.group == KnobGroup::Model || knob.id == "profile" || knob.id == "sync") continue;
+    if (knob.type == KnobType::Boolean && draw.chance(25)) (void)set_knob(d, knob, draw.chance(70) ? "true" : "false");
+    if (knob.type == KnobType::Choice && draw.chance(25)) (void)set_knob(d, knob, knob.choices[static_cast<size_t>(draw.below(knob.choices.size()))].value);
+    if (knob.type == KnobType::ChoiceList && draw.chance(40)) {
+      std::string text;
+      for (const KnobChoice& choice : knob.choices)
+        if (draw.chance(40)) text += (text.empty() ? "" : ",") + choice.value;
+      (void)set_knob(d, knob, text);
+    }
+  }
+  for (const auto& [id, percent] : {std::pair{"sync", 60}, {"profile", 40}}) {
+    const Knob& knob = *find_knob(id);
+    if (draw.chance(percent)) (void)set_knob(d, knob, knob.choices[static_cast<size_t>(draw.below(knob.choices.size()))].value);
+  }
+}
+
+}  // namespace
+
+Design random_design(std::mt19937& random) {
+  Draw draw(random);
+  Design d = default_design();
+  const auto& presets = ModelLibrary::instance().presets();
+  apply_preset(d, presets[static_cast<size_t>(draw.below(presets.size()))].id);
+  d.parallel = {};
+  shrink(d.model, draw);
+  ParallelSpec& p = d.parallel;
+  p.tp = draw.of({1, 1, 2, 2, 4});
+  p.pp = draw.of({1, 1, 2, 3, 4});
+  p.dp = draw.of({1, 2, 2, 3, 4, 8});
+  p.cp = draw.of({1, 1, 1, 2, 4});
+  WorkloadSpec& w = d.workload;
+  w.seq = draw.of({8, 16, 32, 64});
+  w.microbatch = draw.of({1, 1, 2, 4});
+  w.batch = p.dp * w.microbatch * draw.of({1, 2, 3, 4, 6, 8});
+  w.vocab_multiple = draw.of({1, 2, 16, 128});
+  draw_choices(d, draw);
+  if (d.model.experts > 0) {
+    p.ep = draw.of({1, 2, 2, 4, 8});
+    p.etp = draw.of({0, 0, 1, 2, 4});
+    w.capacity_factor = draw.of({0, 0, 0, 1000, 1250, 2000});
+    w.load_imbalance = draw.of({1000, 1000, 1500});
+  }
+  if (p.cp > 1) p.ulysses_degree = draw.of({0, 0, 2, 4});
+  if (draw.chance(50)) p.virtual_stages = draw.of({1, 2, 2, 3});
+  if (draw.chance(20)) draw_layers(d, draw);
+  if (draw.chance(40)) p.dp_shard = draw.of({0, 2, 4});
+  p.ddp_bucket_size = draw.of({0, 0, 1, 1000, 20000});
+  p.bucket_cap_mb = draw.of({1, 25});
+  p.zero = {.reduce_bucket_size = draw.of({1000, 20000, 500'000'000}), .allgather_bucket_size = draw.of({1000, 500'000'000}),
+            .prefetch_bucket_size = draw.of({0, 1000, 50'000'000}), .param_persistence_threshold = draw.of({0, 100, 100'000}),
+            .max_live_parameters = draw.of({1000, 1'000'000'000}), .max_reuse_distance = draw.of({0, 1000, 1'000'000'000})};
+  w.recompute_num_layers = draw.of({1, 1, 2, 3});
+  if (draw.chance(20)) w.offload_activations = draw.of({1, 2, 3});
+  return d;
+}
+
+std::optional<Design> repaired(Design d, std::mt19937& random) {
+  constexpr int kRounds = 20;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::vector<Problem> problems = validate(d);
+    if (!has_errors(problems)) {
+      const bool small = d.world() <= kMaxRandomWorld && d.model.layers <= 16 && d.workload.batch <= 4096 && d.workload.seq <= 4096;
+      return small ? std::optional(std::move(d)) : std::nullopt;
+    }
+    const std::vector<Fix>& fixes = problems.front().fixes;
+    if (fixes.empty()) return std::nullopt;
+    for (const auto& [id, text] : fixes[random() % fixes.size()].settings)
+      if (const Knob* knob = find_knob(id)) (void)set_knob(d, *knob, text);
+  }
+  return std::nullopt;
+}
+
+std::string command_flags(const Design& design) {
+  Design usual = default_design();
+  apply_preset(usual, design.model.preset);
+  usual.parallel = {};
+  std::string out = "--model " + design.model.preset;
+  for (const Knob& knob : knobs())
+    if (const std::string text = knob_text(design, knob); text != knob_text(usual, knob)) out += " " + knob.flag() + "=" + text;
+  return out;
+}
+
+}  // namespace shardscape::test
