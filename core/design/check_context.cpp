@@ -48,6 +48,9 @@ void check_ring(Checks& checks) {
     checks.error("context",
                  "a ring passes on whole blocks: which of them a sliding window of " + grouped(d.model.window) + " tokens skips is not known",
                  "all-gather or ulysses, or no window", {gather_instead(), set_to("window", 0)});
+  if (has_sinks(d.model.architecture))
+    checks.error("context", "a ring joins the softmax of blocks of keys: how it counts the sinks of the " + d.model.architecture + " architecture once is not known",
+                 "all-gather or ulysses", {gather_instead(), set_to("context", std::string("ulysses"))});
   // Results of blocks are joined by their log-sum-exp; kernels that keep scores of whole rows have no part in it.
   const KernelProfile* profile = checks.sound({"profile"}) ? ModelLibrary::instance().profile(d.workload.profile) : nullptr;
   const KernelRule* rule = profile ? profile->rule("attention") : nullptr;
