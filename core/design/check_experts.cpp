@@ -15,13 +15,20 @@ bool has_experts(const BlockTemplate& block) {
   });
 }
 
-// Whether some kind of layer calls a block with experts.
-bool architecture_has_experts(const Architecture& architecture) {
+// Whether its experts have biases: a row per expert.
+bool has_expert_bias(const BlockTemplate& block) {
+  return std::any_of(block.params.begin(), block.params.end(), [](const BlockParam& param) {
+    return param.axes == std::vector<Axis>{Axis::Experts, Axis::Hidden};
+  });
+}
+
+// Whether some kind of layer calls such a block.
+bool calls_block(const Architecture& architecture, bool (*fits)(const BlockTemplate&)) {
   const ModelLibrary& library = ModelLibrary::instance();
   return std::any_of(architecture.kinds.begin(), architecture.kinds.end(), [&](const SectionTemplate& kind) {
     return std::any_of(kind.lines.begin(), kind.lines.end(), [&](const OpLine& line) {
       const BlockTemplate* block = library.block(line.callee);
-      return block && has_experts(*block);
+      return block && fits(*block);
     });
   });
 }
@@ -82,6 +89,14 @@ void check_mesh(Checks& checks) {
                  {set_to("tp", 1)});
 }
 
+// Megatron-core takes biases of experts with etp 1 only (transformer_config.py). OpenAI's own code splits them, and so do we.
+void check_expert_bias(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  if (!checks.sound({"etp", "tp"}) || p.expert_tp() == 1) return;
+  checks.note("etp", "experts with biases that are split over " + grouped(p.expert_tp()) + " ranks are summed before the last bias, by an all-reduce "
+              "of all slots; Megatron-core refuses them", "1", {both(set_to("etp", 1), set_to("sequence_parallel", std::string("true")))});
+}
+
 void check_dispatcher(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
@@ -118,9 +133,10 @@ void check_kernels(Checks& checks) {
 void check_experts(Checks& checks) {
   const Architecture* architecture = ModelLibrary::instance().architecture(checks.design.model.architecture);
   if (!architecture) return;
-  if (!architecture_has_experts(*architecture)) return check_dense_model(checks, architecture->id);
+  if (!calls_block(*architecture, has_experts)) return check_dense_model(checks, architecture->id);
   check_routing(checks, architecture->id);
   check_mesh(checks);
+  if (calls_block(*architecture, has_expert_bias)) check_expert_bias(checks);
   check_dispatcher(checks);
   check_capacity(checks);
   check_kernels(checks);
