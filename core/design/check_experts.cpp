@@ -93,8 +93,11 @@ void check_mesh(Checks& checks) {
 void check_expert_bias(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
   if (!checks.sound({"etp", "tp"}) || p.expert_tp() == 1) return;
+  Fix whole = set_to("etp", 1);
+  if (p.tp > 1 && !p.sequence_parallel) whole = both(std::move(whole), set_to("sequence_parallel", std::string("true")));
+  if (p.dispatcher == Dispatcher::AllToAllSeq) whole = both(std::move(whole), set_to("dispatcher", std::string("alltoall")));
   checks.note("etp", "experts with biases that are split over " + grouped(p.expert_tp()) + " ranks are summed before the last bias, by an all-reduce "
-              "of all slots; Megatron-core refuses them", "1", {both(set_to("etp", 1), set_to("sequence_parallel", std::string("true")))});
+              "of all slots; Megatron-core refuses them", "1", {std::move(whole)});
 }
 
 void check_dispatcher(Checks& checks) {

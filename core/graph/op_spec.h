@@ -43,7 +43,9 @@ std::string new_letters(const OpSpec& spec);
 // what is concatenated, the sequence of a scan.
 std::string whole_letters(OpKind kind, const OpSpec& spec);
 
-// Of an attention: the last operand with keys in it, forward the values. Behind it may stand only its sinks, one per head.
+// Of an attention: the last operand with keys in it, forward the values. Behind it may stand only its sinks: a logit per head in
+// the denominator of the softmax (gpt-oss, arXiv 2508.10925, section 2.2). The log-sum-exp that flash kernels keep counts it, from
+// which their backward makes its gradient, -exp(sink - lse) (dO·O): nothing more is saved.
 const std::string& attention_values(const OpSpec& spec);
 
 }  // namespace shardscape
