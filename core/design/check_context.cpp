@@ -44,10 +44,17 @@ void check_ring(Checks& checks) {
                  "a zigzag ring cannot cut " + grouped(seq) + " tokens into " + grouped(2 * ring) + " blocks, two for each of its ranks",
                  "a multiple of " + grouped(parts), std::move(fixes));
   }
-  if (checks.sound({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture))
+  if (has_sinks(d.model.architecture)) {
+    std::vector<Fix> fixes{gather_instead()};
+    if (d.model.kv_heads % (d.parallel.tp * d.parallel.cp) == 0) fixes.push_back(set_to("context", std::string("ulysses")));
+    checks.error("context",
+                 "a ring joins the softmax of blocks of keys: how it counts the sinks of the " + d.model.architecture + " architecture once is not known",
+                 "all-gather or ulysses", std::move(fixes));
+  } else if (checks.sound({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture)) {
     checks.error("context",
                  "a ring passes on whole blocks: which of them a sliding window of " + grouped(d.model.window) + " tokens skips is not known",
                  "all-gather or ulysses, or no window", {gather_instead(), set_to("window", 0)});
+  }
   // Results of blocks are joined by their log-sum-exp; kernels that keep scores of whole rows have no part in it.
   const KernelProfile* profile = checks.sound({"profile"}) ? ModelLibrary::instance().profile(d.workload.profile) : nullptr;
   const KernelRule* rule = profile ? profile->rule("attention") : nullptr;

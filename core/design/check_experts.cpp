@@ -9,6 +9,24 @@
 namespace shardscape {
 namespace {
 
+// Whether its experts have biases: a row per expert.
+bool has_expert_bias(const BlockTemplate& block) {
+  return std::any_of(block.params.begin(), block.params.end(), [](const BlockParam& param) {
+    return param.axes == std::vector<Axis>{Axis::Experts, Axis::Hidden};
+  });
+}
+
+// Whether some kind of layer calls such a block.
+bool calls_block(const Architecture& architecture, bool (*fits)(const BlockTemplate&)) {
+  const ModelLibrary& library = ModelLibrary::instance();
+  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(), [&](const SectionTemplate& kind) {
+    return std::any_of(kind.lines.begin(), kind.lines.end(), [&](const OpLine& line) {
+      const BlockTemplate* block = library.block(line.callee);
+      return block && fits(*block);
+    });
+  });
+}
+
 void check_dense_model(Checks& checks, const std::string& architecture) {
   const Design& d = checks.design;
   if (d.model.experts > 0)
@@ -65,6 +83,17 @@ void check_mesh(Checks& checks) {
                  {set_to("tp", 1)});
 }
 
+// Megatron-core takes biases of experts with etp 1 only (transformer_config.py). OpenAI's own code splits them, and so do we.
+void check_expert_bias(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  if (!checks.sound({"etp", "tp"}) || p.expert_tp() == 1) return;
+  Fix whole = set_to("etp", 1);
+  if (p.tp > 1 && !p.sequence_parallel) whole = both(std::move(whole), set_to("sequence_parallel", std::string("true")));
+  if (p.dispatcher == Dispatcher::AllToAllSeq) whole = both(std::move(whole), set_to("dispatcher", std::string("alltoall")));
+  checks.note("etp", "experts with biases that are split over " + grouped(p.expert_tp()) + " ranks are summed before the last bias, by an all-reduce "
+              "of all slots; Megatron-core refuses them", "1", {std::move(whole)});
+}
+
 void check_dispatcher(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
@@ -108,6 +137,7 @@ void check_experts(Checks& checks) {
   if (!uses_axis(checks.design, Axis::Experts)) return check_dense_model(checks, architecture->id);
   check_routing(checks, architecture->id);
   check_mesh(checks);
+  if (calls_block(*architecture, has_expert_bias)) check_expert_bias(checks);
   check_dispatcher(checks);
   check_capacity(checks);
   check_kernels(checks);

@@ -38,6 +38,8 @@ bool slides(const OpLine& line, const BlockTemplate* block) {
   return !block && line.callee == "attention" && line.spec.find("window") != std::string::npos;
 }
 
+bool sinks(const OpLine& line, const BlockTemplate* block) { return !block && line.callee == "attention" && line.args.size() > 3; }
+
 const Architecture* check_architecture(Checks& checks) {
   const ModelLibrary& library = ModelLibrary::instance();
   const Architecture* architecture = library.architecture(checks.design.model.architecture);
@@ -116,6 +118,11 @@ void check_mtp(Checks& checks, const Architecture& architecture) {
 }
 
 }  // namespace
+
+bool has_sinks(const std::string& architecture) {
+  const Architecture* found = ModelLibrary::instance().architecture(architecture);
+  return found && has_line(ModelLibrary::instance(), *found, sinks);
+}
 
 bool has_window_layers(const std::string& architecture) {
   const Architecture* found = ModelLibrary::instance().architecture(architecture);

@@ -58,6 +58,7 @@ bool tp_works(const Design& design, int64_t tp);
 // The nearest such tp at or below, and above (0 when there is none).
 int64_t tp_at_most(const Design& design, int64_t limit);
 int64_t tp_above(const Design& design, int64_t limit);
+bool has_sinks(const std::string& architecture);          // whether its attention has a learned sink per head
 bool has_window_layers(const std::string& architecture);  // whether any of its layers slides over a window
 bool splits_batch(const Design& design, int64_t dp, int64_t microbatch);
 // The largest dp at most the limit over which the batch splits; 0 when there is none.

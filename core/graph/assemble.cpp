@@ -141,7 +141,7 @@ class Assembler {
     std::vector<std::string> names = block.cached;
     if (names.empty())
       for (const OpLine& line : block.ops)
-        if (line.callee == template_name(OpKind::Attention)) names.insert(names.end(), line.args.begin() + 1, line.args.end());
+        if (line.callee == template_name(OpKind::Attention)) names.insert(names.end(), line.args.begin() + 1, line.args.begin() + 3);
     for (const std::string& name : names) b_.segment().cached.push_back(inside.at(name));
   }
 
@@ -337,7 +337,7 @@ class Assembler {
   static bool attends(const OpSpec& spec) {
     const std::string &q = spec.in[0], &k = spec.in[1], &v = spec.in[2];
     return q.size() == 4 && k.size() == 4 && v.size() == 4 && q.back() == k.back() && k.starts_with(v.substr(0, 3)) &&
-           spec.out == q.substr(0, 3) + v.back();
+           spec.out == q.substr(0, 3) + v.back() && (spec.in.size() == 3 || spec.in[3] == q.substr(2, 1));
   }
 
   // Sums are as wide as their widest summand, so that a wide residual stream stays so.
@@ -383,7 +383,8 @@ class Assembler {
     if (spec->window && !spec->causal) fail(line, "a window without causal is not known", "bshe,btge,btge->bshe; causal, window");
     if (kind == OpKind::Attention && !attends(*spec))
       fail(line, "attention cannot use the letters \"" + line.spec + "\"",
-           "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, bshe,bthe,bthw->bshw");
+           "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, bshe,bthe,bthw->bshw; one sink per head "
+           "may follow, bshe,btge,btge,h->bshe");
     return *spec;
   }
 

@@ -183,6 +183,22 @@ class Differentiator {
     std::string letters;
   };
 
+  // The shards of the gradient's letters. A parameter that ranks hold more of than they read (sinks of heads that Ulysses
+  // spreads) gets a gradient as whole as they hold it, with summands from all who read a part.
+  LetterShards as_held(TensorId of, const std::string& letters, const LetterShards& shards) const {
+    constexpr char kNoLetter = '\0';  // what is sharded along it is Partial
+    LetterShards out = shards;
+    const Tensor& t = s_.tensor(of);
+    if (t.role != TensorRole::Parameter) return out;
+    for (size_t d = 0; d < letters.size(); ++d) {
+      const MeshAxes &held = t.placement.shards[d], read = out[letters[d]];
+      if (read.size() <= held.size() || !std::equal(held.begin(), held.end(), read.begin())) continue;
+      out[kNoLetter].insert(out[kNoLetter].end(), read.begin() + static_cast<std::ptrdiff_t>(held.size()), read.end());
+      out[letters[d]] = held;
+    }
+    return out;
+  }
+
   void emit(const Op& forward, OpId forward_id, OpKind kind, const OpSpec& align_spec, std::vector<TensorId> inputs,
             const std::vector<Wanted>& wanted, const LetterShards& seed, GradRole role, const std::string& suffix,
             const std::vector<TensorId>& statistics) {
@@ -211,7 +227,7 @@ class Differentiator {
     op.spec = spec.text();
     for (const Wanted& w : wanted) {
       const TensorId of = forward.inputs[static_cast<size_t>(w.operand)];
-      const TensorId out = gradient_tensor(of, SegmentBuilder::result_placement(w.letters, shards, also_partial), "");
+      const TensorId out = gradient_tensor(of, SegmentBuilder::result_placement(w.letters, as_held(of, w.letters, shards), also_partial), "");
       op.outputs.push_back(out);
       contribute(of, out);
     }

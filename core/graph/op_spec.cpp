@@ -16,7 +16,8 @@ bool* attention_word(OpSpec& spec, const std::string& word) {
 
 std::string last_letters(const OpSpec& spec) {
   std::string out;
-  for (const std::string& letters : spec.in) out += letters.back();
+  for (const std::string& letters : spec.in)
+    if (letters.size() > 1) out += letters.back();
   return out;
 }
 
@@ -81,7 +82,7 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::RmsNorm, {2, false});
     set(OpKind::LayerNorm, {2, false, false, false, 1});
     set(OpKind::Rope, {1, false});
-    set(OpKind::Attention, {3, false});
+    set(OpKind::Attention, {3, false, false, false, 1});
     set(OpKind::SwiGlu, {2, false});
     set(OpKind::GeGlu, {2, false});
     set(OpKind::Gelu, {1, false});
@@ -120,13 +121,15 @@ std::string new_letters(const OpSpec& spec) {
   return out;
 }
 
+const std::string& attention_values(const OpSpec& spec) { return spec.in[spec.in.size() - (spec.in.back().size() == 1 ? 2 : 1)]; }
+
 std::string whole_letters(OpKind kind, const OpSpec& spec) {
   // Forward and backward specs end with the same operand: the norm's parameters, the attention's values.
   switch (kind) {
     case OpKind::RmsNorm:
     case OpKind::LayerNorm: return spec.in.back();
     case OpKind::Rope: return spec.in[0].substr(spec.in[0].size() - 1);
-    case OpKind::Attention: return spec.in.back()[1] + last_letters(spec);
+    case OpKind::Attention: return attention_values(spec)[1] + last_letters(spec);
     case OpKind::Concat: return last_letters(spec);
     // The recurrence runs along the sequence; gradient and result have it at the same place.
     case OpKind::CausalConv:

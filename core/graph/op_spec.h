@@ -31,7 +31,7 @@ struct OpTraits {
   bool reduces;                // letters missing from the result are summed (or maximised): they may be sharded
   bool accumulates_max = false;
   bool float_result = false;   // the result is fp32 whatever the precision of activations
-  int optional = 0;            // further operands that may be left out: the bias of a layer norm
+  int optional = 0;            // further operands that may be left out: the bias of a layer norm, the sinks of an attention
   std::vector<Axis> makes{};   // meaning of the letters that only the result has, in their order
 };
 const OpTraits& op_traits(OpKind kind);
@@ -42,5 +42,10 @@ std::string new_letters(const OpSpec& spec);
 // Letters that no rank may hold a part of: normalised dimensions, rotated pairs, keys and head sizes of an attention,
 // what is concatenated, the sequence of a scan.
 std::string whole_letters(OpKind kind, const OpSpec& spec);
+
+// Of an attention: the last operand with keys in it, forward the values. Behind it may stand only its sinks: a logit per head in
+// the denominator of the softmax (gpt-oss, arXiv 2508.10925, section 2.2). The log-sum-exp that flash kernels keep counts it, from
+// which their backward makes its gradient, -exp(sink - lse) (dO·O): nothing more is saved.
+const std::string& attention_values(const OpSpec& spec);
 
 }  // namespace shardscape

@@ -141,12 +141,13 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& t = tensor(operands[i]);
     wish[i] = phase == Phase::Forward ? wished(kind, t) : t.placement;
-    if (t.role != TensorRole::Parameter) continue;
+    // The sinks of an attention are read where the heads are, which follow the queries.
+    if (t.role != TensorRole::Parameter || kind == OpKind::Attention) continue;
     for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
   }
   // KV heads follow the heads of their queries: their axes are a prefix of the heads' axes.
   const bool attention = kind == OpKind::Attention && spec.in.size() >= 3;
-  const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = attention ? spec.in.back()[2] : '\0';
+  const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = attention ? attention_values(spec)[2] : '\0';
   if (attention && structure_.ulysses && phase != Phase::Backward) {
     // Ulysses: every rank sees the whole sequence, or what the ring leaves of it, of a part of its heads (Jacobs et al.,
     // arXiv 2309.14509; inside a ring: Fang and Zhao, arXiv 2405.07719).
@@ -181,10 +182,11 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
     }
   }
   // Blocks of keys and values go round a ring last, when all else is where it should be (Liu et al., arXiv 2310.01889).
-  const char keys = attention && structure_.ring ? spec.in.back()[1] : '\0';
+  const char keys = attention && structure_.ring ? attention_values(spec)[1] : '\0';
   for (const bool around : {false, true}) {
     if (around && keys == '\0') continue;
     for (size_t i = 0; i < operands.size(); ++i) {
+      if (kind == OpKind::Attention && tensor(operands[i]).role == TensorRole::Parameter) continue;
       Placement target = wish[i];
       for (size_t d = 0; d < target.shards.size(); ++d) {
         const auto it = shards.find(spec.in[i][d]);

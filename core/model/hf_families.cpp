@@ -1,5 +1,6 @@
 // The families of config.json: which keys are which sizes, what their absence means, which options have no blocks here.
 // Defaults are those of the configuration classes of the transformers library, version 4.
+#include <algorithm>
 #include <map>
 
 #include "model/hf_reader.h"
@@ -28,15 +29,19 @@ int64_t even_head_dim(Family& f, const char* hidden_key) {
   return m.hidden / m.heads;
 }
 
-// Keys that llama and its relatives share. head_dim: nothing where it follows from hidden size and heads.
-void llama_sizes(Family& f, std::optional<int64_t> head_dim, bool tied_by_default) {
+// Keys that llama and its relatives share. head_dim: nothing where it follows from hidden size and heads. inner: what
+// "intermediate_size" is the width of; nothing where no layer has such an MLP.
+void llama_sizes(Family& f, std::optional<int64_t> head_dim, bool tied_by_default, int64_t ModelSpec::*inner = &ModelSpec::ffn) {
   f.in.size(&ModelSpec::layers, "num_hidden_layers");
   const int64_t hidden = f.in.size(&ModelSpec::hidden, "hidden_size");
   const int64_t heads = f.in.size(&ModelSpec::heads, "num_attention_heads");
   f.in.size(&ModelSpec::kv_heads, "num_key_value_heads", heads, "as many as attention heads");
   if (!head_dim && (f.in.absent("head_dim") || f.in.null("head_dim"))) head_dim = even_head_dim(f, "hidden_size");
   f.in.size(&ModelSpec::head_dim, "head_dim", head_dim, head_dim == hidden / heads ? "hidden size / heads" : "the default of this family");
-  f.in.size(&ModelSpec::ffn, "intermediate_size");
+  if (inner)
+    f.in.size(inner, "intermediate_size");
+  else if (!f.in.absent("intermediate_size"))
+    f.in.ignore("intermediate_size", "of layers without experts, which there are none of");
   f.in.size(&ModelSpec::vocab, "vocab_size");
   tied(f, tied_by_default);
   if (!f.in.absent("max_position_embeddings"))
@@ -120,14 +125,8 @@ void cap(Family& f, const char* key, const char* what) {
   f.in.recognise(key, what);
 }
 
-void gemma2(Family& f) {
-  f.model.architecture = "gemma2";
-  llama_sizes(f, 256, true);
-  f.in.activation({"hidden_activation", "hidden_act"}, {"gelu_pytorch_tanh", "gelu"}, "gelu_pytorch_tanh");
-  f.in.only("attention_bias", false, kNoBias);
-  f.in.size(&ModelSpec::window, "sliding_window", 4096, "the default of this family");
-  cap(f, "attn_logit_softcapping", "soft cap of the attention scores");
-  cap(f, "final_logit_softcapping", "soft cap of the logits");
+// Layers that slide and layers that see all take turns, as they do where the file is silent.
+void windows_take_turns(Family& f) {
   const json* types = f.in.value("layer_types");
   if (!types || types->is_null()) return;
   bool alternate = types->is_array();
@@ -138,6 +137,16 @@ void gemma2(Family& f) {
                "sliding_attention, full_attention, sliding_attention, ...");
 }
 
+void gemma2(Family& f) {
+  f.model.architecture = "gemma2";
+  llama_sizes(f, 256, true);
+  f.in.activation({"hidden_activation", "hidden_act"}, {"gelu_pytorch_tanh", "gelu"}, "gelu_pytorch_tanh");
+  f.in.only("attention_bias", false, kNoBias);
+  f.in.size(&ModelSpec::window, "sliding_window", 4096, "the default of this family");
+  cap(f, "attn_logit_softcapping", "soft cap of the attention scores");
+  cap(f, "final_logit_softcapping", "soft cap of the logits");
+  windows_take_turns(f);
+}
 // Sizes of latent attention; heads of queries, keys and values are as many.
 void latent_sizes(Family& f) {
   constexpr const char* kUsual = "the default of this family";
@@ -172,6 +181,85 @@ bool deepseek_experts(Family& f) {
   if (!f.in.absent("moe_layer_freq") && f.in.number("moe_layer_freq", "layers from one with experts to the next", 1, "every layer") != 1)
     f.in.problem("moe_layer_freq", "layers with and without experts that take turns have no blocks in this family", "1");
   return true;
+}
+
+// Routed experts; experts_key: what the family calls their number. Transformers writes either name.
+void routed_experts(Family& f, const char* experts_key, const char* other_key, int64_t experts, int64_t per_token) {
+  constexpr const char* kUsual = "the default of this family";
+  const bool other = f.in.absent(experts_key) && !f.in.absent(other_key);
+  f.in.size(&ModelSpec::experts, other ? other_key : experts_key, experts, kUsual);
+  if (!other && !f.in.absent(other_key)) f.in.ignore(other_key, std::string("\"") + experts_key + "\" says it");
+  f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok", per_token, kUsual);
+  for (const char* key : {"router_jitter_noise", "router_z_loss_coef"})
+    if (!f.in.absent(key)) f.in.ignore(key, "a constant");
+}
+
+void mixtral(Family& f) {
+  f.model.architecture = "mixtral";
+  llama_sizes(f, {}, false, &ModelSpec::expert_ffn);
+  silu(f);
+  routed_experts(f, "num_local_experts", "num_experts", 8, 2);
+  if (f.in.value("sliding_window") && !f.in.null("sliding_window"))
+    f.in.problem("sliding_window", "a sliding window has no block in this family", "null");
+  else if (!f.in.absent("sliding_window"))
+    f.in.recognise("sliding_window", "no window: every layer sees the whole sequence");
+}
+
+// Qwen's experts: every layer has them, and they have a width of their own.
+void qwen_experts(Family& f, int64_t experts, int64_t per_token, int64_t width) {
+  routed_experts(f, "num_experts", "num_local_experts", experts, per_token);
+  f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size", width, "the default of this family");
+  const bool steps = !f.in.absent("decoder_sparse_step") && !f.in.null("decoder_sparse_step");
+  if (steps && f.in.number("decoder_sparse_step", "layers from one with experts to the next", 1, "every layer") != 1)
+    f.in.problem("decoder_sparse_step", "layers with and without experts that take turns have no blocks in this family", "1");
+  const json* dense = f.in.value("mlp_only_layers");
+  if (dense && !dense->is_null() && !(dense->is_array() && dense->empty()))
+    f.in.problem("mlp_only_layers", "layers without experts have no block in this family", "an empty list");
+  else if (dense)
+    f.in.recognise("mlp_only_layers", "every layer has experts");
+}
+
+void qwen2_moe(Family& f) {
+  f.model.architecture = "qwen2-moe";
+  llama_sizes(f, {}, false, nullptr);
+  silu(f);
+  f.in.only("qkv_bias", true, "attention without biases has no block in this family");
+  switched_window(f);
+  qwen_experts(f, 60, 4, 1408);
+  const int64_t shared = f.in.number("shared_expert_intermediate_size", "FFN size of all shared experts (Fs)", 5632, "the default of this family");
+  const int64_t width = f.model.expert_ffn;
+  f.model.shared_experts = shared / width;
+  if (shared % width == 0) return;
+  const int64_t below = std::max<int64_t>(1, shared / width) * width;
+  f.in.problem("shared_expert_intermediate_size",
+               "shared experts " + std::to_string(shared) + " wide are not a whole number of experts, which are " + std::to_string(width) + " wide",
+               "a multiple of " + std::to_string(width) + ", such as " + std::to_string(below));
+}
+
+void qwen3_moe(Family& f) {
+  f.model.architecture = "qwen3-moe";
+  llama_sizes(f, {}, false, nullptr);
+  silu(f);
+  f.in.only("attention_bias", false, kNoBias);
+  switched_window(f);
+  qwen_experts(f, 128, 8, 768);
+}
+
+void gpt_oss(Family& f) {
+  f.model.architecture = "gpt-oss";
+  llama_sizes(f, 64, false, &ModelSpec::expert_ffn);
+  silu(f);
+  f.in.only("attention_bias", true, "attention without biases has no block in this family");
+  routed_experts(f, "num_local_experts", "num_experts", 128, 4);
+  if (!f.in.absent("experts_per_token")) f.in.ignore("experts_per_token", "\"num_experts_per_tok\" says it");
+  if (f.in.null("sliding_window"))
+    f.in.recognise("sliding_window", "no window: every layer sees the whole sequence");
+  else
+    f.in.size(&ModelSpec::window, "sliding_window", 128, "the default of this family");
+  windows_take_turns(f);
+  for (const char* key : {"swiglu_limit", "swiglu_alpha"})
+    if (!f.in.absent(key)) f.in.ignore(key, "a constant of the experts' activation");
+  if (!f.in.absent("initial_context_length")) f.in.ignore("initial_context_length", "constants of the rotation change no size");
 }
 
 // DeepSeek MoE, V2 and V3, and Kimi K2.
@@ -348,6 +436,7 @@ const std::map<std::string, void (*)(Family&)>& families() {
   static const std::map<std::string, void (*)(Family&)> all{{"gpt2", gpt2},   {"llama", llama}, {"mistral", mistral}, {"qwen2", qwen2},
                                                             {"qwen3", qwen3}, {"gemma", gemma}, {"gemma2", gemma2},   {"mpt", mpt},
                                                             {"deepseek", deepseek}, {"deepseek_v2", deepseek}, {"deepseek_v3", deepseek}, {"kimi_k2", deepseek},
+                                                            {"mixtral", mixtral}, {"qwen2_moe", qwen2_moe}, {"qwen3_moe", qwen3_moe}, {"gpt_oss", gpt_oss},
                                                             {"jamba", jamba}, {"mamba", mamba}, {"mamba2", mamba2}, {kUntypedMamba, mamba_ssm}};
   return all;
 }

@@ -80,8 +80,8 @@ class ImportTest : public QObject {
     QTest::addColumn<QString>("said");
     QTest::newRow("no file") << QStringList{"import"} << 2 << "the file to import is missing";
     QTest::newRow("absent") << QStringList{"import", "/nonexistent/config.json"} << 3 << "/nonexistent/config.json";
-    QTest::newRow("experts") << QStringList{"import", file("mixtral-8x7b")} << 1 << "mixture of experts, which is not supported yet";
-    QTest::newRow("flag, experts") << QStringList{"report", "--hf-config", file("mixtral-8x7b")} << 1 << "mixture of experts";
+    QTest::newRow("experts") << QStringList{"import", file("olmoe-1b-7b")} << 1 << "mixture of experts, which is not supported yet";
+    QTest::newRow("flag, experts") << QStringList{"report", "--hf-config", file("olmoe-1b-7b")} << 1 << "mixture of experts";
     QTest::newRow("flag, absent") << QStringList{"report", "--hf-config", "/nonexistent/c.json"} << 3 << "/nonexistent/c.json";
     QTest::newRow("given twice") << QStringList{"report", "--hf-config", file("llama3-8b"), "--model", "llama3-8b"} << 2 << "the model is given twice";
   }
@@ -96,7 +96,7 @@ class ImportTest : public QObject {
   }
 
   void json_holds_the_problems() {
-    const CliRun run = run_cli({"import", file("mixtral-8x7b"), "--json"});
+    const CliRun run = run_cli({"import", file("olmoe-1b-7b"), "--json"});
     QCOMPARE(run.exit_code, 1);
     QVERIFY(!run.json()["valid"].toBool(true));
     QVERIFY(run.json()["problems"][0]["what"].toString().contains("mixture of experts"));

@@ -93,7 +93,7 @@ class ExpertExecutionTest : public QObject {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<int>("run");
     QTest::addColumn<QString>("profile");
-    for (const char* architecture : {"mixtral", "qwen3-moe", "deepseek-moe", "deepseek3", "qwen2-moe", "jamba"})
+    for (const char* architecture : {"mixtral", "qwen3-moe", "deepseek-moe", "deepseek3", "qwen2-moe", "jamba", "gpt-oss"})
       for (int i = 0; i < static_cast<int>(std::size(kRuns)); ++i) {
         if (architecture[0] == 'q' && i % 3 != 0) continue;
         if (QString(architecture) == "deepseek3" && i % 3 != 1) continue;
@@ -119,6 +119,34 @@ class ExpertExecutionTest : public QObject {
     d.workload.recompute = static_cast<Recompute>(r.recompute);
     d.workload.profile = profile.toStdString();
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
+  }
+
+  // Ulysses spreads heads, and the ranks that a sink is read on, over cp.
+  void sinksEqualUnshardedUnderUlysses_data() {
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<int>("cp");
+    QTest::addColumn<int>("kv_heads");
+    QTest::addColumn<int>("recompute");
+    QTest::newRow("cp 2") << 1 << 2 << 2 << 0;
+    QTest::newRow("cp 4") << 1 << 4 << 4 << 0;
+    QTest::newRow("tp 2 sp cp 2") << 2 << 2 << 4 << 0;
+    QTest::newRow("tp 2 sp cp 2, selective") << 2 << 2 << 4 << 1;
+    QTest::newRow("cp 2, full recompute") << 1 << 2 << 2 << 2;
+  }
+  void sinksEqualUnshardedUnderUlysses() {
+    QFETCH(int, tp);
+    QFETCH(int, cp);
+    QFETCH(int, kv_heads);
+    QFETCH(int, recompute);
+    Design d = experts_design("gpt-oss");
+    d.model.kv_heads = kv_heads;
+    d.parallel.tp = tp;
+    d.parallel.sequence_parallel = tp > 1;
+    d.parallel.cp = cp;
+    d.parallel.dp = d.parallel.ep = 2;
+    d.parallel.context = ContextMode::Ulysses;
+    d.workload.recompute = static_cast<Recompute>(recompute);
+    QCOMPARE(difference_from_unsharded(d), std::string());
   }
 
   void paddedEqualsUnsharded_data() {
@@ -174,7 +202,7 @@ class ExpertExecutionTest : public QObject {
   void equalsFiniteDifferences_data() {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<QString>("profile");
-    for (const char* architecture : {"mixtral", "deepseek-moe", "deepseek3", "qwen2-moe"})
+    for (const char* architecture : {"mixtral", "deepseek-moe", "deepseek3", "qwen2-moe", "gpt-oss"})
       for (const char* profile : {"flash", "litgpt"})
         QTest::newRow(qPrintable(QString("%1 %2").arg(architecture, profile))) << QString(architecture) << QString(profile);
   }

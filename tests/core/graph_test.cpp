@@ -234,6 +234,8 @@ class GraphTest : public QObject {
     QTest::newRow("words of attention") << QByteArray("y = einsum[bsd,df->bsf; causal](x, w)") << "belong to attention";
     QTest::newRow("unknown word") << QByteArray("y = einsum[bsd,df->bsf; sparse](x, w)") << "cannot be read";
     QTest::newRow("window alone") << QByteArray("y = attention[bsd,bsd,bsd->bsd; window](x, x, x)") << "without causal";
+    QTest::newRow("sinks of other letters") << QByteArray("y = attention[bshe,bthe,bthe,e->bshe; causal](x, x, x, w)") << "attention cannot use";
+    QTest::newRow("operands of attention") << QByteArray("y = attention[bshe,bthe,bthe,h,h->bshe](x, x, x, w, w)") << "5 arguments";
     QTest::newRow("too many operands") << QByteArray("y = layer_norm[bsd,bsd,bsd,bsd->bsd](x, x, x, x)") << "4 arguments";
     QTest::newRow("part of no axis") << QByteArray("y = take[bsd->bsd](x)") << "cannot use";
     QTest::newRow("part of fewer letters") << QByteArray("y = take[bsd->bs; ffn](x)") << "letters of the result";

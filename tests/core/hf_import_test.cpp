@@ -69,6 +69,13 @@ class HfImportTest : public QObject {
     QTest::newRow("deepseek-v2-lite") << "deepseek-v2-lite" << "deepseek2" << qint64(15706484224);
     QTest::newRow("deepseek-moe-16b") << "deepseek-moe-16b" << "deepseek-moe" << qint64(16375728128);
     QTest::newRow("kimi-k2") << "kimi-k2" << "deepseek3" << qint64(1026408232448);
+    QTest::newRow("mixtral-8x7b") << "mixtral-8x7b" << "mixtral" << qint64(46702792704);
+    QTest::newRow("mixtral-8x22b") << "mixtral-8x22b" << "mixtral" << qint64(140620634112);
+    QTest::newRow("qwen2-57b-a14b") << "qwen2-57b-a14b" << "qwen2-moe" << qint64(57408658944);
+    QTest::newRow("qwen3-30b-a3b") << "qwen3-30b-a3b" << "qwen3-moe" << qint64(30532122624);
+    QTest::newRow("qwen3-235b-a22b") << "qwen3-235b-a22b" << "qwen3-moe" << qint64(235093634560);
+    QTest::newRow("gpt-oss-20b") << "gpt-oss-20b" << "gpt-oss" << qint64(20914757184);
+    QTest::newRow("gpt-oss-120b") << "gpt-oss-120b" << "gpt-oss" << qint64(116829156672);
     QTest::newRow("mpt-7b") << "" << "mpt" << qint64(6649286656);  // safetensors total of mosaicml/mpt-7b
   }
   void families() {
@@ -120,6 +127,14 @@ class HfImportTest : public QObject {
     QTest::newRow("state") << "mamba-130m" << "state_size" << "16";
     QTest::newRow("step rank") << "mamba-130m" << "time_step_rank" << "48";
     QTest::newRow("heads of mamba 2") << "mamba2-130m" << "num_heads" << "24";
+    QTest::newRow("experts of mixtral") << "mixtral-8x7b" << "num_local_experts" << "8";
+    QTest::newRow("experts of qwen2") << "qwen2-57b-a14b" << "num_experts" << "60";
+    QTest::newRow("experts per token of qwen3") << "qwen3-30b-a3b" << "num_experts_per_tok" << "8";
+    QTest::newRow("width of experts") << "qwen3-30b-a3b" << "moe_intermediate_size" << "768";
+    QTest::newRow("head size of qwen3 with experts") << "qwen3-30b-a3b" << "head_dim" << "64";
+    QTest::newRow("experts of gpt-oss") << "gpt-oss-20b" << "num_local_experts" << "128";
+    QTest::newRow("head size of gpt-oss") << "gpt-oss-20b" << "head_dim" << "64";
+    QTest::newRow("window of gpt-oss") << "gpt-oss-20b" << "sliding_window" << "128";
     QTest::newRow("expansion") << "mpt-7b" << "expansion_ratio" << "4";
   }
   void silence() {
@@ -137,6 +152,23 @@ class HfImportTest : public QObject {
       QVERIFY(field);
       QCOMPARE(QString::fromStdString(field->value), value);
     }
+  }
+
+  // Either name of the number of experts, and a file that says nothing of layers with dense MLPs.
+  void experts() {
+    QJsonObject object = config("qwen3-30b-a3b");
+    for (const char* key : {"num_experts", "decoder_sparse_step", "mlp_only_layers", "intermediate_size"}) object.remove(key);
+    object["num_local_experts"] = 64;
+    ImportResult result = imported(object);
+    QVERIFY2(result.ok(), listing(result).c_str());
+    QCOMPARE(result.model.experts, int64_t{64});
+    QCOMPARE(result.model.ffn, int64_t{0});
+    object = config("gpt-oss-20b");
+    object["sliding_window"] = QJsonValue::Null;
+    result = imported(object);
+    QVERIFY2(result.ok(), listing(result).c_str());
+    QCOMPARE(result.model.window, int64_t{0});
+    QCOMPARE(result.model.expert_ffn, int64_t{2880});
   }
 
   void latentAttention() {
@@ -177,7 +209,7 @@ class HfImportTest : public QObject {
     row("heads of a mixer", "mamba2-130m", "num_heads", 25, "25 heads of 64 channels are not expand x hidden size", "= 1536");
     row("bias of a mixer", "mamba-130m", "use_bias", true, "no blocks in this family", "false");
     row("unknown type", "llama3-8b", "model_type", "rwkv", "the model type \"rwkv\" is not known", "qwen3");
-    row("mixture of experts", "mixtral-8x7b", "vocab_size", 32000, "mixture of experts, which is not supported yet", "llama");
+    row("mixture of experts", "olmoe-1b-7b", "vocab_size", 50304, "mixture of experts, which is not supported yet", "llama");
     row("experts in a known type", "llama3-8b", "num_local_experts", 8, "mixture of experts", "llama");
     row("several models", "llama3-8b", "model_type", "mllama", "not known", "llama");
     row("layers missing", "llama3-8b", "num_hidden_layers", removed, "\"num_hidden_layers\", the layers (L), is missing", "a whole number");
@@ -195,6 +227,17 @@ class HfImportTest : public QObject {
     row("layer types", "gemma2-9b", "layer_types", QJsonArray{"full_attention"}, "do not alternate", "sliding_attention, full_attention");
     row("experts every other layer", "deepseek-v3", "moe_layer_freq", 2, "have no blocks in this family", "1");
     row("experts per token missing", "deepseek-v3", "num_experts_per_tok", removed, "\"num_experts_per_tok\", the experts per token (K), is missing", "a whole number");
+    row("a window of mixtral", "mixtral-8x7b", "sliding_window", 4096, "a sliding window has no block in this family", "null");
+    row("no experts", "mixtral-8x7b", "num_local_experts", 0, "experts (X), is 0", "from 1 to");
+    row("dense layers between", "qwen2-57b-a14b", "decoder_sparse_step", 2, "have no blocks in this family", "1");
+    row("dense layers", "qwen3-30b-a3b", "mlp_only_layers", QJsonArray{0, 3}, "layers without experts have no block", "an empty list");
+    row("width of shared experts", "qwen2-57b-a14b", "shared_expert_intermediate_size", 5632, "5632 wide are not a whole number of experts, which are 2560 wide", "such as 5120");
+    row("no shared experts", "qwen2-57b-a14b", "shared_expert_intermediate_size", 0, "is 0", "from 1 to");
+    row("no biases of q, k and v", "qwen2-57b-a14b", "qkv_bias", false, "attention without biases", "true");
+    row("biases of qwen3", "qwen3-30b-a3b", "attention_bias", true, "no blocks in this family", "false");
+    row("no biases of gpt-oss", "gpt-oss-20b", "attention_bias", false, "attention without biases", "true");
+    row("activation of gpt-oss", "gpt-oss-20b", "hidden_act", "gelu", "\"gelu\", but", "silu");
+    row("windows of gpt-oss", "gpt-oss-20b", "layer_types", QJsonArray{"full_attention", "sliding_attention"}, "do not alternate", "sliding_attention, full_attention");
     row("mpt with biases", "mpt-7b", "no_bias", false, "combination of biases and positions", "ALiBi without biases");
     row("cross attention", "gpt2-xl", "add_cross_attention", true, "attention to an encoder", "false");
   }

@@ -55,6 +55,8 @@ class PresetsTest : public QObject {
     QCOMPARE(cache(preset_design("llama3.1-405b", 1, 1, 1)), qint64(516096));
     QCOMPARE(cache(preset_design("llama3-8b", 8, 2, 2)), qint64(131072));
     QCOMPARE(cache(preset_design("gemma2-9b", 1, 1, 1)), qint64(42) * 2 * 8 * 256 * 2);
+    QCOMPARE(cache(preset_design("gpt-oss-20b", 2, 1, 1)), qint64(49152));  // without the sinks
+    QCOMPARE(cache(preset_design("gpt-oss-120b", 1, 1, 1)), qint64(73728));
     Design latent = preset_design("llama3-8b", 2, 1, 1);
     latent.model.architecture = "latent";
     latent.model.layers = 61;

@@ -148,6 +148,17 @@ void ValidateTest::rules_data() {
     d.parallel.dp = 4;
     d.workload.seq = 4096;
   };
+  const auto gpt_oss = [=](Design& d) {
+    mixtral(d);
+    apply_preset(d, "gpt-oss-20b");
+  };
+  row("experts with biases over tp", gpt_oss, note, "etp", "experts with biases that are split over 2 ranks", "1", 1);
+  row("experts with biases over tp by hidden", [=](Design& d) { gpt_oss(d); d.parallel.dispatcher = Dispatcher::AllToAllSeq; }, note, "etp",
+      "Megatron-core refuses them", "1", 1);
+  row("ring with sinks", [=](Design& d) { gpt_oss(d); d.parallel.tp = 1; d.parallel.cp = 2; d.parallel.context = ContextMode::Ring; }, error, "context",
+      "the sinks of the gpt-oss architecture", "all-gather or ulysses", 2);
+  row("zigzag ring with sinks, no window", [=](Design& d) { gpt_oss(d); d.parallel.tp = 1; d.parallel.cp = 16; d.parallel.context = ContextMode::Zigzag; d.model.window = 0; },
+      error, "context", "the sinks of the gpt-oss architecture", "all-gather or ulysses", 1);
   row("experts in a dense model", [](Design& d) { d.model.experts = 8; }, error, "experts", "the llama architecture has no layer with experts", "0", 1);
   row("expert parallel dense model", [](Design& d) { d.parallel.ep = 2; }, error, "ep", "no experts to spread over ep = 2 ranks", "1", 1);
   row("no experts to route to", [=](Design& d) { mixtral(d); d.model.experts = 0; }, error, "experts", "routes tokens to experts, but there are none", "at least 1", 1);

@@ -32,7 +32,7 @@ Design tiny_design(const char* architecture) {
   const auto is_one_of = [&](std::initializer_list<const char*> names) {
     return std::find(names.begin(), names.end(), d.model.architecture) != names.end();
   };
-  d.model.window = is_one_of({"mistral", "gemma2"}) ? 3 : 0;
+  d.model.window = is_one_of({"mistral", "gemma2", "gpt-oss"}) ? 3 : 0;
   d.model.tied_embeddings = is_one_of({"gpt", "gemma", "gemma2", "mpt"});
   if (d.model.architecture == "latent") {
     d.model.kv_heads = 4;

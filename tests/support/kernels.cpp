@@ -68,8 +68,11 @@ class Kernel : private KernelBase {
       for (size_t i = 0; i < t->data.size(); ++i) out_[0].data[i] += t->data[i];
   }
   void bias() {
-    const int64_t n = in(1).elements();
-    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) + at(in(1), i % n);
+    // The last dimensions, or experts and the last one: one row of the bias for all tokens of an expert.
+    const bool rows = c_.op.spec.starts_with("nt");
+    const int64_t n = in(1).elements(), width = in(1).shape.back(), slots = rows ? in(0).shape[1] : 1;
+    for (int64_t i = 0; i < in(0).elements(); ++i)
+      at(out_[0], i) = at(in(0), i) + at(in(1), rows ? i / (slots * width) * width + i % width : i % n);
   }
 
   void gate() {
@@ -278,6 +281,9 @@ class Kernel : private KernelBase {
   }
   double shape_slope(double raw) const { return c_.op.soft_cap ? 1 - std::pow(std::tanh(raw / kCap), 2) : 1; }
 
+  // The logit that takes part in the softmax of head h, and in nothing else; sinks may be held of more heads than are here.
+  static double sink(const RealTensor* sinks, int64_t at_head) { return sinks ? std::exp(at(*sinks, at_head)) : 0; }
+
   // KV heads spelled out for every query head.
   void expand(const std::string& statistic, const RealTensor& kv) {
     RealTensor* out = output(statistic);
@@ -314,20 +320,21 @@ class Kernel : private KernelBase {
           at(*output("lse"), (b * q.shape[2] + h) * q.shape[1] + s) = lse;
         }
   }
-  void attention() {  // q, k, v
+  void attention() {  // q, k, v, perhaps sinks
     if (c_.op.ring != Ring::None) return ring_attention();
     const RealTensor &q = in(0), &k = in(1), &v = in(2);
     expand("keys", k);
     expand("values", v);
     RealTensor *lse = output("lse"), *softmax = output("softmax"), *mask = output("mask"), *dropped = output("dropped");
     RealTensor *probabilities = output("probabilities"), *capped = output("capped");
-    const int64_t keys = k.shape[1];
+    const RealTensor* sinks = c_.inputs.size() > 3 ? &in(3) : nullptr;
+    const int64_t keys = k.shape[1], first_head = sinks ? c_.input_starts[0][2] - c_.input_starts[3][0] : 0;
     std::vector<double> p(static_cast<size_t>(keys));
     for (int64_t b = 0; b < q.shape[0]; ++b)
       for (int64_t h = 0; h < q.shape[2]; ++h)
         for (int64_t s = 0; s < q.shape[1]; ++s) {
           const int64_t g = kv_head(h, 0, 1), qi = row(q, b, s, h), line = (b * q.shape[2] + h) * q.shape[1] + s;
-          double total = 0;
+          double total = sink(sinks, first_head + h);
           for (int64_t t = 0; t < keys; ++t) {
             p[static_cast<size_t>(t)] = masked(s, t, 0, 1) ? 0 : std::exp(shaped(score(q, k, qi, row(k, b, t, g)), h, s, t, 0, 1));
             total += p[static_cast<size_t>(t)];
@@ -348,11 +355,13 @@ class Kernel : private KernelBase {
           }
         }
   }
-  // g, q, k, v (the last two expanded where the profile keeps them so), then either the output and log-sum-exp (scores are
+  // g, q, k, v (the last two expanded where the profile keeps them so), sinks if there are some, then either the output and log-sum-exp (scores are
   // made again) or the kept scores.
   void attention_backward() {
     const bool expanded = place("keys") != 0;
-    const size_t k_at = expanded ? place("keys") : 2, out_at = expanded ? 2 : 4;
+    const size_t k_at = expanded ? place("keys") : 2, sinks_at = expanded ? 2 : 4, out_at = sinks_at + (out_.size() > 3 ? 1 : 0);
+    const RealTensor* sinks = out_.size() > 3 ? &in(sinks_at) : nullptr;
+    const int64_t first_head = sinks ? c_.input_starts[1][2] - c_.input_starts[sinks_at][0] : 0;
     const RealTensor &go = in(0), &q = in(1), &k = in(k_at), &v = expanded ? *input("values") : in(3);
     const RealTensor *lse = input("lse"), *softmax = input("softmax"), *mask = input("mask"), *dropped = input("dropped");
     const double scale = 1 / std::sqrt(static_cast<double>(q.shape[3]));
@@ -380,6 +389,11 @@ class Kernel : private KernelBase {
           }
           if (!softmax)
             for (int64_t e = 0; e < v.shape[3]; ++e) delta += at(go, gi + e) * at(in(out_at), gi + e);
+          if (sinks) {
+            double seen = 0;  // by the keys; the sink has the rest
+            for (const double share : p) seen += share;
+            at(out_[3], first_head + h) -= (softmax ? 1 - seen : sink(sinks, first_head + h) * std::exp(-at(*lse, line))) * delta;
+          }
           for (int64_t t = 0; t < keys; ++t) {
             const auto i = static_cast<size_t>(t);
             const double ds = p[i] * (dp[i] - delta) * scale * shape_slope(score(q, k, qi, row(k, b, t, g)));

@@ -99,6 +99,8 @@ std::vector<NamedDesign> trace_designs() {
       {"experts by hidden", trace_design("mixtral-8x7b", 2, 1, 4, true, 2, 2)},
       {"experts gathered", trace_design("mixtral-8x7b", 2, 1, 2, true, 2, 2)},
       {"experts folded", trace_design("qwen3-30b-a3b", 2, 2, 2, true, 2, 2)},
+      {"experts and sinks tp 2 sp", trace_design("gpt-oss-20b", 2, 2, 2, true, 2, 2)},
+      {"experts and sinks, context parallel by ulysses", trace_design("gpt-oss-20b", 2, 1, 2, true, 2, 2)},
       {"experts behind dense layers", trace_design("deepseek-moe-16b", 1, 2, 2, false, 2, 4)},
       {"latent attention tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"latent attention, two depths of prediction pp 2", trace_design("llama3-8b", 1, 2, 2, false, 3, 4)},

@@ -90,7 +90,7 @@ class ImportDialogTest : public QObject {
   }
 
   void whatCannotBeImportedSaysWhy() {
-    drop("mixtral-8x7b");
+    drop("olmoe-1b-7b");
     QVERIFY(says("mixture of experts, which is not supported yet"));
     QVERIFY(!dialog()->findChild<QPushButton*>("import_apply")->isEnabled());
     QTest::keyClick(dialog(), Qt::Key_Escape);
