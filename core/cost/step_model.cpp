@@ -268,7 +268,7 @@ class ShapeBuilder {
       for (const GradReduction& r : unit.inner) reduction(r, unit.reductions);
     for (const GradReduction& r : plan_grad_reduce(graph_, shape_.first, shape_.last, shape_.has_layers)) reduction(r, Expr(1));
     // One number each: the norm of the gradients, and the loss of every microbatch.
-    if (const MeshAxes norm = norm_group(graph_); !norm.empty())
+    for (const MeshAxes& norm : norm_groups(graph_))
       collective(Phase::Step, "all_reduce", group_name(norm), group_size(norm), DType::FP32, Expr(1), Expr(1));
     if (const MeshAxes loss = loss_group(graph_); shape_.last && !loss.empty())
       collective(Phase::Forward, "all_reduce", group_name(loss), group_size(loss), DType::FP32, microbatches(), microbatches());

@@ -5,6 +5,11 @@
 #include "schedule/sync_plan.h"
 
 namespace shardscape {
+namespace {
+
+bool is_expert_axis(MeshAxis axis) { return axis == MeshAxis::Edp || axis == MeshAxis::EdpFolded || axis == MeshAxis::Etp || axis == MeshAxis::Ep; }
+
+}  // namespace
 
 ReplicaGroup replica_group(const Structure& structure, const Tensor& gradient) {
   ReplicaGroup group;
@@ -32,21 +37,41 @@ int replica_group_index(const std::vector<ReplicaGroup>& groups, const Structure
   return static_cast<int>(std::find(groups.begin(), groups.end(), replica_group(structure, gradient)) - groups.begin());
 }
 
-MeshAxes norm_axes(const Graph& graph) {
-  MeshAxes replicas, inner, out;
-  const auto add = [](MeshAxes& to, const MeshAxes& axes) {
-    for (const MeshAxis axis : axes)
+std::vector<MeshAxes> norm_axes(const Graph& graph) {
+  const Structure& s = graph.structure;
+  MeshAxes dense, experts;
+  const auto add = [&](const MeshAxes& axes) {
+    for (const MeshAxis axis : axes) {
+      MeshAxes& to = is_expert_axis(axis) ? experts : dense;
       if (std::find(to.begin(), to.end(), axis) == to.end()) to.push_back(axis);
+    }
   };
-  if (graph.structure.pp) out.push_back(MeshAxis::Pp);
+  const auto has = [&](MeshAxis axis) { return std::find(dense.begin(), dense.end(), axis) != dense.end(); };
+  if (s.pp) dense.push_back(MeshAxis::Pp);
+  const MeshAxes stages = dense;
+  if (shards_states(s.sync))
+    for (const ReplicaGroup& group : replica_groups(graph)) add(group.shard);
+  const bool replicas = dense != stages;
   for (const Segment& segment : graph.segments)
     for (const Param& p : segment.params)
-      for (const MeshAxes& axes : segment.tensor(p.gradient).placement.shards) add(inner, axes);
-  if (shards_states(graph.structure.sync))
-    for (const ReplicaGroup& group : replica_groups(graph)) add(replicas, group.shard);
-  add(out, replicas);
-  add(out, inner);
-  return out;
+      for (const MeshAxes& axes : segment.tensor(p.gradient).placement.shards) add(axes);
+  if (dense.empty() && experts.empty()) return {};
+  if (experts.empty()) return {dense};
+  // The mesh of experts lies over the same ranks: what both axes reach must not be counted twice.
+  const MeshAxes cp = cp_axes(s);
+  const bool all_replicas = (!s.dp || has(MeshAxis::Dp)) && std::all_of(cp.begin(), cp.end(), has);
+  const bool all_tp = !s.folded || !s.tp || has(MeshAxis::Tp) || (has(MeshAxis::TpKv) && has(MeshAxis::TpRep));
+  if (replicas && all_replicas && all_tp) return {dense};
+  const bool apart = !replicas && (!s.folded || dense == stages);
+  if (apart) {
+    dense.insert(dense.begin() + static_cast<std::ptrdiff_t>(stages.size()), experts.begin(), experts.end());
+    return {dense};
+  }
+  // Neither reaches all that the other does: one sum for each kind of parameter, as Megatron-core's chained optimizers do.
+  MeshAxes of_experts = stages;
+  of_experts.insert(of_experts.end(), experts.begin(), experts.end());
+  if (!s.folded && has(MeshAxis::Tp)) of_experts.push_back(MeshAxis::Tp);
+  return {dense, of_experts};
 }
 
 }  // namespace shardscape

@@ -22,7 +22,7 @@ std::vector<ReplicaGroup> replica_groups(const Graph& graph);
 int replica_group_index(const std::vector<ReplicaGroup>& groups, const Structure& structure, const Tensor& gradient);
 
 // The ranks whose gradients differ once reduced, over which the norm of all is summed: stages, the axes that shard
-// parameters, and those that shard gradients.
-MeshAxes norm_axes(const Graph& graph);
+// parameters, and those that shard gradients. Several sums where the mesh of experts crosses that of the others.
+std::vector<MeshAxes> norm_axes(const Graph& graph);
 
 }  // namespace shardscape

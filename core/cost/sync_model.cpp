@@ -367,7 +367,7 @@ void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& paralle
   if (needs_schedule(graph.structure)) bind_chunk_gathers(binding, graph, first, last, chunks);
 }
 
-MeshAxes norm_group(const Graph& graph) { return graph.structure.clip_grad_norm ? norm_axes(graph) : MeshAxes{}; }
+std::vector<MeshAxes> norm_groups(const Graph& graph) { return graph.structure.clip_grad_norm ? norm_axes(graph) : std::vector<MeshAxes>{}; }
 
 MeshAxes loss_group(const Graph& graph) { return graph.structure.average_loss ? replica_groups(graph).front().axes : MeshAxes{}; }
 

@@ -60,9 +60,9 @@ SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel,
 void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
                const std::vector<std::vector<int>>& chunks);
 
-// The all-reduces of one number: of the gradients' norm (once), of the loss of every microbatch (on the last stage).
+// The all-reduces of one number: of the gradients' norm (once for each), of the loss of every microbatch (on the last stage).
 // Empty where the design does without, or has nobody to do it with.
-MeshAxes norm_group(const Graph& graph);
+std::vector<MeshAxes> norm_groups(const Graph& graph);
 MeshAxes loss_group(const Graph& graph);
 
 }  // namespace shardscape

@@ -301,7 +301,8 @@ class ReportMaker {
     for (const CollectiveRow& row : shape.collectives) {
       const auto size = static_cast<int64_t>(next().value);
       CollectiveValue c{row.phase, row.op, row.group, size, row.dtype, next(), next(), next()};
-      if (c.count.value == 0) continue;  // a unit that is never gathered again
+      // A unit that is never gathered again; parameters of a kind of layer that the stage has none of.
+      if (c.count.value == 0 || c.elements.value == 0) continue;
       if (c.op != "recv") s.bytes_sent_total += c.bytes.value;
       s.collectives.push_back(std::move(c));
     }

@@ -328,8 +328,8 @@ Lowering::Lowering(const Report& report)
       for (const GradReduction& r : unit.inner) add_role({r.axes, r.embedding_group});
     }
   }
-  for (const MeshAxes& axes : {norm_group(graph), loss_group(graph)})
-    if (!axes.empty()) add_role({axes, false});
+  for (const MeshAxes& axes : norm_groups(graph)) add_role({axes, false});
+  if (const MeshAxes axes = loss_group(graph); !axes.empty()) add_role({axes, false});
 }
 
 void Lowering::add_role(const GroupRole& role) {

@@ -149,7 +149,7 @@ uint32_t SyncLowering::update_on_host() {
 }
 
 uint32_t SyncLowering::update() {
-  if (const MeshAxes norm = norm_group(graph_); !norm.empty()) {
+  for (const MeshAxes& norm : norm_groups(graph_)) {
     depend_on_reductions();
     last_reduction_ = add_number("gradients.norm", norm, -1);
   }
