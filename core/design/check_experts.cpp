@@ -9,23 +9,6 @@
 namespace shardscape {
 namespace {
 
-bool has_experts(const BlockTemplate& block) {
-  return std::any_of(block.params.begin(), block.params.end(), [](const BlockParam& param) {
-    return std::find(param.axes.begin(), param.axes.end(), Axis::Experts) != param.axes.end();
-  });
-}
-
-// Whether some kind of layer calls a block with experts.
-bool architecture_has_experts(const Architecture& architecture) {
-  const ModelLibrary& library = ModelLibrary::instance();
-  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(), [&](const SectionTemplate& kind) {
-    return std::any_of(kind.lines.begin(), kind.lines.end(), [&](const OpLine& line) {
-      const BlockTemplate* block = library.block(line.callee);
-      return block && has_experts(*block);
-    });
-  });
-}
-
 void check_dense_model(Checks& checks, const std::string& architecture) {
   const Design& d = checks.design;
   if (d.model.experts > 0)
@@ -118,7 +101,7 @@ void check_kernels(Checks& checks) {
 void check_experts(Checks& checks) {
   const Architecture* architecture = ModelLibrary::instance().architecture(checks.design.model.architecture);
   if (!architecture) return;
-  if (!architecture_has_experts(*architecture)) return check_dense_model(checks, architecture->id);
+  if (!architecture->uses(Axis::Experts)) return check_dense_model(checks, architecture->id);
   check_routing(checks, architecture->id);
   check_mesh(checks);
   check_dispatcher(checks);

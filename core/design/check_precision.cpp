@@ -1,9 +1,8 @@
-// What quantized matrix products ask of sizes, and precisions that mean nothing for a design.
+// What quantized matrix products ask of sizes.
 #include <algorithm>
 
 #include "base/units.h"
 #include "design/checks.h"
-#include "model/library.h"
 
 namespace shardscape {
 namespace {
@@ -43,36 +42,10 @@ void check_sizes(Checks& checks) {
                "a multiple of " + grouped(multiple) + ", or compute " + kStorage, std::move(fixes));
 }
 
-bool has_experts(const std::string& architecture) {
-  const ModelLibrary& library = ModelLibrary::instance();
-  const Architecture* known = library.architecture(architecture);
-  return known && std::any_of(known->kinds.begin(), known->kinds.end(), [&](const SectionTemplate& kind) {
-           return std::any_of(kind.lines.begin(), kind.lines.end(), [&](const OpLine& line) {
-             const BlockTemplate* block = library.block(line.callee);
-             return block && std::any_of(block->params.begin(), block->params.end(), [](const BlockParam& param) {
-                      return std::any_of(param.axes.begin(), param.axes.end(), [](Axis axis) { return axis_name(axis) == "experts"; });
-                    });
-           });
-         });
-}
-
-void check_idle(Checks& checks) {
-  const Design& d = checks.design;
-  const WorkloadSpec& w = d.workload;
-  if (w.dispatch_dtype != DispatchPrecision::Same && checks.sound({"dispatch_dtype"}) && !has_experts(d.model.architecture))
-    checks.note("dispatch_dtype", "it has no effect: this model has no experts to send tokens to", "same", {set_to("dispatch_dtype", std::string("same"))});
-  if (w.master_weights || !checks.sound({"dtype", "sync", "dp", "cp"})) return;
-  const bool fsdp = d.parallel.sync == SyncStrategy::Fsdp1 && d.parallel.dp * d.parallel.cp > 1;
-  if (w.dtype == DType::FP32 || fsdp)
-    checks.note("master_weights", std::string("it has no effect: ") + (fsdp ? "FSDP keeps its shards in float32" : "parameters are float32 themselves"),
-                "on", {set_to("master_weights", std::string("true"))});
-}
-
 }  // namespace
 
 void check_precision(Checks& checks) {
   check_sizes(checks);
-  check_idle(checks);
 }
 
 }  // namespace shardscape
