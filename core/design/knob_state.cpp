@@ -59,7 +59,7 @@ std::string mtp(const Design& d) {
 
 std::string no_tp(const Design& d) { return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)"); }
 std::string no_pp(const Design& d) { return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)"); }
-std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "each rank has whole sequences (cp = 1)"); }
+std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
 std::string ulysses_degree(const Design& d) {
   if (std::string none = no_cp(d); !none.empty()) return none;
   const ContextMode mode = d.parallel.context;

@@ -57,9 +57,15 @@ Inspection designSummary(const Session& session) {
   };
   add(Session::tr("Parameters of the model"), report->model_parameters, report->binding,
       text(grouped(report->model_parameters.value)));
+  if (report->active_parameters.value != report->model_parameters.value)
+    add(Session::tr("Parameters that one token meets"), report->active_parameters, report->binding, text(grouped(report->active_parameters.value)));
   const StageReport& peak = report->stages[static_cast<size_t>(report->peak_stage)];
   add(Session::tr("Parameters of a rank, stage %1").arg(peak.stage), peak.parameters, peak.binding,
       text(grouped(peak.parameters.value)));
+
+  if (report->kv_cache_bytes.value > 0)
+    add(Session::tr("KV cache of one token"), report->kv_cache_bytes, report->binding,
+        text(format_bytes(report->kv_cache_bytes.value, session.units())));
 
   for (const DerivedSymbol& derived : report->derived) {
     const std::optional<int64_t> value = report->binding.get(derived.symbol);

@@ -147,8 +147,12 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::SigmoidGate:
     case OpKind::SoftmaxTopK:
     case OpKind::SigmoidTopK:
+    case OpKind::Dispatch:
+    case OpKind::Combine:
     case OpKind::Dropout:
     case OpKind::Gelu: return c.buffers;
+    case OpKind::Cast:
+    case OpKind::Quantize: return c.activations;
     case OpKind::SoftCap:
     case OpKind::ReduceMax:
     case OpKind::SumExp:
@@ -165,17 +169,13 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::LayerNorm:
     case OpKind::Rope:
     case OpKind::Scale:
-    case OpKind::Cast:
     case OpKind::Take:
     case OpKind::Add:
     case OpKind::BiasAdd:
     case OpKind::Concat:
     case OpKind::Contiguous:
-    case OpKind::Quantize:
     case OpKind::Flatten:
     case OpKind::Unflatten:
-    case OpKind::Dispatch:
-    case OpKind::Combine:
     case OpKind::Optimizer: return c.runtime;
   }
   return c.runtime;
