@@ -44,10 +44,6 @@ std::string lacks(const Design& d, bool has, const char* parts) {
 template <Axis axis>
 std::string latent(const Design& d) { return lacks(d, uses_axis(d, axis), "latent attention"); }
 std::string experts(const Design& d) { return lacks(d, uses_axis(d, Axis::Experts), "experts"); }
-std::string dispatcher(const Design& d) {
-  if (std::string none = experts(d); !none.empty()) return none;
-  return when(d.parallel.ep == 1 && d.parallel.tp == 1 && d.parallel.expert_tp() == 1, "every rank has all experts (ep = 1, tp = 1)");
-}
 std::string positions(const Design& d) { return lacks(d, uses_axis(d, Axis::Positions), "table of learned positions"); }
 std::string window(const Design& d) {
   return has_window_layers(d.model.architecture) ? "" : "no layer of the " + d.model.architecture + " architecture slides over a window";
@@ -148,7 +144,7 @@ constexpr Rule kRules[] = {
     {"dense_layers", experts},
     {"ep", experts},
     {"etp", experts},
-    {"dispatcher", dispatcher},
+    {"dispatcher", experts},
     {"dispatch_dtype", experts, true},
     {"capacity_factor", experts},
     {"pad_to_capacity", experts},

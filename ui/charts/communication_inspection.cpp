@@ -6,6 +6,7 @@
 
 #include "ui/charts/inspected.h"
 #include "ui/models/value_scale.h"
+#include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
@@ -114,9 +115,9 @@ QColor group_color(const std::string& group) {
   if (group == "dp") return colors.parameters;
   if (group == "dp_cp") return colors.gradients;
   if (group == "pp") return colors.buffers;
-  if (group == "embedding") return colors.optimizer;
-  if (group == "edp") return colors.activations;
-  if (is_of_experts(group)) return colors.good;
+  if (group == "embedding") return colors.accent;
+  if (group == "edp") return mixed(colors.optimizer, colors.panel, 0.5);
+  if (is_of_experts(group)) return colors.optimizer;
   if (group == "cp" || group == "cp_ring" || group == "cp_ulysses") return colors.logits;
   return colors.runtime;
 }
@@ -132,7 +133,7 @@ QString group_label(const std::string& group) {
   if (group == "embedding") return tr("Tied embedding");
   if (group == "ep") return tr("Expert parallel (ep)");
   if (group == "etp") return tr("Expert tensor parallel (etp)");
-  if (group == "edp") return tr("Expert data parallel (edp)");
+  if (group == "edp") return tr("Expert replicas (edp)");
   if (is_of_experts(group)) return tr("Experts and their tensor parallelism (%1)").arg(text_of(group));
   if (group == "dp_shard" || group == "dp_shard_cp") return tr("Sharding group (%1)").arg(text_of(group));
   if (group == "dp_replicate") return tr("Copies of shards (dp_replicate)");

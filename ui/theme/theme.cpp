@@ -151,8 +151,6 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::Combine:
     case OpKind::Dropout:
     case OpKind::Gelu: return c.buffers;
-    case OpKind::Cast:
-    case OpKind::Quantize: return c.activations;
     case OpKind::SoftCap:
     case OpKind::ReduceMax:
     case OpKind::SumExp:
@@ -170,6 +168,8 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::Rope:
     case OpKind::Scale:
     case OpKind::Take:
+    case OpKind::Cast:
+    case OpKind::Quantize:
     case OpKind::Add:
     case OpKind::BiasAdd:
     case OpKind::Concat:
