@@ -44,6 +44,15 @@ std::string lacks(const Design& d, bool has, const char* parts) {
 template <Axis axis>
 std::string latent(const Design& d) { return lacks(d, uses_axis(d, axis), "latent attention"); }
 std::string experts(const Design& d) { return lacks(d, uses_axis(d, Axis::Experts), "experts"); }
+std::string shared_experts(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  return lacks(d, uses_axis(d, Axis::SharedFfn), "shared experts");
+}
+std::string dense_layers(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
+  return lacks(d, architecture && architecture->lead >= 0, "dense layers before those with experts");
+}
 std::string positions(const Design& d) { return lacks(d, uses_axis(d, Axis::Positions), "table of learned positions"); }
 std::string window(const Design& d) {
   return has_window_layers(d.model.architecture) ? "" : "no layer of the " + d.model.architecture + " architecture slides over a window";
@@ -83,9 +92,9 @@ std::string megatron_bucket(const Design& d) {
       d, "only Megatron's overlapped gradient reduction has such buckets");
 }
 std::string ddp_bucket(const Design& d) {
-  return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::DdpBuckets; }>(d, "the gradient sync is not PyTorch's DDP");
+  return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::DdpBuckets; }>(d, "sync is not PyTorch's DDP");
 }
-std::string sharding_group(const Design& d) { return of_policy<fsdp>(d, "the gradient sync is not FSDP"); }
+std::string sharding_group(const Design& d) { return of_policy<fsdp>(d, "sync is not FSDP"); }
 std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
 std::string every_microbatch(const Design& d) {
   return of_policy<[](const Design& x) {
@@ -93,7 +102,7 @@ std::string every_microbatch(const Design& d) {
   }>(d, "this gradient sync reduces once a step");
 }
 std::string zero(const Design& d) {
-  return of_policy<[](const Design& x) { return syncs(x, SyncStrategy::Zero0, SyncStrategy::Zero3); }>(d, "the gradient sync is not DeepSpeed's");
+  return of_policy<[](const Design& x) { return syncs(x, SyncStrategy::Zero0, SyncStrategy::Zero3); }>(d, "sync is not DeepSpeed");
 }
 std::string zero_gather(const Design& d) {
   if (std::string none = zero(d); !none.empty()) return none;
@@ -140,8 +149,8 @@ constexpr Rule kRules[] = {
     {"experts", experts},
     {"experts_per_token", experts},
     {"expert_ffn", experts},
-    {"shared_experts", experts},
-    {"dense_layers", experts},
+    {"shared_experts", shared_experts},
+    {"dense_layers", dense_layers},
     {"ep", experts},
     {"etp", experts},
     {"dispatcher", experts},

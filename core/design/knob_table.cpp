@@ -315,7 +315,7 @@ void add_sync(TableWriter& table) {
   table.flag(member<parallel, &P::reduce_every_microbatch>(), "reduce_every_microbatch", "Reduce every microbatch",
              "Of ddp-buckets, fsdp1 and fsdp2: gradients are reduced after the backward of each microbatch, as PyTorch does "
              "without no_sync, instead of once a step. zero-2 and zero-3 always do, Megatron's policies, zero-0 and zero-1 never.");
-  table.section("Buckets of PyTorch DDP", true);
+  table.section("DDP buckets", true);
   table.number(member<parallel, &P::bucket_cap_mb>(), "bucket_cap_mb", "DDP bucket", "", "MB", 1, kMaxBucketMb,
                "Of ddp-buckets: gradients of so many times 2^20 bytes close a bucket, bucket_cap_mb of PyTorch's DDP.");
   table.number(member<parallel, &P::first_bucket_mb>(), "first_bucket_mb", "First DDP bucket", "", "MB", 1, kMaxBucketMb,
@@ -324,7 +324,7 @@ void add_sync(TableWriter& table) {
   table.number(member<parallel, &P::ddp_bucket_size>(), "ddp_bucket_size", "Megatron bucket", "", "elements", 0, kMaxBucket,
                "Of ddp-flat and distributed-optimizer with overlap_grad_reduce: elements that close a bucket (ddp-bucket-size). 0 "
                "is Megatron's default, 40 million or a million per replica, whichever is more.");
-  table.section("Limits of DeepSpeed", true);
+  table.section("DeepSpeed limits", true);
   table.number(zero_limit<&Z::reduce_bucket_size>(), "zero_reduce_bucket_size", "ZeRO reduce bucket", "", "elements", 1, kMaxBucket,
                "DeepSpeed's reduce_bucket_size: gradients that are reduced at once. zero-2 and zero-3 hold a buffer of this size.");
   table.number(zero_limit<&Z::allgather_bucket_size>(), "zero_allgather_bucket_size", "ZeRO all-gather bucket", "", "elements", 1, kMaxBucket,

@@ -243,8 +243,8 @@ class FormTest : public QObject {
     QTest::newRow("experts of a dense model") << "expert_ffn" << "the llama architecture has no experts";
     QTest::newRow("latent sizes") << "kv_rank" << "the llama architecture has no latent attention";
     QTest::newRow("mixer sizes") << "ssm_state" << "the llama architecture has no state-space mixer";
-    QTest::newRow("limits of ZeRO") << "stage3_max_live_parameters" << "the gradient sync is not DeepSpeed's";
-    QTest::newRow("sharding group") << "dp_shard" << "the gradient sync is not FSDP";
+    QTest::newRow("limits of ZeRO") << "stage3_max_live_parameters" << "sync is not DeepSpeed";
+    QTest::newRow("sharding group") << "dp_shard" << "sync is not FSDP";
     QTest::newRow("method of full recompute") << "recompute_method" << "only full recompute has a method";
     QTest::newRow("degree of Ulysses") << "ulysses_degree" << "sequences stay whole (cp = 1)";
     QTest::newRow("degree") << "tp" << "";
@@ -316,7 +316,7 @@ class FormTest : public QObject {
     form_->focusKnob("sync");
     QTest::mouseClick(sync, Qt::LeftButton);  // opens the list
     QVERIFY(!item("zero-3")->isEnabled());
-    QVERIFY2(item("zero-3")->toolTip().startsWith("zero-3 does not go with pipeline stages"), qPrintable(item("zero-3")->toolTip()));
+    QVERIFY2(item("zero-3")->toolTip().contains("zero-3 does not go with pipeline stages"), qPrintable(item("zero-3")->toolTip()));
     QVERIFY(item("zero-1")->isEnabled());
     QVERIFY(item("fsdp2")->isEnabled());
     QTest::keyClick(sync->view(), Qt::Key_Escape);

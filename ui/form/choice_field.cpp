@@ -89,7 +89,7 @@ void ChoiceField::greyImpossible() {
     const QString why = i == box_->currentIndex() ? QString() : why_not_(box_->itemData(i).toString());
     QStandardItem* item = model->item(i);
     item->setEnabled(why.isEmpty());
-    item->setToolTip(why);
+    item->setToolTip(why.isEmpty() ? why : "<p>" + why.toHtmlEscaped() + "</p>");  // rich text wraps
     item->setAccessibleDescription(why);
   }
 }
