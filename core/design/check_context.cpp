@@ -76,9 +76,6 @@ void check_context(Checks& checks) {
   const Design& d = checks.design;
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp, seq = d.workload.seq;
   const bool exchanges = d.parallel.context == ContextMode::UlyssesRing || d.parallel.context == ContextMode::UlyssesZigzag;
-  if (checks.sound({"cp", "ulysses_degree"}) && d.parallel.ulysses_degree > 0 && (!exchanges || cp == 1))
-    checks.note("ulysses_degree", "it has no effect: it is a part of cp where Ulysses runs inside a ring",
-                "cp of at least 2 with ulysses-ring or ulysses-zigzag, or 0", {set_to("ulysses_degree", 0)});
   if (!checks.sound({"cp", "tp", "seq", "kv_heads"}) || cp == 1) return;
   const Fix off = set_to("cp", 1);
   // The stream is split over cp, and over tp inside it under sequence parallelism.

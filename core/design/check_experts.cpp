@@ -134,7 +134,7 @@ void check_kernels(Checks& checks) {
 void check_experts(Checks& checks) {
   const Architecture* architecture = ModelLibrary::instance().architecture(checks.design.model.architecture);
   if (!architecture) return;
-  if (!uses_axis(checks.design, Axis::Experts)) return check_dense_model(checks, architecture->id);
+  if (!architecture->uses(Axis::Experts)) return check_dense_model(checks, architecture->id);
   check_routing(checks, architecture->id);
   check_mesh(checks);
   if (calls_block(*architecture, has_expert_bias)) check_expert_bias(checks);

@@ -1,6 +1,5 @@
-// Sizes that only some architectures have, and what state-space mixers split.
+// What state-space mixers split.
 #include <algorithm>
-#include <array>
 
 #include "base/units.h"
 #include "design/checks.h"
@@ -10,37 +9,7 @@
 namespace shardscape {
 namespace {
 
-// Sizes of something that an architecture may be without.
-struct PartialSize {
-  const char* knob;
-  Axis axis;            // parameters have it where the size matters
-  const char* parts;    // what an architecture without it lacks
-};
-constexpr std::array<PartialSize, 11> kSizes{{{"heads", Axis::Heads, "attention"},
-                                              {"kv_heads", Axis::KvHeads, "attention"},
-                                              {"head_dim", Axis::HeadDim, "attention"},
-                                              {"ffn", Axis::Ffn, "MLP"},
-                                              {"ssm_state", Axis::SsmState, "state-space mixer"},
-                                              {"ssm_conv", Axis::SsmConv, "state-space mixer"},
-                                              {"ssm_expand", Axis::SsmConv, "state-space mixer"},
-                                              {"ssm_dt_rank", Axis::SsmDtRank, "Mamba-1 mixer"},
-                                              {"ssm_head_dim", Axis::SsmHeadDim, "Mamba-2 mixer"},
-                                              {"ssm_groups", Axis::SsmGroups, "Mamba-2 mixer"},
-                                              {"ssm_chunk", Axis::SsmGroups, "Mamba-2 mixer"}}};
-
 bool llama_has(Axis axis) { return axis == Axis::Heads || axis == Axis::KvHeads || axis == Axis::HeadDim || axis == Axis::Ffn; }
-
-void check_unused(Checks& checks) {
-  const ModelSpec& model = checks.design.model;
-  if (!ModelLibrary::instance().architecture(model.architecture)) return;
-  for (const PartialSize& size : kSizes) {
-    const std::string text = knob_text(checks.design, *find_knob(size.knob));
-    const bool attends = std::string_view(size.parts) == "attention" && uses_axis(checks.design, Axis::Heads);  // in a way of its own
-    if (attends || uses_axis(checks.design, size.axis) || text == "0" || !checks.sound({size.knob})) continue;
-    checks.note(size.knob, "the " + model.architecture + " architecture has no " + size.parts + "; the value has no effect", "0",
-                {set_to(size.knob, 0)});
-  }
-}
 
 // e·D channels are split into groups of heads.
 void check_heads(Checks& checks) {
@@ -86,15 +55,9 @@ bool uses_axis(const Design& design, Axis axis) {
   return architecture ? architecture->uses(axis) : llama_has(axis);
 }
 
-int64_t least_value(const Design& design, const Knob& knob) {
-  const auto size = std::find_if(kSizes.begin(), kSizes.end(), [&](const PartialSize& s) { return knob.id == s.knob; });
-  return size != kSizes.end() && uses_axis(design, size->axis) ? 1 : knob.min;
-}
-
 int64_t ssm_channels(const Design& design) { return design.model.ssm_expand * design.model.hidden; }
 
 void check_mixers(Checks& checks) {
-  check_unused(checks);
   check_heads(checks);
   check_scan_order(checks);
 }

@@ -26,14 +26,6 @@ bool has_line(const ModelLibrary& library, const Architecture& architecture, Lin
                      [&](const SectionTemplate& kind) { return has_line(library, kind.lines, fits); });
 }
 
-// A parameter of the block has this axis.
-template <Axis axis>
-bool has_axis(const OpLine&, const BlockTemplate* block) {
-  return block && std::any_of(block->params.begin(), block->params.end(), [](const BlockParam& param) {
-           return std::find(param.axes.begin(), param.axes.end(), axis) != param.axes.end();
-         });
-}
-
 bool slides(const OpLine& line, const BlockTemplate* block) {
   return !block && line.callee == "attention" && line.spec.find("window") != std::string::npos;
 }
@@ -58,14 +50,7 @@ void check_positions(Checks& checks, const Architecture& architecture) {
   if (!checks.sound({"positions", "seq"})) return;
   const Design& d = checks.design;
   const int64_t positions = d.model.positions, seq = d.workload.seq;
-  if (!has_line(ModelLibrary::instance(), architecture, has_axis<Axis::Positions>)) {
-    if (positions > 0) {
-      checks.note("positions", "the " + architecture.id + " architecture has no table of learned positions; the value has no effect",
-                  "0", {set_to("positions", 0)});
-    }
-    return;
-  }
-  if (positions >= seq) return;
+  if (!architecture.uses(Axis::Positions) || positions >= seq) return;
   std::vector<Fix> fixes;
   // The longest sequence that fits and, under sequence parallelism, still splits over tp.
   const int64_t step = d.parallel.sequence_parallel && checks.sound({"tp"}) ? d.parallel.tp : 1;
@@ -75,46 +60,29 @@ void check_positions(Checks& checks, const Architecture& architecture) {
                positions > 0 ? "at most " + grouped(positions) : "positions of at least " + grouped(seq), std::move(fixes));
 }
 
-void check_window(Checks& checks, const Architecture& architecture) {
-  if (checks.design.model.window == 0 || !checks.sound({"window"})) return;
-  if (has_window_layers(architecture.id)) return;
-  checks.note("window", "no layer of the " + architecture.id + " architecture slides over a window; the value has no effect", "0",
-              {set_to("window", 0)});
-}
-
-// Sizes of latent attention: all of them where an architecture has it, none elsewhere.
+// Sizes without which there is no latent attention.
 void check_latent(Checks& checks, const Architecture& architecture) {
   struct Size {
     const char* knob;
     int64_t ModelSpec::*field;
-    LineTest uses;
+    Axis axis;
     int64_t usual;  // of DeepSeek-V2 and V3
   };
-  static constexpr Size kSizes[] = {{"q_rank", &ModelSpec::q_rank, has_axis<Axis::QRank>, 0},
-                                    {"kv_rank", &ModelSpec::kv_rank, has_axis<Axis::KvRank>, 512},
-                                    {"nope_head_dim", &ModelSpec::nope_head_dim, has_axis<Axis::NopeDim>, 128},
-                                    {"rope_head_dim", &ModelSpec::rope_head_dim, has_axis<Axis::RopeDim>, 64},
-                                    {"value_head_dim", &ModelSpec::value_head_dim, has_axis<Axis::ValueDim>, 128}};
+  static constexpr Size kSizes[] = {{"kv_rank", &ModelSpec::kv_rank, Axis::KvRank, 512},
+                                    {"nope_head_dim", &ModelSpec::nope_head_dim, Axis::NopeDim, 128},
+                                    {"rope_head_dim", &ModelSpec::rope_head_dim, Axis::RopeDim, 64},
+                                    {"value_head_dim", &ModelSpec::value_head_dim, Axis::ValueDim, 128}};
   const ModelSpec& m = checks.design.model;
   for (const Size& size : kSizes) {
     if (!checks.sound({size.knob})) continue;
-    const bool used = has_line(ModelLibrary::instance(), architecture, size.uses);
-    if (!used && m.*size.field > 0)
-      checks.note(size.knob, "the " + architecture.id + " architecture has no latent attention; the value has no effect", "0", {set_to(size.knob, 0)});
-    if (used && m.*size.field == 0 && size.usual > 0)
+    if (m.*size.field == 0 && architecture.uses(size.axis))
       checks.error(size.knob, "the latent attention of the " + architecture.id + " architecture has no size without it", "at least 1", {set_to(size.knob, size.usual)});
   }
-  if (!has_line(ModelLibrary::instance(), architecture, has_axis<Axis::KvRank>)) return;
+  if (!architecture.uses(Axis::KvRank)) return;
   if (checks.sound({"rope_head_dim"}) && m.rope_head_dim % 2 != 0)
     checks.error("rope_head_dim", "a rotation turns pairs, and " + grouped(m.rope_head_dim) + " is odd", "an even number", {set_to("rope_head_dim", m.rope_head_dim + 1)});
   if (checks.sound({"heads", "kv_heads"}) && m.kv_heads != m.heads)
     checks.error("kv_heads", "latent attention makes keys and values for all " + grouped(m.heads) + " heads", grouped(m.heads), {set_to("kv_heads", m.heads)});
-}
-
-void check_mtp(Checks& checks, const Architecture& architecture) {
-  if (checks.design.model.mtp_layers == 0 || !checks.sound({"mtp_layers"}) || !architecture.mtp.lines.empty()) return;
-  checks.note("mtp_layers", "the " + architecture.id + " architecture has no module of multi-token prediction; the value has no effect", "0",
-              {set_to("mtp_layers", 0)});
 }
 
 }  // namespace
@@ -132,9 +100,7 @@ bool has_window_layers(const std::string& architecture) {
 void check_model(Checks& checks) {
   if (const Architecture* architecture = check_architecture(checks)) {
     check_positions(checks, *architecture);
-    check_window(checks, *architecture);
     check_latent(checks, *architecture);
-    check_mtp(checks, *architecture);
   }
   if (!uses_axis(checks.design, Axis::KvHeads) || !checks.sound({"heads", "kv_heads"})) return;
   const ModelSpec& model = checks.design.model;

@@ -1,9 +1,8 @@
-// What quantized matrix products ask of sizes, and precisions that mean nothing for a design.
+// What quantized matrix products ask of sizes.
 #include <algorithm>
 
 #include "base/units.h"
 #include "design/checks.h"
-#include "model/library.h"
 
 namespace shardscape {
 namespace {
@@ -43,26 +42,10 @@ void check_sizes(Checks& checks) {
                "a multiple of " + grouped(multiple) + ", or compute " + kStorage, std::move(fixes));
 }
 
-void check_idle(Checks& checks) {
-  const Design& d = checks.design;
-  const WorkloadSpec& w = d.workload;
-  if (w.dispatch_dtype != DispatchPrecision::Same && checks.sound({"dispatch_dtype"}) && !uses_axis(d, Axis::Experts))
-    checks.note("dispatch_dtype", "it has no effect: this model has no experts to send tokens to", "same", {set_to("dispatch_dtype", std::string("same"))});
-  else if (w.dispatch_dtype != DispatchPrecision::Same && checks.sound({"dispatch_dtype", "ep"}) && d.parallel.ep == 1)
-    checks.note("dispatch_dtype", "it has no effect: without expert parallelism tokens stay where they are", "same, or ep of at least 2",
-                {set_to("dispatch_dtype", std::string("same"))});
-  if (w.master_weights || !checks.sound({"dtype", "sync", "dp", "cp"})) return;
-  const bool fsdp = d.parallel.sync == SyncStrategy::Fsdp1 && d.parallel.dp * d.parallel.cp > 1;
-  if (w.dtype == DType::FP32 || fsdp)
-    checks.note("master_weights", std::string("it has no effect: ") + (fsdp ? "FSDP keeps its shards in float32" : "parameters are float32 themselves"),
-                "on", {set_to("master_weights", std::string("true"))});
-}
-
 }  // namespace
 
 void check_precision(Checks& checks) {
   check_sizes(checks);
-  check_idle(checks);
 }
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// What recomputation is told to repeat has to be there, and knobs of one policy mean nothing under another.
+// What recomputation is told to repeat has to be there.
 #include <algorithm>
 
 #include "base/units.h"
@@ -39,12 +39,7 @@ std::string names(RecomputeModules modules) {
 
 void check_modules(Checks& checks) {
   const WorkloadSpec& w = checks.design.workload;
-  if (w.recompute != Recompute::Selective) {
-    if (w.recompute_modules != WorkloadSpec{}.recompute_modules)
-      checks.note("recompute_modules", "the modules have no effect: only selective recompute chooses any", "core_attn, or recompute selective",
-                  {set_to("recompute", std::string("selective")), set_to("recompute_modules", names(WorkloadSpec{}.recompute_modules))});
-    return;
-  }
+  if (w.recompute != Recompute::Selective) return;
   const std::string usual = names(WorkloadSpec{}.recompute_modules);
   Fix none = set_to("recompute", std::string("none"));
   if (w.recompute_modules != WorkloadSpec{}.recompute_modules) none = both(std::move(none), set_to("recompute_modules", usual));
@@ -68,15 +63,7 @@ void check_groups(Checks& checks) {
   const int64_t number = w.recompute_num_layers;
   const bool block = w.recompute_method == RecomputeMethod::Block;
   const Fix one = set_to("recompute_num_layers", 1);
-  if (w.recompute != Recompute::Full) {
-    if (block)
-      checks.note("recompute_method", "it has no effect: only full recompute has a method", "uniform, or recompute full",
-                  {set_to("recompute", std::string("full")), set_to("recompute_method", std::string("uniform"))});
-    if (number != 1)
-      checks.note("recompute_num_layers", "it has no effect: only full recompute counts layers", "1, or recompute full",
-                  {set_to("recompute", std::string("full")), one});
-    return;
-  }
+  if (w.recompute != Recompute::Full) return;
   if (!block && number > 1 && d.parallel.sync == SyncStrategy::Fsdp1 && checks.sound({"sync", "dp", "cp"}) && d.parallel.dp * d.parallel.cp > 1)
     checks.error("recompute_num_layers", "FSDP units are layers: groups of " + grouped(number) + " that are recomputed as one would have to be gathered together",
                  "1, or the method block", {one, set_to("recompute_method", std::string("block"))});
@@ -93,11 +80,7 @@ void check_checkpoints(Checks& checks) {
   const Design& d = checks.design;
   if (!d.workload.distribute_saved_activations || !checks.sound({"tp", "cp", "seq", "recompute"})) return;
   const Fix off = set_to("distribute_saved_activations", std::string("false"));
-  if (d.workload.recompute != Recompute::Full || d.parallel.tp == 1 || d.parallel.sequence_parallel) {
-    checks.note("distribute_saved_activations", "it has no effect: it splits what full recompute keeps where tp ranks hold it alike",
-                "full recompute with tp of at least 2 and no sequence parallelism, or off", {off});
-    return;
-  }
+  if (d.workload.recompute != Recompute::Full || d.parallel.tp == 1 || d.parallel.sequence_parallel) return;  // nothing to split
   const int64_t parts = d.parallel.tp * d.parallel.cp, seq = d.workload.seq;
   if (seq % parts == 0) return;
   std::vector<Fix> fixes{off};

@@ -8,34 +8,10 @@
 namespace shardscape {
 namespace {
 
-bool megatron(SyncStrategy s) { return s == SyncStrategy::DdpFlat || s == SyncStrategy::DistributedOptimizer; }
 bool fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
 bool deepspeed(SyncStrategy s) { return s >= SyncStrategy::Zero0 && s <= SyncStrategy::Zero3; }
 
 Fix sync_to(const char* policy) { return set_to("sync", std::string(policy)); }
-
-// Flags that only some policies read.
-void check_flags(Checks& checks) {
-  const ParallelSpec& p = checks.design.parallel;
-  const int64_t replicas = p.dp * p.cp;
-  const auto idle = [&](const char* flag, const char* off, bool used, const char* what, const char* accepted) {
-    if (replicas == 1)
-      checks.note(flag, "there are no replicas (dp = 1): it has no effect", accepted, {set_to(flag, std::string(off))});
-    else if (!used)
-      checks.note(flag, what, accepted, {set_to(flag, std::string(off))});
-  };
-  if (p.overlap_grad_reduce)
-    idle("overlap_grad_reduce", "false", megatron(p.sync), "it is Megatron's: this gradient sync has an order of its own",
-         "off, or the gradient sync ddp-flat or distributed-optimizer over dp of at least 2");
-  if (p.reduce_every_microbatch)
-    idle("reduce_every_microbatch", "false",
-         fsdp(p.sync) || p.sync == SyncStrategy::DdpBuckets || p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3,
-         "this gradient sync reduces once a step", "off, or the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2");
-  if (!p.reshard_after_forward)
-    idle("reshard_after_forward", "true", fsdp(p.sync), "this gradient sync does not reshard",
-         "on, or the gradient sync fsdp1 or fsdp2 over dp of at least 2");
-  if (p.average_loss) idle("average_loss", "false", true, "", "off, or dp of at least 2");
-}
 
 // DeepSpeed's pipeline engine takes stages 0 and 1 only: gradients are not reduced between its microbatches
 // (deepspeed/runtime/pipe/engine.py, PipelineEngine.__init__).
@@ -84,12 +60,9 @@ void check_hybrid(Checks& checks) {
 void check_sync(Checks& checks) {
   if (!checks.sound({"sync", "dp", "cp", "pp", "virtual_stages", "dp_shard"})) return;
   const ParallelSpec& p = checks.design.parallel;
-  check_flags(checks);
   if (p.dp * p.cp == 1) {
     if (p.dp_shard > 1)
       checks.error("dp_shard", "there are no replicas to shard over (dp = 1)", "0", {set_to("dp_shard", 0)});
-    if (p.sync != SyncStrategy::DdpFlat)
-      checks.note("sync", "there are no replicas to shard over (dp = 1): it has no effect", "dp of at least 2, or ddp-flat", {sync_to("ddp-flat")});
     return;
   }
   // The ends of the pipeline would wait for each other in every microbatch.

@@ -61,11 +61,6 @@ void check_sequence(Checks& checks) {
   const Design& d = checks.design;
   if (!d.parallel.sequence_parallel || !checks.sound({"tp"})) return;
   const int64_t seq = d.workload.seq, tp = d.parallel.tp;
-  if (tp == 1) {
-    checks.note("sequence_parallel", "sequence parallelism has no effect without tensor parallelism (tp = 1)",
-                "tp of at least 2, or off", {set_to("sequence_parallel", "false")});
-    return;
-  }
   if (!checks.sound({"seq"}) || seq % tp == 0) return;
   std::vector<Fix> fixes;
   // Down, so that a position table stays long enough; up only where nothing is left.

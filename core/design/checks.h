@@ -25,7 +25,7 @@ struct Checks {
 
 void check_values(Checks& checks);       // every knob by itself; the others rely on it
 void check_model(Checks& checks);        // architecture, heads, positions
-void check_mixers(Checks& checks);       // state-space mixers, and sizes that the architecture has no use for
+void check_mixers(Checks& checks);       // state-space mixers
 void check_tensor(Checks& checks);       // what tp and sequence parallelism split
 void check_context(Checks& checks);      // what context parallelism splits
 void check_experts(Checks& checks);      // mixture of experts, and the mesh of experts
@@ -36,6 +36,7 @@ void check_precision(Checks& checks);    // quantized products, optimizer states
 void check_recompute(Checks& checks);    // what is made again for the backward
 void check_offload(Checks& checks);      // what waits on the host
 void check_batch(Checks& checks);        // batch into replicas and microbatches
+void check_idle(Checks& checks);          // values that mean nothing for this design (knob_state.h)
 void check_placement(Checks& checks);    // number of ranks, groups and nodes
 
 // "set seq to 8,192"

@@ -154,6 +154,10 @@ class TableWriter {
  public:
   explicit TableWriter(KnobTable& table) : table_(table) {}
   void group(KnobGroup group) { group_ = group; }
+  void section(std::string name, bool rare = false) {
+    section_ = std::move(name);
+    rare_ = rare;
+  }
 
   void number(KnobAccess access, std::string id, std::string label, std::string symbol, std::string unit, int64_t min,
               int64_t max, std::string help) {
@@ -190,6 +194,8 @@ class TableWriter {
     Knob knob;
     knob.id = std::move(id);
     knob.group = group_;
+    knob.section = section_;
+    knob.rare = rare_;
     knob.type = type;
     knob.label = std::move(label);
     knob.symbol = std::move(symbol);
@@ -200,16 +206,20 @@ class TableWriter {
 
   KnobTable& table_;
   KnobGroup group_ = KnobGroup::Model;
+  std::string section_;
+  bool rare_ = false;
 };
 
 void add_model(TableWriter& table) {
   using M = ModelSpec;
   constexpr auto model = &Design::model;
   table.group(KnobGroup::Model);
+  table.section("Size");
   table.number(member<model, &M::layers>(), "layers", "Layers", "L", "", 1, kMaxLayers,
                "Transformer layers. Parameters, FLOPs and saved activations grow linearly with it.");
   table.number(member<model, &M::hidden>(), "hidden", "Hidden size", "D", "", 1, kMaxHidden,
                "Width of the residual stream. It need not equal heads x head size.");
+  table.section("Attention");
   table.number(member<model, &M::heads>(), "heads", "Attention heads", "H", "", 0, kMaxHeads,
                "Query heads. Tensor parallelism gives each rank whole heads, so tp has to divide them.");
   table.number(member<model, &M::kv_heads>(), "kv_heads", "KV heads", "G", "", 0, kMaxHeads,
@@ -218,9 +228,11 @@ void add_model(TableWriter& table) {
   table.number(member<model, &M::head_dim>(), "head_dim", "Head size", "E", "", 0, kMaxHeadDim,
                "Width of one attention head. The score and context products cost 4 S^2 H E FLOPs per sequence and layer "
                "before masking.");
+  table.section("MLP");
   table.number(member<model, &M::ffn>(), "ffn", "FFN size", "F", "", 0, kMaxFfn,
                "Inner width of the MLP; in a gated MLP the width of the gate and of the up projection each. Tensor "
                "parallelism splits it.");
+  table.section("Experts");
   table.number(member<model, &M::experts>(), "experts", "Experts", "X", "", 0, kMaxExperts,
                "Routed experts of a mixture-of-experts layer. Parameters grow with it, FLOPs do not. 0 in dense models.");
   table.number(member<model, &M::experts_per_token>(), "experts_per_token", "Experts per token", "K", "", 0, kMaxExperts,
@@ -233,12 +245,14 @@ void add_model(TableWriter& table) {
                "tensor parallelism splits.");
   table.number(member<model, &M::dense_layers>(), "dense_layers", "Dense layers first", "", "layers", 0, kMaxLayers,
                "Layers at the start of the model that have a dense MLP of the FFN size instead of experts, as 3 in DeepSeek-V3.");
+  table.section("Embeddings");
   table.number(member<model, &M::vocab>(), "vocab", "Vocabulary", "V", "entries", 1, kMaxVocab,
                "Entries of the tokenizer, before padding. Embedding and head hold V x D each unless tied; the logits of "
                "the last stage can set its memory peak.");
   table.number(member<model, &M::positions>(), "positions", "Learned positions", "Smax", "tokens", 0, kMaxSeq,
                "Rows of the learned position table, the longest sequence such a model can take. 0 for models with "
                "rotary positions, which have no table.");
+  table.section("Latent attention");
   table.number(member<model, &M::q_rank>(), "q_rank", "Query rank", "Rq", "", 0, kMaxHidden,
                "Of latent attention: width to which queries are compressed before their heads are made. 0 projects them from "
                "the residual stream, as in DeepSeek-V2-Lite.");
@@ -252,12 +266,15 @@ void add_model(TableWriter& table) {
   table.number(member<model, &M::value_head_dim>(), "value_head_dim", "Value head size", "Ev", "", 0, kMaxHeadDim,
                "Of latent attention: width of a value's head. The score and context products cost 2 S^2 H (En + Er + Ev) FLOPs "
                "per sequence and layer before masking.");
+  table.section("Multi-token prediction");
   table.number(member<model, &M::mtp_layers>(), "mtp_layers", "MTP depths", "", "", 0, kMaxMtpLayers,
                "Modules that each predict one token further ahead: two norms, a projection and a layer on the last stage, which "
                "share embedding and head with the model. The published size of DeepSeek-V3 is without its one module.");
+  table.section("Attention");
   table.number(member<model, &M::window>(), "window", "Sliding window", "W", "tokens", 0, kMaxSeq,
                "Tokens that the sliding attention layers of Mistral and Gemma 2 look back on, the query's own included. 0 "
                "lets them see the whole sequence. Changes the useful FLOPs; kernels are counted without any mask.");
+  table.section("State space");
   table.number(member<model, &M::ssm_state>(), "ssm_state", "SSM state", "N", "", 0, kMaxSsmState,
                "State-space mixers (Mamba): numbers that each channel remembers. B and C, which write and read the state, have as "
                "many entries per token. 0 for models without such mixers.");
@@ -276,6 +293,7 @@ void add_model(TableWriter& table) {
   table.number(member<model, &M::ssm_chunk>(), "ssm_chunk", "SSM chunk", "Q", "tokens", 0, kMaxSeq,
                "Mamba-2: tokens that the scan takes at once as matrix products. Larger chunks cost more FLOPs inside them and "
                "fewer passes of state between them.");
+  table.section("Embeddings");
   table.flag(member<model, &M::tied_embeddings>(), "tied_embeddings", "Tied embeddings",
              "Input embedding and output projection share one matrix. With pipeline stages the first and the last both "
              "hold it and reduce its gradient between them every step.");
@@ -285,6 +303,7 @@ void add_sync(TableWriter& table) {
   using P = ParallelSpec;
   using Z = ZeroLimits;
   constexpr auto parallel = &Design::parallel;
+  table.section("FSDP");
   table.number(member<parallel, &P::dp_shard>(), "dp_shard", "Sharding group", "ds", "replicas", 0, kMaxWorld,
                "Hybrid sharding of fsdp1 and fsdp2: states are sharded inside groups of this many replicas and replicated across "
                "them. Gradients are reduce-scattered inside (over fast links) and their shards all-reduced across. 0 shards over "
@@ -292,16 +311,20 @@ void add_sync(TableWriter& table) {
   table.flag(member<parallel, &P::reshard_after_forward>(), "reshard_after_forward", "Reshard after forward",
              "Of fsdp1 and fsdp2: units are freed after their forward and gathered again for the backward (FULL_SHARD). Off "
              "keeps them whole until then (SHARD_GRAD_OP): fewer gathers, memory for all parameters of the stage.");
+  table.section("Gradient sync");
   table.flag(member<parallel, &P::reduce_every_microbatch>(), "reduce_every_microbatch", "Reduce every microbatch",
              "Of ddp-buckets, fsdp1 and fsdp2: gradients are reduced after the backward of each microbatch, as PyTorch does "
              "without no_sync, instead of once a step. zero-2 and zero-3 always do, Megatron's policies, zero-0 and zero-1 never.");
+  table.section("DDP buckets", true);
   table.number(member<parallel, &P::bucket_cap_mb>(), "bucket_cap_mb", "DDP bucket", "", "MB", 1, kMaxBucketMb,
                "Of ddp-buckets: gradients of so many times 2^20 bytes close a bucket, bucket_cap_mb of PyTorch's DDP.");
   table.number(member<parallel, &P::first_bucket_mb>(), "first_bucket_mb", "First DDP bucket", "", "MB", 1, kMaxBucketMb,
                "Of ddp-buckets: size of the first bucket of the backward, small so that reduction starts early.");
+  table.section("Gradient sync");
   table.number(member<parallel, &P::ddp_bucket_size>(), "ddp_bucket_size", "Megatron bucket", "", "elements", 0, kMaxBucket,
                "Of ddp-flat and distributed-optimizer with overlap_grad_reduce: elements that close a bucket (ddp-bucket-size). 0 "
                "is Megatron's default, 40 million or a million per replica, whichever is more.");
+  table.section("DeepSpeed limits", true);
   table.number(zero_limit<&Z::reduce_bucket_size>(), "zero_reduce_bucket_size", "ZeRO reduce bucket", "", "elements", 1, kMaxBucket,
                "DeepSpeed's reduce_bucket_size: gradients that are reduced at once. zero-2 and zero-3 hold a buffer of this size.");
   table.number(zero_limit<&Z::allgather_bucket_size>(), "zero_allgather_bucket_size", "ZeRO all-gather bucket", "", "elements", 1, kMaxBucket,
@@ -316,6 +339,7 @@ void add_sync(TableWriter& table) {
                "DeepSpeed's stage3_max_live_parameters: so many gathered parameters stop the prefetch.");
   table.number(zero_limit<&Z::max_reuse_distance>(), "stage3_max_reuse_distance", "ZeRO-3 reuse distance", "", "elements", 0, kMaxBucket,
                "DeepSpeed's stage3_max_reuse_distance: parameters used again within so many elements of other ones stay gathered.");
+  table.section("Gradient sync");
   table.flag(member<parallel, &P::clip_grad_norm>(), "clip_grad_norm", "Clip gradient norm",
              "One more all-reduce before the optimizer: the squared norm of gradients, summed over all ranks that hold different "
              "ones (tensor-parallel ranks, stages, shards). One number.");
@@ -327,6 +351,7 @@ void add_parallelism(TableWriter& table) {
   using P = ParallelSpec;
   constexpr auto parallel = &Design::parallel;
   table.group(KnobGroup::Parallelism);
+  table.section("Degrees");
   table.number(member<parallel, &P::tp>(), "tp", "Tensor parallel", "tp", "ranks", 1, kMaxWorld,
                "Splits heads, FFN and vocabulary over ranks. Divides parameters and matrix products, and costs two "
                "all-reduces of b S D per layer in forward and two in backward, on the critical path: keep it inside a node.");
@@ -336,6 +361,7 @@ void add_parallelism(TableWriter& table) {
   table.number(member<parallel, &P::cp>(), "cp", "Context parallel", "cp", "ranks", 1, kMaxWorld,
                "Ranks that share one sequence: each holds seq/cp tokens of every activation. Attention then gathers K and V, "
                "passes them round a ring, or exchanges heads for tokens, in every layer.");
+  table.section("Context");
   table.choice(named<parallel, &P::context, kContextModes>(), "context", "Context attention", choices_of(kContextModes),
                "How attention sees the whole sequence under context parallelism. all-gather: of K and V. ring: blocks of K and V "
                "go from rank to rank while the one at hand is worked on; a causal mask leaves the first rank little and the last "
@@ -345,9 +371,11 @@ void add_parallelism(TableWriter& table) {
   table.number(member<parallel, &P::ulysses_degree>(), "ulysses_degree", "Ulysses degree", "u", "ranks", 0, kMaxWorld,
                "Of ulysses-ring and ulysses-zigzag: neighbours that exchange tokens for heads; cp / u such groups form the ring. 0 "
                "takes as many as the KV heads allow. More of them send less, and over shorter ways.");
+  table.section("Degrees");
   table.number(member<parallel, &P::dp>(), "dp", "Data parallel", "dp", "replicas", 1, kMaxWorld,
                "Replicas of the model, each with its share of the batch. All gradients are reduced over them; what "
                "they shard of parameters and optimizer states is up to the gradient sync.");
+  table.section("Experts");
   table.number(member<parallel, &P::ep>(), "ep", "Expert parallel", "ep", "ranks", 1, kMaxWorld,
                "Ranks that share the experts of a layer, each holding experts/ep of them. They are taken out of dp x cp (and tp, "
                "where experts have a tensor parallelism of their own), so ep costs no ranks: it divides expert parameters and "
@@ -359,6 +387,7 @@ void add_parallelism(TableWriter& table) {
                "How tokens reach their experts. alltoall sends each token to the ranks of its experts; alltoall_seq (Megatron-core up "
                "to 0.8) first trades the sequence split over tp for a split by hidden; allgather gathers all tokens of the expert "
                "group on every rank and reduce-scatters the sums, which pays for few ranks and many experts per token.");
+  table.section("Gradient sync");
   table.choice(named<parallel, &P::sync, kSyncStrategies>(), "sync", "Gradient sync", choices_of(kSyncStrategies),
                "What replicas do with gradients, states and parameters. ddp-flat (Megatron) and ddp-buckets (PyTorch) keep all "
                "whole and all-reduce gradients. distributed-optimizer (Megatron) and zero-1 keep 1/dp of the optimizer states and "
@@ -368,10 +397,12 @@ void add_parallelism(TableWriter& table) {
              "Of ddp-flat and distributed-optimizer: gradients are reduced in buckets of at least 40 million elements (or a "
              "million per replica) as the last backward fills them, instead of all at its end.");
   add_sync(table);
+  table.section("Degrees");
   table.flag(member<parallel, &P::sequence_parallel>(), "sequence_parallel", "Sequence parallel",
              "Splits norms and the residual stream over the tensor-parallel ranks by sequence. Saves activation memory; "
              "each all-reduce becomes a reduce-scatter and an all-gather of the same volume, and backward gathers the "
              "saved inputs of the first projections once more.");
+  table.section("Pipeline");
   table.choice(named<parallel, &P::schedule, kSchedules>(), "schedule", "Pipeline schedule", choices_of(kSchedules),
                "Order of forward and backward on each stage. Both idle equally long; GPipe keeps activations of all m "
                "microbatches, 1F1B of at most pp - p on stage p (counted from 0). With virtual stages 1F1B is interleaved.");
@@ -386,6 +417,7 @@ void add_parallelism(TableWriter& table) {
              "Layers of every stage, first to last, as in 7,8,8,9. Empty splits evenly, earlier stages taking the rest. "
              "Fewer layers on the first and last stage make up for embedding and head. With virtual stages pp x v numbers "
              "in the order of the model.");
+  table.section("Degrees");
   table.choice(kRankOrder, "rank_order", "Rank order", rank_orders(),
                "Mesh axes from the fastest to the slowest varying rank. The first axis gets neighbouring ranks and so "
                "the links inside a node; it changes no size, only which links carry it.");
@@ -395,6 +427,7 @@ void add_workload(TableWriter& table) {
   using W = WorkloadSpec;
   constexpr auto workload = &Design::workload;
   table.group(KnobGroup::Workload);
+  table.section("Batch");
   table.number(member<workload, &W::seq>(), "seq", "Sequence length", "S", "tokens", 1, kMaxSeq,
                "Tokens per sequence. Activations and matrix products grow linearly, attention scores quadratically.");
   table.number(member<workload, &W::batch>(), "batch", "Global batch", "B", "sequences", 1, kMaxBatch,
@@ -402,6 +435,7 @@ void add_workload(TableWriter& table) {
   table.number(member<workload, &W::microbatch>(), "microbatch", "Microbatch", "b", "sequences", 1, kMaxMicrobatch,
                "Sequences that go through a stage at once. Larger ones make larger kernels and more activation memory, "
                "and leave fewer microbatches m = B / (b dp) to fill the pipeline.");
+  table.section("Precision");
   table.choice(named<workload, &W::dtype, kDtypes>(), "dtype", "Data type", choices_of(kDtypes),
                "Type of parameters and activations. The optimizer keeps a float32 master copy of the parameters and "
                "two moments, 12 bytes per parameter.");
@@ -423,6 +457,7 @@ void add_workload(TableWriter& table) {
   table.choice(named<workload, &W::moment_dtype, kMomentDtypes>(), "moment_dtype", "Moment type", choices_of(kMomentDtypes),
                "Type of the optimizer's two moments: 8 bytes per parameter in fp32, 4 in bf16 or fp16 (DeepSeek-V3 keeps bf16), 2 in fp8 "
                "with a scale per tensor. Megatron's --exp-avg-dtype and --exp-avg-sq-dtype.");
+  table.section("Kernels");
   table.number(member<workload, &W::vocab_multiple>(), "vocab_multiple", "Vocabulary multiple", "", "entries", 1,
                kMaxVocabMultiple,
                "The vocabulary is padded to a multiple of this times tp, so that every rank holds equally many and "
@@ -430,6 +465,7 @@ void add_workload(TableWriter& table) {
   table.flag(member<workload, &W::gathered_logits>(), "gathered_logits", "Gather logits",
              "Gathers the logits of the whole vocabulary on every tensor-parallel rank and computes the loss there, as code without "
              "a vocabulary-parallel loss does. Keeps b S V values in float32 instead of 1/tp of them.");
+  table.section("Experts");
   table.decimal(member<workload, &W::capacity_factor>(), "capacity_factor", "Capacity factor", 0, 1000000,
                 "Slots of an expert as a multiple of its even share of the tokens; tokens beyond are dropped. 0 drops none.");
   table.flag(member<workload, &W::pad_to_capacity>(), "pad_to_capacity", "Pad to capacity",
@@ -437,9 +473,11 @@ void add_workload(TableWriter& table) {
   table.decimal(member<workload, &W::load_imbalance>(), "load_imbalance", "Load imbalance", 1000, 1000000,
                 "Tokens of the fullest expert over the even share. What is shown is then for a rank whose experts all get that many, "
                 "and dispatch and combine carry as much.");
+  table.section("Kernels");
   table.flag(member<workload, &W::dropout>(), "dropout", "Dropout",
              "Drops activations at random where the architecture says so (embedding, residual branches, attention scores). "
              "Keeps a mask of one byte per element for the backward.");
+  table.section("Recompute and offload");
   table.choice(named<workload, &W::recompute, kRecompute>(), "recompute", "Recompute", choices_of(kRecompute),
                "What is computed again before the backward instead of being kept. Selective repeats chosen modules, by "
                "default the core of the attention; full keeps only the input of layers and repeats their forward, collectives "
@@ -464,6 +502,7 @@ void add_workload(TableWriter& table) {
                "The first so many layers of each virtual stage keep what their backward needs in host memory: stored after the "
                "forward of the layer, loaded again before its backward, one layer ahead (Transformer Engine, CPU offloading). Two "
                "layers' worth stays on the device, on its way.");
+  table.section("Kernels");
   table.choice(member<workload, &W::profile>(), "profile", "Kernel profile", profiles(),
                "Which kernels run: how ops are fused and what each keeps for its backward. Decides activation memory.");
 }
@@ -472,6 +511,7 @@ void add_cluster(TableWriter& table) {
   using C = ClusterSpec;
   constexpr auto cluster = &Design::cluster;
   table.group(KnobGroup::Cluster);
+  table.section("Hardware");
   table.choice(member<cluster, &C::accelerator>(), "accelerator", "Accelerator", accelerator_choices(),
                "Device of every rank: its memory is the capacity that a design has to fit. Peaks are dense.");
   table.number(member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1, kMaxGpusPerNode,

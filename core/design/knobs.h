@@ -21,6 +21,8 @@ struct KnobChoice {
 struct Knob {
   std::string id;      // JSON key and flag: "kv_heads" is --kv-heads and "model": {"kv_heads": 8}
   KnobGroup group;
+  std::string section; // heading inside the group: "Experts"; not all of its knobs need be next to each other
+  bool rare = false;   // its section folds away while all of it has its usual values
   KnobType type;
   std::string label;   // "KV heads"
   std::string symbol;  // "G", may be empty

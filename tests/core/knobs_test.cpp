@@ -48,7 +48,7 @@ void KnobsTest::table_is_complete() {
     QVERIFY2(ids.insert(k.id).second, k.id.c_str());
     QVERIFY2(k.symbol.empty() || symbols.insert(k.symbol).second, k.id.c_str());
     QVERIFY2(k.symbol.empty() || Symbol::valid_name(k.symbol), k.id.c_str());
-    QVERIFY2(!k.label.empty() && k.help.size() > 30 && k.help.back() == '.', k.id.c_str());
+    QVERIFY2(!k.label.empty() && !k.section.empty() && k.help.size() > 30 && k.help.back() == '.', k.id.c_str());
     QVERIFY2(k.group >= group, "groups are together, in the order of the form");
     QVERIFY2((k.type == KnobType::Choice || k.type == KnobType::ChoiceList) == !k.choices.empty(), k.id.c_str());
     QVERIFY(!accepted_values(k).empty());

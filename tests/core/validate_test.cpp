@@ -211,7 +211,7 @@ void ValidateTest::rules_data() {
   row("sequence shorter than tp", [](Design& d) { d.workload.seq = 1; }, error,
       "seq", "sequence parallelism cannot split 1 tokens over tp = 2", "a multiple of 2", 3);
   row("sequence parallelism alone", [](Design& d) { d.parallel.tp = 1; }, note,
-      "sequence_parallel", "no effect without tensor parallelism", "tp of at least 2, or off", 1);
+      "sequence_parallel", "there is no tensor parallelism (tp = 1); the value has no effect", "off, or tp of at least 2", 1);
   row("more stages than layers", [](Design& d) { d.parallel.pp = 40; d.workload.batch = 128; }, error,
       "pp", "40 stages are more than 32 layers", "at most 32", 1);
   row("stages listed", [](Design& d) { d.parallel.stage_layers = {8, 8, 8, 8}; }, error,
@@ -314,9 +314,9 @@ void ValidateTest::rules_data() {
   row("too many microbatches, interleaved", [](Design& d) { d.parallel.virtual_stages = 2; d.workload.batch = int64_t{1} << 20; }, error,
       "batch", "524,288 microbatches on 4 virtual stages", "at most 262,144 microbatches", 1);
   row("scatter-gather alone", [](Design& d) { d.parallel.pp = 1; d.parallel.scatter_gather_pipeline = true; }, note,
-      "scatter_gather_pipeline", "no effect: there are no messages between stages", "or off", 1);
+      "scatter_gather_pipeline", "there are no messages between stages (pp = 1); the value has no effect", "off, or pp and tp", 1);
   row("scatter-gather under sequence parallelism", [](Design& d) { d.parallel.sequence_parallel = true; d.parallel.scatter_gather_pipeline = true; }, note,
-      "scatter_gather_pipeline", "sequence parallelism has split the messages already", "or off", 1);
+      "scatter_gather_pipeline", "sequence parallelism has split the messages already", "off", 1);
   row("scatter-gather of odd messages", [](Design& d) {
         d.parallel.sequence_parallel = false;
         d.parallel.scatter_gather_pipeline = true;
@@ -336,7 +336,7 @@ void ValidateTest::rules_data() {
   row("profile", [](Design& d) { d.workload.profile = "slow"; }, error, "profile", "\"slow\" is not known", "one of ", 1);
   row("data type", [](Design& d) { d.workload.dtype = DType::Int64; }, error, "dtype", "not one of those offered", "one of bf16, fp16 or fp32", 1);
   row("checkpoints without full recompute", [](Design& d) { d.workload.distribute_saved_activations = true; }, note,
-      "distribute_saved_activations", "it has no effect", "full recompute", 1);
+      "distribute_saved_activations", "the value has no effect", "full recompute", 1);
   row("checkpoints that do not split", [](Design& d) {
         d.parallel.sequence_parallel = false;
         d.workload.recompute = Recompute::Full;
@@ -415,7 +415,7 @@ void ValidateTest::rules_data() {
   row("ulysses degree off heads", [](Design& d) { d.parallel.cp = 16; d.parallel.context = ContextMode::UlyssesRing; d.parallel.ulysses_degree = 8; }, error,
       "ulysses_degree", "8 KV heads do not spread over tp x u = 16 ranks", "or 0", 1);
   row("ulysses degree without ring", [](Design& d) { d.parallel.cp = 2; d.parallel.ulysses_degree = 2; }, note,
-      "ulysses_degree", "it has no effect", "or 0", 1);
+      "ulysses_degree", "Ulysses does not run inside a ring", "0, or cp", 1);
 }
 
 void ValidateTest::rules() {

@@ -1,9 +1,11 @@
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QStandardItemModel>
 #include <QTest>
 #include <memory>
 
@@ -11,6 +13,7 @@
 #include "ui/form/config_form.h"
 #include "ui/form/issue_line.h"
 #include "ui/form/knob_row.h"
+#include "ui/form/knob_section.h"
 #include "ui/state/session.h"
 #include "ui/theme/theme.h"
 
@@ -35,6 +38,7 @@ class FormTest : public QObject {
     form_->focusKnob(id);
     return line;
   }
+  KnobSection* sectionOf(const char* id) { return qobject_cast<KnobSection*>(form_->row(id)->parentWidget()); }
   QString mark(const char* id) { return form_->row(id)->fieldWidget()->property("knob").toString(); }
 
  private Q_SLOTS:
@@ -166,6 +170,7 @@ class FormTest : public QObject {
   }
 
   void choicesAreReadInFull() {
+    for (const Knob& knob : knobs()) sectionOf(knob.id.c_str())->setFolded(false);
     for (const int width : {264, 300, 420}) {
       form_->resize(width, 900);
       QTest::qWait(1);
@@ -230,6 +235,104 @@ class FormTest : public QObject {
     QVERIFY(form_->row("tp")->isVisible());
     form_->focusKnob("vocab");
     QVERIFY(form_->row("vocab")->isVisible());
+  }
+
+  void whatHasNoEffectIsGreyedWithTheReason_data() {
+    QTest::addColumn<QString>("id");
+    QTest::addColumn<QString>("why");
+    QTest::newRow("experts of a dense model") << "expert_ffn" << "the llama architecture has no experts";
+    QTest::newRow("latent sizes") << "kv_rank" << "the llama architecture has no latent attention";
+    QTest::newRow("mixer sizes") << "ssm_state" << "the llama architecture has no state-space mixer";
+    QTest::newRow("limits of ZeRO") << "stage3_max_live_parameters" << "sync is not DeepSpeed";
+    QTest::newRow("sharding group") << "dp_shard" << "sync is not FSDP";
+    QTest::newRow("method of full recompute") << "recompute_method" << "only full recompute has a method";
+    QTest::newRow("degree of Ulysses") << "ulysses_degree" << "sequences stay whole (cp = 1)";
+    QTest::newRow("degree") << "tp" << "";
+    QTest::newRow("pipeline") << "virtual_stages" << "";
+  }
+  void whatHasNoEffectIsGreyedWithTheReason() {
+    QFETCH(QString, id);
+    QFETCH(QString, why);
+    KnobRow* row = form_->row(id);
+    QCOMPARE(row->idleReason(), why);
+    QCOMPARE(row->fieldWidget()->property("idle").toBool(), !why.isEmpty());
+    QCOMPARE(row->toolTip().contains("Without effect"), !why.isEmpty());
+    QVERIFY(row->fieldWidget()->isEnabled());
+    QCOMPARE(row->fieldWidget()->accessibleDescription().startsWith("Without effect: " + why + "."), !why.isEmpty());
+  }
+
+  void sectionsWithoutEffectFoldAndOpen() {
+    KnobSection* section = sectionOf("expert_ffn");
+    QVERIFY(section->folded());
+    QVERIFY(section->header()->text().contains("Experts: none in this model"));
+    QVERIFY(!form_->row("expert_ffn")->isVisible());
+    QTest::mouseClick(section->header(), Qt::LeftButton);
+    QVERIFY(form_->row("expert_ffn")->isVisible());
+    session_->setKnob("seq", "4096");
+    session_->waitForReport();
+    QVERIFY(!section->folded());  // what the person opened stays open
+    section->header()->setFocus();
+    QTest::keyClick(section->header(), Qt::Key_Left);
+    QVERIFY(!form_->row("expert_ffn")->isVisible());
+    QTest::keyClick(section->header(), Qt::Key_Space);
+    QVERIFY(form_->row("expert_ffn")->isVisible());
+    QTest::keyClick(section->header(), Qt::Key_Return);
+    QVERIFY(section->folded());
+    form_->focusKnob("expert_ffn");
+    QVERIFY(form_->row("expert_ffn")->isVisible());
+    QTest::keyClick(section->header(), Qt::Key_Left);
+    session_->applyPreset("mixtral-8x7b");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("expert_ffn")->isVisible());
+    QVERIFY(form_->row("expert_ffn")->idleReason().isEmpty());
+  }
+
+  void whatIsWrongIsNeverFolded() {
+    QVERIFY(!form_->row("ep")->isVisible());
+    session_->setKnob("ep", "2");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("ep")->issueLine()->isVisible());
+    QTest::mouseClick(form_->row("ep")->issueLine()->fixButton(), Qt::LeftButton);
+    QTRY_COMPARE(session_->design().parallel.ep, 1);
+    session_->waitForReport();
+    QTRY_VERIFY(!form_->row("ep")->isVisible());
+  }
+
+  void rareLimitsAreFoldedWhileUsual() {
+    session_->setKnob("pp", "1");
+    session_->setKnob("sync", "zero-3");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("stage3_max_reuse_distance")->idleReason().isEmpty());
+    QVERIFY(sectionOf("stage3_max_reuse_distance")->folded());
+    session_->setKnob("stage3_max_reuse_distance", "1000");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("stage3_max_reuse_distance")->isVisible());
+  }
+
+  void impossibleChoicesAreGreyed() {
+    auto* sync = field<QComboBox>("sync");
+    const auto* items = qobject_cast<QStandardItemModel*>(sync->model());
+    const auto item = [&](const char* value) { return items->item(sync->findData(value)); };
+    form_->focusKnob("sync");
+    QTest::mouseClick(sync, Qt::LeftButton);  // opens the list
+    QVERIFY(!item("zero-3")->isEnabled());
+    QVERIFY2(item("zero-3")->toolTip().contains("zero-3 does not go with pipeline stages"), qPrintable(item("zero-3")->toolTip()));
+    QVERIFY(item("zero-1")->isEnabled());
+    QVERIFY(item("fsdp2")->isEnabled());
+    QTest::keyClick(sync->view(), Qt::Key_Escape);
+    sync->hidePopup();
+    sync->setFocus();
+    for (int i = 0; i < sync->count(); ++i) {  // the arrow keys pass over them
+      QTest::keyClick(sync, Qt::Key_Down);
+      QVERIFY(session_->design().parallel.sync != SyncStrategy::Zero2 && session_->design().parallel.sync != SyncStrategy::Zero3);
+    }
+    QCOMPARE(session_->design().parallel.sync, SyncStrategy::Fsdp2);
+    session_->setKnob("pp", "1");
+    QTest::keyClick(sync, Qt::Key_Up);
+    QTest::keyClick(sync, Qt::Key_Up);
+    QCOMPARE(session_->design().parallel.sync, SyncStrategy::Zero3);
+    session_->setKnob("pp", "2");  // what is chosen stays, with its problem
+    QCOMPARE(session_->design().parallel.sync, SyncStrategy::Zero3);
   }
 
   void totalsFollowTheReport() {

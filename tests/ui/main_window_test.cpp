@@ -74,6 +74,18 @@ class MainWindowTest : public QObject {
     session_.reset();
   }
 
+  void activeParametersAreShownWhereTheyDiffer() {
+    QVERIFY(!window_->verdictStrip()->text().contains("active"));
+    session_->applyPreset("mixtral-8x7b");
+    session_->waitForReport();
+    QTRY_VERIFY2(window_->verdictStrip()->text().contains("46.7 B, 12.9 B active"), qPrintable(window_->verdictStrip()->text()));
+    const QString summary = inspectionText(designSummary(*session_));
+    QVERIFY(summary.contains("12,879,925,248"));
+    QVERIFY(summary.contains("KV cache of one token"));
+    session_->undoStack()->undo();
+    session_->waitForReport();
+  }
+
   void opensComputedWithAVerdict() {
     QCOMPARE(window_->verdictStrip()->verdict(), QString("Fits"));
     const QString text = window_->verdictStrip()->text();

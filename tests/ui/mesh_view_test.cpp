@@ -11,11 +11,13 @@
 
 #include "offscreen.h"
 #include "report/rank_mesh.h"
+#include "ui/charts/communication_inspection.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/mesh_canvas.h"
 #include "ui/charts/mesh_view.h"
 #include "ui/charts/stage_chart.h"
 #include "ui/inspector/inspection_text.h"
+#include "ui/models/value_scale.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/chart_table.h"
 
@@ -196,6 +198,47 @@ class MeshViewTest : public QObject {
     QVERIFY(layout.blockOf(session.rank()) == block);
     QVERIFY(group_named(groups_of_rank(*session.report(), 0), "dp")->contains(session.rank()));
     QVERIFY(!canvas->meshLayout().cell(canvas->grid()->place(session.rank())).isNull());
+  }
+
+  void groupsOfPartsOfAnAxis_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<QStringList>("settings");
+    QTest::addColumn<QString>("group");
+    QTest::addColumn<QList<qint64>>("ranks");  // of rank 0
+    const QStringList folded{"tp=2", "sequence_parallel=true", "dp=4", "ep=4", "etp=1"}, split{"tp=2", "dp=4", "ep=2"};
+    QTest::newRow("experts kept whole") << "mixtral-8x7b" << folded << "ep" << QList<qint64>{0, 1, 2, 3};
+    QTest::newRow("replicas of experts kept whole") << "mixtral-8x7b" << folded << "edp" << QList<qint64>{0, 4};
+    QTest::newRow("experts over tp") << "mixtral-8x7b" << split << "ep" << QList<qint64>{0, 2};
+    QTest::newRow("replicas of experts over tp") << "mixtral-8x7b" << split << "edp" << QList<qint64>{0, 4};
+    const QStringList hybrid{"dp=4", "sync=fsdp2", "dp_shard=2"}, ring{"cp=4", "context=ulysses-ring", "ulysses_degree=2"};
+    QTest::newRow("sharding group") << "llama3-8b" << hybrid << "dp_shard" << QList<qint64>{0, 1};
+    QTest::newRow("copies of shards") << "llama3-8b" << hybrid << "dp_replicate" << QList<qint64>{0, 2};
+    QTest::newRow("Ulysses inside a ring") << "llama3-8b" << ring << "cp_ulysses" << QList<qint64>{0, 1};
+    QTest::newRow("ring of Ulysses groups") << "llama3-8b" << ring << "cp_ring" << QList<qint64>{0, 2};
+  }
+  void groupsOfPartsOfAnAxis() {
+    QFETCH(QString, preset);
+    QFETCH(QStringList, settings);
+    QFETCH(QString, group);
+    QFETCH(QList<qint64>, ranks);
+    Session session;
+    session.applyPreset(preset);
+    set(session, {{"tp", "1"}, {"pp", "1"}, {"dp", "1"}, {"sequence_parallel", "false"}});
+    for (const QString& setting : settings) set(session, {{setting.section('=', 0, 0).toUtf8().constData(), setting.section('=', 1).toUtf8().constData()}});
+    QVERIFY(session.current());
+    const std::vector<RankGroup> groups = groups_of_rank(*session.report(), 0);
+    const auto found = group_named(groups, group.toUtf8().constData());
+    QVERIFY(found);
+    QCOMPARE(QList<qint64>(found->ranks.begin(), found->ranks.end()), ranks);
+    for (const StageReport& stage : session.report()->stages)
+      for (const CollectiveValue& value : stage.collectives)
+        if (value.group == found->name) QCOMPARE(value.group_size, static_cast<int64_t>(ranks.size()));
+    QVERIFY(group_label(found->name) != words(found->name));
+    QVERIFY(!group_reason(found->name).isEmpty());
+    CommunicationView view(&session);
+    open(view);
+    view.mesh()->setGroup(group);
+    QVERIFY(session.inspection().rows.contains({QStringLiteral("Last member"), QStringLiteral("rank %1").arg(ranks.last())}));
   }
 
   void keysMove() {

@@ -5,10 +5,12 @@
 #include <QHeaderView>
 #include <QSortFilterProxyModel>
 #include <QTest>
+#include <algorithm>
 
 #include "offscreen.h"
 #include "report/report.h"
 #include "support/designs.h"
+#include "ui/charts/memory_inspection.h"
 #include "ui/models/collectives_model.h"
 #include "ui/models/flops_model.h"
 #include "ui/models/stage_memory_model.h"
@@ -98,6 +100,31 @@ class ModelsTest : public QObject {
       QCOMPARE(raw(model, stage, StageMemoryModel::kFree), QString::fromStdString(to_string(free)));
     }
     QCOMPARE(raw_header(model, StageMemoryModel::kTotal), QStringLiteral("total (bytes)"));
+  }
+
+  void whatIsOnTheHostHasAColumnOfItsOwn() {
+    Design design = test::preset_design("llama3-8b", 1, 2, 2);
+    StageMemoryModel model;
+    model.setReport(*make_report(design), UnitSystem::Binary);
+    QCOMPARE(model.columnCount(), StageMemoryModel::kFree + 1);
+    design.workload.offload_optimizer = true;
+    const auto report = make_report(design);
+    model.setReport(*report, UnitSystem::Binary);
+    QCOMPARE(model.columnCount(), StageMemoryModel::kFree + 2);
+    QCOMPARE(raw_header(model, StageMemoryModel::kFree + 1), QStringLiteral("host (bytes)"));
+    for (int stage = 0; stage < 2; ++stage) {
+      Wide host = 0;
+      for (const PartValue& part : report->stages[static_cast<size_t>(stage)].host_memory) host += part.bytes.value;
+      QVERIFY(host > 0);
+      QCOMPARE(raw(model, stage, StageMemoryModel::kFree + 1), QString::fromStdString(to_string(host)));
+    }
+    const Inspection inspection = inspect_stage_memory(*report, report->stages[0], UnitSystem::Binary);
+    const auto says = [&](const char* start) {
+      return std::any_of(inspection.rows.begin(), inspection.rows.end(), [&](const auto& row) { return row.first.startsWith(QLatin1String(start)); });
+    };
+    QVERIFY(says("On the host: "));
+    QVERIFY(says("Host: store gradients"));
+    QVERIFY(says("Host: load parameters"));
   }
 
   void memoryThatDoesNotFitIsMarked() {

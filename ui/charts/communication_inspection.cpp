@@ -6,6 +6,7 @@
 
 #include "ui/charts/inspected.h"
 #include "ui/models/value_scale.h"
+#include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
@@ -46,6 +47,9 @@ std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage
 
 // A transfer is counted where it is sent.
 bool counts_as_sent(const CollectiveValue& row) { return row.op != "recv"; }
+
+// "ep", "etp_ep", "tp_ep": with ep as a part of the name.
+bool is_of_experts(const std::string& group) { return ('_' + group + '_').find("_ep_") != std::string::npos || group == "etp"; }
 
 QString row_title(const CollectiveValue& row) {
   return QStringLiteral("%1 over %2").arg(words(row.op, u'-'), text_of(row.group));
@@ -90,6 +94,14 @@ QString group_reason(const std::string& group) {
   if (group == "dp_replicate") {
     return tr("Hybrid sharding: every group of dp_shard replicas has a copy of the states; the shards of gradients are summed over the copies.");
   }
+  if (group == "ep") {
+    return tr("Ranks that share the experts of a layer, each with its part of them: tokens go to the ranks of their experts, and the results come back.");
+  }
+  if (group == "etp") return tr("Experts are split over these ranks, with a degree of their own beside tp.");
+  if (group == "edp") return tr("Ranks that hold the same experts: the gradients of experts are reduced over them, those of all else over all replicas.");
+  if (is_of_experts(group)) {
+    return tr("Ranks that share the experts of a layer, and those that each expert is split over: tokens reach all of them.");
+  }
   if (group == "tp_rep") {
     return tr("There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum its gradients.");
   }
@@ -103,7 +115,9 @@ QColor group_color(const std::string& group) {
   if (group == "dp") return colors.parameters;
   if (group == "dp_cp") return colors.gradients;
   if (group == "pp") return colors.buffers;
-  if (group == "embedding") return colors.optimizer;
+  if (group == "embedding") return colors.accent;
+  if (group == "edp") return mixed(colors.optimizer, colors.panel, 0.5);
+  if (is_of_experts(group)) return colors.optimizer;
   if (group == "cp" || group == "cp_ring" || group == "cp_ulysses") return colors.logits;
   return colors.runtime;
 }
@@ -117,6 +131,12 @@ QString group_label(const std::string& group) {
   if (group == "dp_cp") return tr("Data and context parallel (dp_cp)");
   if (group == "pp") return tr("Pipeline (pp)");
   if (group == "embedding") return tr("Tied embedding");
+  if (group == "ep") return tr("Expert parallel (ep)");
+  if (group == "etp") return tr("Expert tensor parallel (etp)");
+  if (group == "edp") return tr("Expert replicas (edp)");
+  if (is_of_experts(group)) return tr("Experts and their tensor parallelism (%1)").arg(text_of(group));
+  if (group == "dp_shard" || group == "dp_shard_cp") return tr("Sharding group (%1)").arg(text_of(group));
+  if (group == "dp_replicate") return tr("Copies of shards (dp_replicate)");
   return words(group);
 }
 

@@ -119,6 +119,11 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
         {text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(stage.memory[i].value, units)});
   }
   inspection.rows.append({tr("Total"), bytes_text(stage.memory_total, units)});
+  for (const PartValue& part : stage.host_memory)
+    inspection.rows.append({tr("On the host: %1").arg(words(part.name)), bytes_text(part.bytes.value, units)});
+  for (const HostValue& value : stage.host)
+    inspection.rows.append({tr("Host: %1 %2, %3").arg(text_of(value.op), words(value.what), words(phase_name(value.phase))),
+                            tr("%1 a step").arg(bytes_text(value.bytes.value, units))});
   inspection.why_title = tr("Does it fit?");
   if (!report.accelerator) {
     inspection.why = tr("The accelerator is not in the catalogue, so its capacity is not known.");

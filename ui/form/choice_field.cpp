@@ -2,6 +2,7 @@
 
 #include <QAbstractItemView>
 #include <QComboBox>
+#include <QStandardItemModel>
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
 #include <QWheelEvent>
@@ -15,7 +16,7 @@ constexpr int kTextEdge = 4;
 // The wheel scrolls the form; it changes a choice only where the person is.
 class QuietComboBox : public QComboBox {
  public:
-  explicit QuietComboBox(QWidget* parent) : QComboBox(parent) {
+  QuietComboBox(QWidget* parent, std::function<void()> before_choice) : QComboBox(parent), before_choice_(std::move(before_choice)) {
     setFocusPolicy(Qt::StrongFocus);
     setSizeAdjustPolicy(QComboBox::AdjustToContents);
   }
@@ -34,7 +35,9 @@ class QuietComboBox : public QComboBox {
 
  protected:
   void wheelEvent(QWheelEvent* event) override {
-    hasFocus() ? QComboBox::wheelEvent(event) : event->ignore();
+    if (!hasFocus()) return event->ignore();
+    before_choice_();
+    QComboBox::wheelEvent(event);
   }
   // The ends of a long name tell it from others: what goes is in the middle.
   void paintEvent(QPaintEvent*) override {
@@ -45,7 +48,12 @@ class QuietComboBox : public QComboBox {
     painter.drawComplexControl(QStyle::CC_ComboBox, option);
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   }
+  void keyPressEvent(QKeyEvent* event) override {
+    before_choice_();
+    QComboBox::keyPressEvent(event);
+  }
   void showPopup() override {
+    before_choice_();
     view()->setMinimumWidth(view()->sizeHintForColumn(0) + 24);
     QComboBox::showPopup();
   }
@@ -54,11 +62,12 @@ class QuietComboBox : public QComboBox {
   int textRoom(const QStyleOptionComboBox& option) const {
     return style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this).width();
   }
+  std::function<void()> before_choice_;
 };
 
 }  // namespace
 
-ChoiceField::ChoiceField(const Knob& knob, QWidget* parent) : KnobField(parent), box_(new QuietComboBox(parent)) {
+ChoiceField::ChoiceField(const Knob& knob, QWidget* parent) : KnobField(parent), box_(new QuietComboBox(parent, [this] { greyImpossible(); })) {
   for (const KnobChoice& choice : knob.choices) {
     box_->addItem(QString::fromStdString(choice.label), QString::fromStdString(choice.value));
   }
@@ -69,6 +78,21 @@ ChoiceField::ChoiceField(const Knob& knob, QWidget* parent) : KnobField(parent),
 }
 
 QWidget* ChoiceField::widget() const { return box_; }
+
+void ChoiceField::setWhyNot(std::function<QString(const QString& value)> why_not) { why_not_ = std::move(why_not); }
+
+// The arrow keys pass over what is greyed; the one that is chosen stays, with its problem and the fix of it.
+void ChoiceField::greyImpossible() {
+  const auto* model = qobject_cast<QStandardItemModel*>(box_->model());
+  if (!why_not_ || !model) return;
+  for (int i = 0; i < box_->count(); ++i) {
+    const QString why = i == box_->currentIndex() ? QString() : why_not_(box_->itemData(i).toString());
+    QStandardItem* item = model->item(i);
+    item->setEnabled(why.isEmpty());
+    item->setToolTip(why.isEmpty() ? why : "<p>" + why.toHtmlEscaped() + "</p>");  // rich text wraps
+    item->setAccessibleDescription(why);
+  }
+}
 
 void ChoiceField::show(const QString& value) {
   int index = box_->findData(value);

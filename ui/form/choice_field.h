@@ -13,9 +13,12 @@ class ChoiceField : public KnobField {
   ChoiceField(const Knob& knob, QWidget* parent);
   QWidget* widget() const override;
   void show(const QString& value) override;
+  void setWhyNot(std::function<QString(const QString& value)> why_not) override;
 
  private:
+  void greyImpossible();
   QComboBox* box_;
+  std::function<QString(const QString& value)> why_not_;
 };
 
 }  // namespace shardscape::ui

@@ -92,6 +92,7 @@ void ConfigForm::refresh() {
   for (KnobGroupBox* group : groups_) {
     if (report) group->setTotal(groupTotal(*report, group->group()));
     for (KnobRow* row : group->rows()) row->refresh(QString::fromStdString(knob_text(baseline, row->knob())));
+    group->refresh();
   }
 }
 
@@ -110,6 +111,8 @@ void ConfigForm::focusKnob(const QString& id) {
   KnobRow* wanted = row(id);
   if (!wanted) return;
   if (wanted->isHidden()) filter_->clear();
+  if (wanted->isHidden())
+    for (KnobGroupBox* group : groups_) group->reveal(wanted);
   wanted->focusField();
 }
 

@@ -19,6 +19,14 @@ void KnobField::setMark(Mark mark) {
   field->style()->polish(field);
 }
 
+void KnobField::setIdle(bool idle) {
+  QWidget* field = widget();
+  if (field->property("idle").toBool() == idle) return;
+  field->setProperty("idle", idle);
+  field->style()->unpolish(field);
+  field->style()->polish(field);
+}
+
 KnobField* makeKnobField(const Knob& knob, QWidget* parent) {
   switch (knob.type) {
     case KnobType::Boolean: return new BooleanField(parent);

@@ -3,6 +3,7 @@
 
 #include <QObject>
 #include <QString>
+#include <functional>
 
 #include "design/knobs.h"
 
@@ -18,7 +19,10 @@ class KnobField : public QObject {
   virtual QWidget* widget() const = 0;
   virtual void show(const QString& value) = 0;  // canonical text of the knob
   virtual bool editing() const { return false; }  // the person is typing: their text must not be replaced
+  // What is wrong with a choice, empty where nothing is; asked when the person is about to choose.
+  virtual void setWhyNot(std::function<QString(const QString& value)>) {}
   void setMark(Mark mark);
+  void setIdle(bool idle);  // greyed: no value has an effect
 
  Q_SIGNALS:
   void edited(const QString& text);

@@ -4,6 +4,7 @@
 #include <QLabel>
 
 #include "ui/form/knob_row.h"
+#include "ui/form/knob_section.h"
 
 namespace shardscape::ui {
 
@@ -26,23 +27,36 @@ KnobGroupBox::KnobGroupBox(KnobGroup group, Session* session, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(4);
   layout->addLayout(header);
+  QVector<QString> names;
   for (const Knob& knob : knobs()) {
     if (knob.group != group) continue;
-    auto* row = new KnobRow(knob, session, this);
-    rows_ << row;
-    layout->addWidget(row);
+    const QString name = QString::fromStdString(knob.section);
+    if (!names.contains(name)) {
+      names << name;
+      sections_ << new KnobSection(name, this);
+      layout->addWidget(sections_.last());
+    }
+    KnobSection* section = sections_[names.indexOf(name)];
+    rows_ << new KnobRow(knob, session, section);
+    section->add(rows_.last());
   }
+  for (KnobSection* section : sections_) section->setHeading(sections_.size() > 1);
 }
 
 void KnobGroupBox::setTotal(const QString& total) { total_->setText(total); }
 
+void KnobGroupBox::refresh() {
+  for (KnobSection* section : sections_) section->refresh();
+}
+
+void KnobGroupBox::reveal(KnobRow* row) {
+  for (KnobSection* section : sections_)
+    if (section->rows().contains(row)) section->setFolded(false);
+}
+
 int KnobGroupBox::filter(const QString& text) {
   int shown = 0;
-  for (KnobRow* row : rows_) {
-    const bool match = row->matches(text);
-    row->setVisible(match);
-    shown += match;
-  }
+  for (KnobSection* section : sections_) shown += section->filter(text);
   setVisible(shown > 0);
   return shown;
 }

@@ -11,6 +11,7 @@ class QLabel;
 namespace shardscape::ui {
 
 class KnobRow;
+class KnobSection;
 class Session;
 
 class KnobGroupBox : public QWidget {
@@ -21,11 +22,15 @@ class KnobGroupBox : public QWidget {
   const QVector<KnobRow*>& rows() const { return rows_; }
   void setTotal(const QString& total);
   int filter(const QString& text);  // rows left
+  void refresh();                   // after its rows
+  void reveal(KnobRow* row);        // unfolds its section
+  const QVector<KnobSection*>& sections() const { return sections_; }
 
  private:
   KnobGroup group_;
   QLabel* total_;
   QVector<KnobRow*> rows_;
+  QVector<KnobSection*> sections_;  // in the order in which the table first names them
 };
 
 }  // namespace shardscape::ui

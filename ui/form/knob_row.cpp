@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <algorithm>
 
+#include "design/knob_state.h"
 #include "ui/form/issue_line.h"
 #include "ui/state/session.h"
 #include "ui/theme/theme.h"
@@ -50,17 +51,15 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   field->setFixedWidth(field_width(knob.type));
   field->setAccessibleName(knob.symbol.empty() ? text(knob.label)
                                                : QString("%1 (%2)").arg(text(knob.label), text(knob.symbol)));
-  field->setAccessibleDescription(text(knob.help));
   field->installEventFilter(this);
-  setToolTip(tool_tip(knob));
   issue_->setVisible(false);
 
-  auto* label = new ElidedLabel(this, Theme::instance().uiFont());
-  label->setText(text(knob.label));
-  label->installEventFilter(this);  // a click on the name goes to the field
+  label_ = new ElidedLabel(this, Theme::instance().uiFont());
+  label_->setText(text(knob.label));
+  label_->installEventFilter(this);  // a click on the name goes to the field
   line_ = new QBoxLayout(QBoxLayout::LeftToRight);
   line_->setSpacing(kBeside);
-  line_->addWidget(label, 1);
+  line_->addWidget(label_, 1);
   if (!knob.symbol.empty()) {
     auto* symbol = new QLabel(text(knob.symbol), this);
     symbol->setFont(Theme::instance().monoFont(12));
@@ -72,8 +71,18 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(4);
   layout->addLayout(line_);
+  idle_line_ = new QLabel(this);
+  idle_line_->setProperty("role", "idle");
+  idle_line_->setWordWrap(true);
+  idle_line_->setVisible(false);
+  layout->addWidget(idle_line_);
   layout->addWidget(issue_);
+  field_->setWhyNot([this](const QString& value) {
+    const std::optional<std::string> why = impossible_choice(session_->design(), knob_, value.toStdString());
+    return why ? text(*why) : QString();
+  });
 
+  showIdle();
   connect(field_, &KnobField::edited, this, &KnobRow::edit);
   connect(field_, &KnobField::reverted, this, [this] {
     session_->takeBack(text(knob_.id));
@@ -108,8 +117,30 @@ void KnobRow::refresh(const QString& baseline) {
   const QString value = text(knob_text(session_->design(), knob_));
   // A report that comes in must not replace what is being typed.
   if (!own_edit_ && !field_->editing() && !rejected_) field_->show(value);
+  const std::optional<std::string> idle = without_effect(session_->design(), knob_);
+  if (const QString why = idle ? text(*idle) : QString(); why != idle_) {
+    idle_ = why;
+    showIdle();
+  }
   showIssue();
 }
+
+// Greyed, not disabled: a value may well be set before what gives it its effect.
+void KnobRow::showIdle() {
+  const bool idle = !idle_.isEmpty();
+  label_->setEnabled(!idle);
+  field_->setIdle(idle);
+  const QString why = tr("Without effect: %1.").arg(idle_);
+  idle_line_->setText(why);
+  setToolTip(tool_tip(knob_) + (idle ? "<p>" + why.toHtmlEscaped() + "</p>" : QString()));
+  field_->widget()->setAccessibleDescription(idle ? why + " " + text(knob_.help) : text(knob_.help));
+}
+
+bool KnobRow::usual() const { return text(knob_text(session_->design(), knob_)) == baseline_; }
+
+bool KnobRow::hasIssue() const { return !issue_->isHidden(); }
+
+void KnobRow::setIdleLine(bool shown) { idle_line_->setVisible(shown && !idle_.isEmpty() && !hasIssue()); }
 
 void KnobRow::takeDesign() {
   if (own_edit_) return;

@@ -7,9 +7,11 @@
 #include "ui/form/knob_field.h"
 
 class QBoxLayout;
+class QLabel;
 
 namespace shardscape::ui {
 
+class ElidedLabel;
 class IssueLine;
 class Session;
 
@@ -25,6 +27,10 @@ class KnobRow : public QWidget {
   void takeDesign();  // a change from elsewhere (undo, preset, fix) replaces even a half-typed text
   bool matches(const QString& filter) const;  // label, symbol, id or help has it
   void focusField();
+  const QString& idleReason() const { return idle_; }  // why it has no effect; empty where it has one
+  bool usual() const;                                  // the value is the baseline's
+  bool hasIssue() const;                               // something is wrong with it, or worth a note
+  void setIdleLine(bool shown);                        // the reason below the field
 
  Q_SIGNALS:
   void focused();
@@ -36,14 +42,17 @@ class KnobRow : public QWidget {
  private:
   void edit(const QString& text);
   void followRejected();
+  void showIdle();
   void showIssue();
   void showProblem(const Problem& problem);
   const Knob knob_;
   Session* session_;
   KnobField* field_;
+  ElidedLabel* label_;
+  QLabel* idle_line_;
   QBoxLayout* line_;
   IssueLine* issue_;
-  QString baseline_;
+  QString baseline_, idle_;
   bool own_edit_ = false;  // the design changes because of this field
   bool rejected_ = false;  // the field holds a text that the design did not take
 };

@@ -1,5 +1,7 @@
 #include "ui/models/stage_memory_model.h"
 
+#include <algorithm>
+
 namespace shardscape::ui {
 namespace {
 
@@ -9,7 +11,7 @@ QString narrow(QString label) {
   return space < 0 ? label : label.replace(space, 1, u'\n');
 }
 
-std::vector<TableColumn> columns_in(const QString& unit) {
+std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
   std::vector<TableColumn> columns{
       {QStringLiteral("Stage"), QStringLiteral("stage"), true, QStringLiteral("Pipeline stage, from 0")},
       {QStringLiteral("Layers"), QStringLiteral("layers"), true, QStringLiteral("Transformer layers on the stage")},
@@ -25,6 +27,9 @@ std::vector<TableColumn> columns_in(const QString& unit) {
   }
   add(QStringLiteral("Total"));
   add(QStringLiteral("Free"));
+  if (offloads)
+    columns.push_back({QStringLiteral("Host"), QStringLiteral("host (bytes)"), true,
+                       QStringLiteral("What one rank keeps in its host's memory, in %1").arg(unit)});
   return columns;
 }
 
@@ -41,6 +46,7 @@ void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
   const auto bytes_cell = [&](Wide value) {
     return number_cell(value, scaled_text(value, scale), exact_bytes_text(value));
   };
+  const bool offloads = std::any_of(report.stages.begin(), report.stages.end(), [](const StageReport& s) { return !s.host_memory.empty(); });
   Rows rows;
   for (const StageReport& stage : report.stages) {
     std::vector<TableCell> row{number_cell(stage.stage, grouped_text(stage.stage)),
@@ -57,9 +63,14 @@ void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
     } else {
       row.push_back(text_cell(QString()));
     }
+    if (offloads) {
+      Wide host = 0;
+      for (const PartValue& part : stage.host_memory) host += part.bytes.value;
+      row.push_back(bytes_cell(host));
+    }
     rows.push_back(std::move(row));
   }
-  assign(columns_in(scale.unit), std::move(rows));
+  assign(columns_in(scale.unit, offloads), std::move(rows));
 }
 
 }  // namespace shardscape::ui

@@ -22,9 +22,10 @@ QString mesh_text(const Report& report) {
   for (const auto& [name, degree] : {std::pair{"tp", p.tp}, {"cp", p.cp}, {"pp", p.pp}, {"dp", p.dp}}) {
     if (degree > 1) degrees << QString("%1 %2").arg(QLatin1String(name), text(grouped(degree)));
   }
+  const QString experts = p.ep > 1 ? Session::tr(", experts over ep %1").arg(text(grouped(p.ep))) : QString();
   const QString ranks =
       report.ranks == 1 ? Session::tr("1 rank") : Session::tr("%1 ranks").arg(text(grouped(report.ranks)));
-  return degrees.isEmpty() ? ranks : ranks + " = " + degrees.join(QStringLiteral(" · "));
+  return degrees.isEmpty() ? ranks : ranks + " = " + degrees.join(QStringLiteral(" · ")) + experts;
 }
 
 QString why_peak(const Report& report) {
@@ -60,6 +61,12 @@ Inspection designSummary(const Session& session) {
   const StageReport& peak = report->stages[static_cast<size_t>(report->peak_stage)];
   add(Session::tr("Parameters of a rank, stage %1").arg(peak.stage), peak.parameters, peak.binding,
       text(grouped(peak.parameters.value)));
+
+  if (report->active_parameters.value != report->model_parameters.value)
+    add(Session::tr("Parameters that one token meets"), report->active_parameters, report->binding, text(grouped(report->active_parameters.value)));
+  if (report->kv_cache_bytes.value > 0)
+    add(Session::tr("KV cache of one token"), report->kv_cache_bytes, report->binding,
+        text(format_bytes(report->kv_cache_bytes.value, session.units())));
 
   for (const DerivedSymbol& derived : report->derived) {
     const std::optional<int64_t> value = report->binding.get(derived.symbol);

@@ -147,6 +147,8 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::SigmoidGate:
     case OpKind::SoftmaxTopK:
     case OpKind::SigmoidTopK:
+    case OpKind::Dispatch:
+    case OpKind::Combine:
     case OpKind::Dropout:
     case OpKind::Gelu: return c.buffers;
     case OpKind::SoftCap:
@@ -165,17 +167,15 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::LayerNorm:
     case OpKind::Rope:
     case OpKind::Scale:
-    case OpKind::Cast:
     case OpKind::Take:
+    case OpKind::Cast:
+    case OpKind::Quantize:
     case OpKind::Add:
     case OpKind::BiasAdd:
     case OpKind::Concat:
     case OpKind::Contiguous:
-    case OpKind::Quantize:
     case OpKind::Flatten:
     case OpKind::Unflatten:
-    case OpKind::Dispatch:
-    case OpKind::Combine:
     case OpKind::Optimizer: return c.runtime;
   }
   return c.runtime;

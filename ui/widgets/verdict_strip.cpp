@@ -123,8 +123,17 @@ void VerdictStrip::refresh() {
   } else {
     memory_->setValue(used);
   }
-  parameters_->setValue(text_of(format_count(report->model_parameters.value)));
-  parameters_->setToolTip(text_of(grouped(report->model_parameters.value)));
+  const QString parameters = text_of(format_count(report->model_parameters.value));
+  QStringList tip{text_of(grouped(report->model_parameters.value))};
+  if (report->active_parameters.value != report->model_parameters.value) {
+    parameters_->setValue(parameters, tr("%1, %2 active").arg(parameters.section(' ', 1), text_of(format_count(report->active_parameters.value))));
+    tip << tr("%1 active: those that one token meets.").arg(text_of(grouped(report->active_parameters.value)));
+  } else {
+    parameters_->setValue(parameters);
+  }
+  if (report->kv_cache_bytes.value > 0)
+    tip << tr("Keys and values of a token in all layers: %1.").arg(text_of(format_bytes(report->kv_cache_bytes.value, units)));
+  parameters_->setToolTip(tip.join('\n'));
   flops_->setValue(text_of(format_flops(static_cast<Wide>(report->step_flops))));
   flops_->setToolTip(tr("Counted as the kernels compute it, all ranks."));
   bytes_->setValue(text_of(format_bytes(static_cast<Wide>(report->step_comm_bytes), units)));

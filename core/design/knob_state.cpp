@@ -1,0 +1,249 @@
+#include "design/knob_state.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "design/checks.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+// Sizes of something that an architecture may be without.
+struct PartialSize {
+  const char* knob;
+  Axis axis;            // parameters have it where the size matters
+  const char* parts;    // what an architecture without it lacks
+};
+constexpr std::array<PartialSize, 11> kSizes{{{"heads", Axis::Heads, "attention"},
+                                              {"kv_heads", Axis::KvHeads, "attention"},
+                                              {"head_dim", Axis::HeadDim, "attention"},
+                                              {"ffn", Axis::Ffn, "MLP"},
+                                              {"ssm_state", Axis::SsmState, "state-space mixer"},
+                                              {"ssm_conv", Axis::SsmConv, "state-space mixer"},
+                                              {"ssm_expand", Axis::SsmConv, "state-space mixer"},
+                                              {"ssm_dt_rank", Axis::SsmDtRank, "Mamba-1 mixer"},
+                                              {"ssm_head_dim", Axis::SsmHeadDim, "Mamba-2 mixer"},
+                                              {"ssm_groups", Axis::SsmGroups, "Mamba-2 mixer"},
+                                              {"ssm_chunk", Axis::SsmGroups, "Mamba-2 mixer"}}};
+
+std::string missing_size(const Design& d, std::string_view knob) {
+  const auto size = std::find_if(kSizes.begin(), kSizes.end(), [&](const PartialSize& s) { return knob == s.knob; });
+  if (size == kSizes.end() || uses_axis(d, size->axis)) return "";
+  const bool attends = std::string_view(size->parts) == "attention" && uses_axis(d, Axis::Heads);  // in a way of its own
+  return attends ? "" : "the " + d.model.architecture + " architecture has no " + size->parts;
+}
+
+// Words where the condition holds.
+std::string when(bool idle, const char* words) { return idle ? words : ""; }
+std::string lacks(const Design& d, bool has, const char* parts) {
+  return has ? "" : "the " + d.model.architecture + " architecture has no " + parts;
+}
+
+template <Axis axis>
+std::string latent(const Design& d) { return lacks(d, uses_axis(d, axis), "latent attention"); }
+std::string experts(const Design& d) { return lacks(d, uses_axis(d, Axis::Experts), "experts"); }
+std::string shared_experts(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  return lacks(d, uses_axis(d, Axis::SharedFfn), "shared experts");
+}
+std::string dense_layers(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
+  return lacks(d, architecture && architecture->lead >= 0, "dense layers before those with experts");
+}
+std::string positions(const Design& d) { return lacks(d, uses_axis(d, Axis::Positions), "table of learned positions"); }
+std::string window(const Design& d) {
+  return has_window_layers(d.model.architecture) ? "" : "no layer of the " + d.model.architecture + " architecture slides over a window";
+}
+std::string mtp(const Design& d) {
+  const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
+  return lacks(d, architecture && !architecture->mtp.lines.empty(), "module of multi-token prediction");
+}
+
+std::string no_tp(const Design& d) { return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)"); }
+std::string no_pp(const Design& d) { return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)"); }
+std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
+std::string ulysses_degree(const Design& d) {
+  if (std::string none = no_cp(d); !none.empty()) return none;
+  const ContextMode mode = d.parallel.context;
+  return when(mode != ContextMode::UlyssesRing && mode != ContextMode::UlyssesZigzag, "Ulysses does not run inside a ring");
+}
+std::string messages(const Design& d) {
+  if (d.parallel.pp == 1) return "there are no messages between stages (pp = 1)";
+  if (d.parallel.tp == 1) return "there is no tensor-parallel rank to share a message with (tp = 1)";
+  return when(d.parallel.sequence_parallel, "sequence parallelism has split the messages already");
+}
+
+std::string alone(const Design& d) { return when(d.parallel.dp * d.parallel.cp == 1, "there are no replicas (dp = 1)"); }
+bool megatron(const Design& d) { return d.parallel.sync == SyncStrategy::DdpFlat || d.parallel.sync == SyncStrategy::DistributedOptimizer; }
+bool fsdp(const Design& d) { return d.parallel.sync == SyncStrategy::Fsdp1 || d.parallel.sync == SyncStrategy::Fsdp2; }
+bool syncs(const Design& d, SyncStrategy first, SyncStrategy last) { return d.parallel.sync >= first && d.parallel.sync <= last; }
+// Over replicas, by one of the policies that read the knob.
+template <auto reads>
+std::string of_policy(const Design& d, const char* words) {
+  std::string none = alone(d);
+  return none.empty() ? when(!reads(d), words) : none;
+}
+std::string overlap(const Design& d) { return of_policy<megatron>(d, "it is Megatron's: this gradient sync has an order of its own"); }
+std::string megatron_bucket(const Design& d) {
+  return of_policy<[](const Design& x) { return megatron(x) && x.parallel.overlap_grad_reduce; }>(
+      d, "only Megatron's overlapped gradient reduction has such buckets");
+}
+std::string ddp_bucket(const Design& d) {
+  return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::DdpBuckets; }>(d, "sync is not PyTorch's DDP");
+}
+std::string sharding_group(const Design& d) { return of_policy<fsdp>(d, "sync is not FSDP"); }
+std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
+std::string every_microbatch(const Design& d) {
+  return of_policy<[](const Design& x) {
+    return fsdp(x) || x.parallel.sync == SyncStrategy::DdpBuckets || syncs(x, SyncStrategy::Zero2, SyncStrategy::Zero3);
+  }>(d, "this gradient sync reduces once a step");
+}
+std::string zero(const Design& d) {
+  return of_policy<[](const Design& x) { return syncs(x, SyncStrategy::Zero0, SyncStrategy::Zero3); }>(d, "sync is not DeepSpeed");
+}
+std::string zero_gather(const Design& d) {
+  if (std::string none = zero(d); !none.empty()) return none;
+  return when(d.parallel.sync == SyncStrategy::Zero3, "zero-3 gathers parameters where they are used");
+}
+std::string zero_3(const Design& d) {
+  if (std::string none = zero(d); !none.empty()) return none;
+  return when(d.parallel.sync != SyncStrategy::Zero3, "only zero-3 gathers parameters where they are used");
+}
+
+std::string not_selective(const Design& d) { return when(d.workload.recompute != Recompute::Selective, "only selective recompute chooses any"); }
+template <int what>
+std::string not_full(const Design& d) {
+  return when(d.workload.recompute != Recompute::Full, what == 0 ? "only full recompute has a method" : "only full recompute counts layers");
+}
+std::string checkpoints(const Design& d) {
+  if (d.workload.recompute != Recompute::Full) return "only full recompute keeps the input of layers";
+  if (std::string none = no_tp(d); !none.empty()) return none;
+  return when(d.parallel.sequence_parallel, "sequence parallelism has split the input of layers already");
+}
+std::string master(const Design& d) {
+  if (d.parallel.sync == SyncStrategy::Fsdp1 && alone(d).empty()) return "FSDP keeps its shards in float32";
+  return when(d.workload.dtype == DType::FP32, "parameters are float32 themselves");
+}
+
+// A knob, when it is idle, and, for those whose value is then noted, what would give it an effect. Settings of the other
+// knobs come and go as a person tries degrees and policies: they are worth no note.
+struct Rule {
+  const char* knob;
+  std::string (*why)(const Design&);
+  bool noted = false;
+  const char* wanted = "";
+  const char *other = "", *value = "";  // a setting that is a fix as well
+};
+constexpr Rule kRules[] = {
+    {"positions", positions, true},
+    {"window", window, true},
+    {"q_rank", latent<Axis::QRank>, true},
+    {"kv_rank", latent<Axis::KvRank>, true},
+    {"nope_head_dim", latent<Axis::NopeDim>, true},
+    {"rope_head_dim", latent<Axis::RopeDim>, true},
+    {"value_head_dim", latent<Axis::ValueDim>, true},
+    {"mtp_layers", mtp, true},
+    {"experts", experts},
+    {"experts_per_token", experts},
+    {"expert_ffn", experts},
+    {"shared_experts", shared_experts},
+    {"dense_layers", dense_layers},
+    {"ep", experts},
+    {"etp", experts},
+    {"dispatcher", experts},
+    {"dispatch_dtype", experts, true},
+    {"capacity_factor", experts},
+    {"pad_to_capacity", experts},
+    {"load_imbalance", experts},
+    {"context", no_cp},
+    {"ulysses_degree", ulysses_degree, true, "cp of at least 2 with ulysses-ring or ulysses-zigzag"},
+    {"sequence_parallel", no_tp, true, "tp of at least 2"},
+    {"virtual_stages", no_pp},
+    {"stage_layers", no_pp},
+    {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
+    {"sync", alone, true, "dp of at least 2"},
+    {"overlap_grad_reduce", overlap, true, "the gradient sync ddp-flat or distributed-optimizer over dp of at least 2"},
+    {"reduce_every_microbatch", every_microbatch, true, "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
+    {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
+    {"average_loss", alone, true, "dp of at least 2"},
+    {"dp_shard", sharding_group},
+    {"bucket_cap_mb", ddp_bucket},
+    {"first_bucket_mb", ddp_bucket},
+    {"ddp_bucket_size", megatron_bucket},
+    {"zero_reduce_bucket_size", zero},
+    {"zero_allgather_bucket_size", zero_gather},
+    {"stage3_prefetch_bucket_size", zero_3},
+    {"stage3_param_persistence_threshold", zero_3},
+    {"stage3_max_live_parameters", zero_3},
+    {"stage3_max_reuse_distance", zero_3},
+    {"master_weights", master, true},
+    {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
+    {"recompute_method", not_full<0>, true, "recompute full", "recompute", "full"},
+    {"recompute_num_layers", not_full<1>, true, "recompute full", "recompute", "full"},
+    {"distribute_saved_activations", checkpoints, true, "full recompute with tp of at least 2 and no sequence parallelism"},
+};
+
+const Rule* rule_of(std::string_view knob) {
+  const auto rule = std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return knob == r.knob; });
+  return rule == std::end(kRules) ? nullptr : rule;
+}
+
+}  // namespace
+
+std::optional<std::string> without_effect(const Design& design, const Knob& knob) {
+  // What a model of unknown blocks has is unknown too.
+  if (!ModelLibrary::instance().architecture(design.model.architecture)) return std::nullopt;
+  const Rule* rule = rule_of(knob.id);
+  std::string why = rule ? rule->why(design) : missing_size(design, knob.id);
+  if (why.empty()) return std::nullopt;
+  return why;
+}
+
+std::optional<std::string> impossible_choice(const Design& design, const Knob& knob, const std::string& value) {
+  Design tried = design;
+  if (const std::optional<Problem> problem = set_knob(tried, knob, value)) return problem->what;
+  const std::vector<Problem> before = validate(design);
+  for (const Problem& problem : validate(tried)) {
+    const auto same = [&](const Problem& p) { return p.severity == Severity::Error && p.where == problem.where; };
+    if (problem.severity == Severity::Error && std::none_of(before.begin(), before.end(), same)) return problem.what;
+  }
+  return std::nullopt;
+}
+
+int64_t least_value(const Design& design, const Knob& knob) {
+  const auto size = std::find_if(kSizes.begin(), kSizes.end(), [&](const PartialSize& s) { return knob.id == s.knob; });
+  return size != kSizes.end() && uses_axis(design, size->axis) ? 1 : knob.min;
+}
+
+void check_idle(Checks& checks) {
+  struct Noted {
+    const Knob* knob;
+    const Rule* rule;  // nullptr: a size
+    std::string rest;  // worth no note
+  };
+  static const std::vector<Noted> noted = [] {
+    std::vector<Noted> out;
+    for (const Knob& knob : knobs()) {
+      const Rule* rule = rule_of(knob.id);
+      const bool size = std::any_of(kSizes.begin(), kSizes.end(), [&](const PartialSize& s) { return knob.id == s.knob; });
+      if (size || (rule && rule->noted)) out.push_back({&knob, rule, knob_text(Design{}, knob)});
+    }
+    return out;
+  }();
+  if (!checks.sound({"tp", "pp", "dp", "cp"})) return;
+  for (const auto& [knob, rule, rest] : noted) {
+    const std::optional<std::string> why = without_effect(checks.design, *knob);
+    if (!why || knob_text(checks.design, *knob) == rest || !checks.sound({knob->id})) continue;
+    std::vector<Fix> fixes;
+    if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));
+    fixes.push_back(set_to(knob->id, rest));
+    const std::string accepted = knob->type != KnobType::Boolean ? rest : rest == "true" ? "on" : "off";
+    checks.note(knob->id, *why + "; the value has no effect", accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
+                std::move(fixes));
+  }
+}
+
+}  // namespace shardscape
