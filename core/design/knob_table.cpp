@@ -272,7 +272,7 @@ void add_model(TableWriter& table) {
                "share embedding and head with the model. The published size of DeepSeek-V3 is without its one module.");
   table.section("Attention");
   table.number(member<model, &M::window>(), "window", "Sliding window", "W", "tokens", 0, kMaxSeq,
-               "Tokens that the sliding attention layers of Mistral and Gemma 2 look back on, the query's own included. 0 "
+               "Tokens that the sliding attention layers of Mistral, Gemma 2 and gpt-oss look back on, the query's own included. 0 "
                "lets them see the whole sequence. Changes the useful FLOPs; kernels are counted without any mask.");
   table.section("State space");
   table.number(member<model, &M::ssm_state>(), "ssm_state", "SSM state", "N", "", 0, kMaxSsmState,

@@ -251,7 +251,12 @@ void gpt_oss(Family& f) {
   silu(f);
   f.in.only("attention_bias", true, "attention without biases has no block in this family");
   routed_experts(f, "num_local_experts", "num_experts", 128, 4);
-  if (!f.in.absent("experts_per_token")) f.in.ignore("experts_per_token", "\"num_experts_per_tok\" says it");
+  const json* again = f.in.value("experts_per_token");
+  const int64_t picked = f.model.experts_per_token;
+  if (again && !again->is_null() && *again != json(picked))
+    f.in.problem("experts_per_token", "it is not what \"num_experts_per_tok\" says, " + std::to_string(picked), std::to_string(picked));
+  else if (again)
+    f.in.ignore("experts_per_token", "\"num_experts_per_tok\" says it");
   if (f.in.null("sliding_window"))
     f.in.recognise("sliding_window", "no window: every layer sees the whole sequence");
   else

@@ -237,6 +237,7 @@ class HfImportTest : public QObject {
     row("biases of qwen3", "qwen3-30b-a3b", "attention_bias", true, "no blocks in this family", "false");
     row("no biases of gpt-oss", "gpt-oss-20b", "attention_bias", false, "attention without biases", "true");
     row("activation of gpt-oss", "gpt-oss-20b", "hidden_act", "gelu", "\"gelu\", but", "silu");
+    row("experts per token said twice", "gpt-oss-20b", "experts_per_token", 8, "it is not what \"num_experts_per_tok\" says, 4", "4");
     row("windows of gpt-oss", "gpt-oss-20b", "layer_types", QJsonArray{"full_attention", "sliding_attention"}, "do not alternate", "sliding_attention, full_attention");
     row("mpt with biases", "mpt-7b", "no_bias", false, "combination of biases and positions", "ALiBi without biases");
     row("cross attention", "gpt2-xl", "add_cross_attention", true, "attention to an encoder", "false");

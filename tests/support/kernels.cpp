@@ -392,7 +392,8 @@ class Kernel : private KernelBase {
           if (sinks) {
             double seen = 0;  // by the keys; the sink has the rest
             for (const double share : p) seen += share;
-            at(out_[3], first_head + h) -= (softmax ? 1 - seen : sink(sinks, first_head + h) * std::exp(-at(*lse, line))) * delta;
+            const double rest = softmax ? 1 - seen : sink(sinks, first_head + h) * std::exp(-at(*lse, line));
+            out_[3].data.at(static_cast<size_t>(first_head + h)) -= rest * delta;
           }
           for (int64_t t = 0; t < keys; ++t) {
             const auto i = static_cast<size_t>(t);
