@@ -233,6 +233,9 @@ class MeshViewTest : public QObject {
     for (const StageReport& stage : session.report()->stages)
       for (const CollectiveValue& value : stage.collectives)
         if (value.group == found->name) QCOMPARE(value.group_size, static_cast<int64_t>(ranks.size()));
+    const auto size = evaluate(group_size(found->role.axes), session.report()->binding);  // as the inspector's formula says
+    QVERIFY(std::holds_alternative<Wide>(size));
+    QCOMPARE(static_cast<qsizetype>(std::get<Wide>(size)), ranks.size());
     QVERIFY(group_label(found->name) != words(found->name));
     QVERIFY(!group_reason(found->name).isEmpty());
     CommunicationView view(&session);

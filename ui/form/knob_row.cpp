@@ -35,7 +35,7 @@ int field_width(KnobType type) {
     case KnobType::Boolean: return 22;
     case KnobType::Choice: return kChoiceWidth;
     case KnobType::IntegerList: return 118;
-    case KnobType::ChoiceList: return kChoiceWidth;
+    case KnobType::ChoiceList: return 132;
     case KnobType::Integer:
     case KnobType::Decimal: break;
   }
