@@ -346,7 +346,9 @@ class Examination {
         MeshAxes inner;
         for (const MeshAxis axis : g.placement.partial)
           if (!is_replica_axis(axis)) inner.push_back(axis);
-        known.push_back(MeshAxis::Tp);
+        // Tensor parallelism of experts gives all its ranks the same tokens, as tp does.
+        const bool of_expert = std::find(t.axes.begin(), t.axes.end(), Axis::Experts) != t.axes.end();
+        known.push_back(of_expert && d_.parallel.folds_experts() ? MeshAxis::Etp : MeshAxis::Tp);
         equal(Gradients, parts(known), stage_ranks(), "ranks that differ in the gradient of " + name);
         if (!p.tied.empty() && !here.insert(p.tied).second) continue;
         const Wide elements = number(Gradients, local_elements(g), stage.binding, name) * count;
