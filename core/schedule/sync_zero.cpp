@@ -22,16 +22,19 @@ void reduce_flat(const SyncScope& scope) {
   const bool before = scope.policy.strategy == SyncStrategy::Zero1;
   SyncAction bucket = scope.action(Phase::Backward, SyncOp::AllReduce, scope.policy.grad_dtype);
   bucket.turn = SyncTurn::Last;
+  bucket.elements = 0;
   const auto close = [&] {
     if (bucket.parts.empty()) return;
-    bucket.elements = elements_of(bucket.parts);
     scope.add(bucket);
     bucket.parts.clear();
+    bucket.elements = 0;
   };
   for (const int p : scope.params) {
-    if (before && elements_of(bucket.parts) + scope.param(p).elements() > limit) close();
-    bucket.parts.push_back(whole(scope, p));
-    if (!before && elements_of(bucket.parts) > limit) close();
+    const SyncPart part = whole(scope, p);
+    if (before && bucket.elements + part.count > limit) close();
+    bucket.parts.push_back(part);
+    bucket.elements += part.count;
+    if (!before && bucket.elements > limit) close();
   }
   close();
 }
@@ -101,6 +104,8 @@ void gather_updated(const SyncScope& scope) {
   const int64_t flat = flat_size(scope), own = flat / scope.group.size;
   const int64_t shards = std::max<int64_t>(1, flat / scope.policy.zero.allgather_bucket_size);
   const int64_t shard = own / shards - own / shards % kStartAlignment;
+  std::vector<int64_t> ends;  // in the flat buffer, in the order of the parameters
+  for (const int p : scope.params) ends.push_back((ends.empty() ? 0 : ends.back()) + scope.param(p).elements());
   for (int64_t i = 0; i < shards; ++i) {
     const int64_t begin = i * shard, size = i + 1 == shards ? own - begin : shard;
     SyncAction a = scope.action(Phase::Step, SyncOp::AllGather, scope.policy.param_dtype);
@@ -108,13 +113,12 @@ void gather_updated(const SyncScope& scope) {
     a.turn = SyncTurn::Last;
     a.when = SyncWhen::AfterOptimizer;
     for (int64_t owner = 0; owner < scope.group.size; ++owner) {
-      int64_t at = 0;
       const int64_t from = owner * own + begin;
-      for (const int p : scope.params) {
-        const int64_t n = scope.param(p).elements();
-        const int64_t lo = std::max(at, from), hi = std::min(at + n, from + size);
-        if (lo < hi) a.parts.push_back({p, lo - at, hi - lo});
-        at += n;
+      auto k = static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), from) - ends.begin());
+      for (; k < ends.size(); ++k) {
+        const int64_t start = k == 0 ? 0 : ends[k - 1], lo = std::max(start, from), hi = std::min(ends[k], from + size);
+        if (lo >= hi) break;
+        a.parts.push_back({scope.params[k], lo - start, hi - lo});
       }
     }
     scope.add(std::move(a));
