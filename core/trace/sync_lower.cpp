@@ -151,7 +151,7 @@ uint32_t SyncLowering::update_on_host() {
 uint32_t SyncLowering::update() {
   for (const MeshAxes& norm : norm_groups(graph_)) {
     depend_on_reductions();
-    last_reduction_ = add_number("gradients.norm", norm, -1);
+    last_reduction_ = add_number("gradients.norm." + group_name(norm), norm, -1);
   }
   depend_on_reductions();
   if (graph_.structure.offload_optimizer) return update_on_host();
@@ -314,7 +314,7 @@ uint32_t SyncLowering::add_reduction(const GradReduction& r, const std::string& 
 }
 
 // An all-reduce of one number in float32; its dependencies are set before.
-uint32_t SyncLowering::add_number(const char* name, const MeshAxes& axes, int microbatch) {
+uint32_t SyncLowering::add_number(const std::string& name, const MeshAxes& axes, int microbatch) {
   return builder_.add(add_collective(name, "", SyncOp::AllReduce, axes, dtype_bytes(DType::FP32)), microbatch, -1, 0);
 }
 

@@ -55,7 +55,7 @@ class SyncLowering {
   uint32_t add_op(TraceOp op);
   uint32_t add_reduction(const GradReduction& r, const std::string& place);
   uint32_t add_collective(const std::string& name, const std::string& place, SyncOp op, const MeshAxes& axes, int64_t bytes);
-  uint32_t add_number(const char* name, const MeshAxes& axes, int microbatch);
+  uint32_t add_number(const std::string& name, const MeshAxes& axes, int microbatch);
   std::string unit_suffix(const SyncUnit& unit) const;
   const MeshAxes& axes_of(const std::string& group) const;
   uint32_t update();          // the optimizer; returns its last node

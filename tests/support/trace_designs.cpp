@@ -101,6 +101,7 @@ std::vector<NamedDesign> trace_designs() {
       {"experts folded", trace_design("qwen3-30b-a3b", 2, 2, 2, true, 2, 2)},
       {"experts and sinks tp 2 sp", trace_design("gpt-oss-20b", 2, 2, 2, true, 2, 2)},
       {"experts and sinks, context parallel by ulysses", trace_design("gpt-oss-20b", 2, 1, 2, true, 2, 2)},
+      {"experts folded, norm and loss", trace_design("qwen3-30b-a3b", 2, 2, 2, true, 2, 2)},
       {"experts behind dense layers", trace_design("deepseek-moe-16b", 1, 2, 2, false, 2, 4)},
       {"latent attention tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"latent attention, two depths of prediction pp 2", trace_design("llama3-8b", 1, 2, 2, false, 3, 4)},
@@ -174,7 +175,7 @@ std::vector<NamedDesign> trace_designs() {
     if (name.starts_with("experts")) d.design.parallel.ep = 2;
     if (name == "experts by hidden") d.design.parallel.dispatcher = Dispatcher::AllToAllSeq;
     if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;
-    if (name == "experts folded") d.design.parallel.etp = 1;
+    if (name.starts_with("experts folded")) d.design.parallel.etp = 1;
     if (name == "experts behind dense layers") d.design.model.dense_layers = 2;
     if (name.find("full recompute") != std::string::npos) d.design.workload.recompute = Recompute::Full;
     if (name == "fsdp gpipe tied embeddings") d.design.parallel.schedule = ScheduleKind::GPipe;
