@@ -315,7 +315,7 @@ class Assembler {
   }
 
   // Products in fewer bits read slots that were quantized where experts are; with a dispatch in FP8 where tokens are, before
-  // they move (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
+  // they move (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
   TensorId to_experts(TensorId slots) {
     const Structure& s = b_.structure();
     const bool quantized = is_quantized(s.compute);

@@ -177,7 +177,6 @@ std::vector<NamedDesign> trace_designs() {
     if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;
     if (name.starts_with("experts folded")) d.design.parallel.etp = 1;
     if (name == "experts behind dense layers") d.design.model.dense_layers = 2;
-    if (name.find("full recompute") != std::string::npos) d.design.workload.recompute = Recompute::Full;
     if (name == "fsdp gpipe tied embeddings") d.design.parallel.schedule = ScheduleKind::GPipe;
     if (name.ends_with("tied embeddings")) d.design.model.tied_embeddings = true;
     if (name.find("recompute groups") != std::string::npos || name.find("recompute block") != std::string::npos) {
