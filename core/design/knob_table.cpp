@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "design/accelerator.h"
+#include "machine/accelerator.h"
 #include "design/knob_access.h"
 #include "design/limits.h"
 #include "model/library.h"

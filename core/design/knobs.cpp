@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "base/units.h"
-#include "design/accelerator.h"
+#include "machine/accelerator.h"
 #include "design/knob_access.h"
 #include "design/number_text.h"
 

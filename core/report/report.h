@@ -9,7 +9,7 @@
 
 #include "base/problem.h"
 #include "cost/step_model.h"
-#include "design/accelerator.h"
+#include "machine/accelerator.h"
 #include "design/design.h"
 #include "design/validate.h"
 #include "schedule/schedule.h"

@@ -56,8 +56,8 @@ bool starts_with(const QString& text, const QStringList& words) {
 }
 
 // In the order of core/CMakeLists.txt: a folder uses itself and those before it. layout stands aside.
-const QStringList kOrder{"base", "symbolic", "model", "parallel", "design", "graph", "schedule", "cost", "report", "trace", "audit"};
-const QStringList kLayoutUses{"base", "symbolic", "model", "parallel", "design", "graph", "layout"};
+const QStringList kOrder{"base", "symbolic", "model", "parallel", "machine", "design", "graph", "schedule", "cost", "report", "simulate", "trace", "audit"};
+const QStringList kLayoutUses{"base", "symbolic", "model", "parallel", "machine", "design", "graph", "layout"};
 
 bool allowed(const QString& from, const QString& to) {
   if (from == "layout") return kLayoutUses.contains(to);

@@ -2,7 +2,7 @@
 #include <QtTest>
 #include <set>
 
-#include "design/accelerator.h"
+#include "machine/accelerator.h"
 #include "design/knobs.h"
 
 using namespace shardscape;

@@ -1,4 +1,4 @@
-#include "design/accelerator.h"
+#include "machine/accelerator.h"
 
 #include <algorithm>
 #include <cmath>

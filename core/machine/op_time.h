@@ -1,0 +1,34 @@
+// Seconds that single kernels take on an accelerator. Upper bound of speed: the roofline (Williams et al., CACM 52(4), 2009).
+#pragma once
+
+#include <cstdint>
+
+#include "machine/machine.h"
+#include "model/axis.h"
+
+namespace shardscape {
+
+// batch products of m x k by k x n. grouped: one kernel of products over the same weights' shape with rows of their own (experts).
+struct MatmulShape {
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+  DType compute = DType::BF16, output = DType::BF16;
+  bool accumulates = false;  // adds to its output in output's type: a weight gradient
+};
+
+// One fused attention kernel. FLOPs of a masked one count what the mask leaves.
+struct AttentionShape {
+  int64_t batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;
+  int64_t head_dim = 128, value_dim = 128;
+  bool causal = false, backward = false;
+  int64_t window = 0;        // keys that a query sees at most; 0: all
+  int64_t first_query = -1;  // position of the first query among the keys; -1: queries are the last of the keys
+  DType compute = DType::BF16;
+};
+
+// Launch included, as far as the stream waits for it.
+double matmul_seconds(const Machine& machine, const MatmulShape& shape);
+double attention_seconds(const Machine& machine, const AttentionShape& shape);
+// A kernel that is bound by what it reads and writes.
+double memory_bound_seconds(const Machine& machine, double bytes);
+
+}  // namespace shardscape

@@ -1,0 +1,82 @@
+// A step in time: the schedule played on the streams of one rank per stage.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/machine.h"
+#include "report/report.h"
+
+namespace shardscape {
+
+// Where the time of a rank goes. What is hidden behind compute is not in here: the categories of a stage add up to the step.
+enum class TimeCategory : uint8_t {
+  Products,      // matrix products
+  Attention,     // fused attention, state-space mixers
+  MemoryBound,   // norms, activations, casts, routing
+  TensorComm, ContextComm, ExpertComm, PipelineComm, DataComm,  // exposed: nothing computes meanwhile
+  Host,          // waits for the host's memory
+  Optimizer,
+  Bubble         // waits for another stage
+};
+inline constexpr int kTimeCategoryCount = 11;
+std::string_view time_category_name(TimeCategory category);   // JSON key: "tensor_comm"
+std::string_view time_category_label(TimeCategory category);  // "Tensor-parallel communication"
+
+enum class SpanKind : uint8_t {
+  Forward, Recompute, Backward, BackwardInput, BackwardWeight,  // Backward: both at once
+  Collective, Send, Receive, Store, Load, Optimizer
+};
+
+// One stream of a stage: what runs on it follows one after the other.
+enum class StreamKind : uint8_t { Compute, DataComm, PipelineComm, Host };
+
+struct Span {
+  double begin = 0, end = 0;   // seconds since the step began
+  SpanKind kind = SpanKind::Forward;
+  StreamKind stream = StreamKind::Compute;
+  int32_t microbatch = -1;     // -1: once a step
+  int32_t chunk = 0;           // virtual stage
+  int32_t name = -1;           // index into Simulation::names: "reduce-scatter of bucket 3"; -1: an action of the schedule
+  int32_t waits_stage = -1, waits_span = -1;  // what ended last before it could begin; -1: nothing
+  bool critical = false;       // on the longest path through the step
+};
+
+struct StageTimes {
+  std::array<double, kTimeCategoryCount> seconds{};  // add up to step_seconds
+  double communication = 0;    // of all collectives and messages, hidden or not
+  double exposed = 0;          // of these what compute waits for
+  std::vector<Span> spans;     // by begin
+};
+
+struct Simulation {
+  Machine machine;
+  double step_seconds = 0;
+  double tokens_per_second = 0;          // of the whole job
+  // Per GPU, 10^12 per second. Model FLOPs as Megatron-LM states them (no recomputation, masks not halved); hardware FLOPs
+  // are what kernels compute.
+  double model_tflops = 0, hardware_tflops = 0;
+  double mfu = 0, hfu = 0;               // of the accelerator's dense peak in the storage type; shares of 1
+  double bubble = 0, exposed = 0;        // shares of the step, mean over stages
+  std::vector<StageTimes> stages;
+  std::vector<std::string> names;
+};
+
+// Of a valid report. Nothing when stopped.
+std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token stop = {});
+
+// One op of an action in time, for those who look closer: seconds since the action began.
+struct OpSpan {
+  double begin = 0, end = 0;
+  int segment = 0, op = 0, layer = -1;   // into the graph; the layer of the model
+  StreamKind stream = StreamKind::Compute;
+};
+// What an action of the schedule does, op by op.
+std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& action);
+
+}  // namespace shardscape
