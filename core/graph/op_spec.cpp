@@ -99,7 +99,7 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::CausalConv, {2, true, false, false, 1});
     set(OpKind::SelectiveScan, {7, true});
     set(OpKind::Ssd, {7, true});
-    set(OpKind::GatedNorm, {3, false});
+    set(OpKind::GroupRmsNorm, {2, false});
     set(OpKind::ReduceMax, {1, true, true, true});
     set(OpKind::SumExp, {2, true, false, true});
     set(OpKind::Pick, {2, true, false, true});
@@ -136,7 +136,7 @@ std::string whole_letters(OpKind kind, const OpSpec& spec) {
     case OpKind::SelectiveScan:
     case OpKind::Ssd: return spec.in[0].substr(1, 1);
     // Each group, the first dimension of the weight, is normalised by itself.
-    case OpKind::GatedNorm: return spec.in.back().substr(1);
+    case OpKind::GroupRmsNorm: return spec.in.back().substr(1);
     case OpKind::Take: {
       std::string cut;
       for (char letter : spec.in[0])

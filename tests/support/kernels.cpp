@@ -50,7 +50,7 @@ class Kernel : private KernelBase {
       case OpKind::CausalConv:
       case OpKind::SelectiveScan:
       case OpKind::Ssd:
-      case OpKind::GatedNorm: return run_mixer_kernel(c_);
+      case OpKind::GroupRmsNorm: return run_mixer_kernel(c_);
       case OpKind::ReduceMax: reduce_max(); break;
       case OpKind::SumExp: backward ? sum_exp_backward() : sum_exp(); break;
       case OpKind::Pick: backward ? pick_backward() : pick(); break;
