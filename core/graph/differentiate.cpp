@@ -220,6 +220,7 @@ class Differentiator {
     op.soft_cap = forward.soft_cap;
     op.compute = forward.compute;
     op.alibi = forward.alibi;
+    op.clamp = forward.clamp;
     op.ring = forward.ring;
     op.operand = wanted.size() == 1 ? wanted[0].operand : -1;
     OpSpec spec = align_spec;

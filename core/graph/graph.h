@@ -79,7 +79,7 @@ struct Op {
   OpId forward = -1;             // the forward op this one differentiates or runs again
   bool remade = false;           // its result is not kept: the backward runs the op again (KernelProfile::recomputes)
   int operand = -1;              // gradients of one operand only: which
-  bool causal = false, window = false, soft_cap = false, alibi = false;  // attention: as OpSpec
+  bool causal = false, window = false, soft_cap = false, alibi = false, clamp = false;  // as OpSpec
   Ring ring = Ring::None;        // attention only
   MeshAxes group;                // collectives and slices: over which mesh axes
   int dim = -1;                  // all-gather: dimension joined; reduce-scatter, slice: dimension split

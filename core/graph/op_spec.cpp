@@ -7,11 +7,12 @@
 namespace shardscape {
 namespace {
 
-bool* attention_word(OpSpec& spec, const std::string& word) {
+bool* word_of(OpSpec& spec, const std::string& word) {
   if (word == "causal") return &spec.causal;
   if (word == "window") return &spec.window;
   if (word == "soft_cap") return &spec.soft_cap;
-  return word == "alibi" ? &spec.alibi : nullptr;
+  if (word == "alibi") return &spec.alibi;
+  return word == "clamp" ? &spec.clamp : nullptr;
 }
 
 std::string last_letters(const OpSpec& spec) {
@@ -41,7 +42,7 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
         word += c;
         continue;
       }
-      bool* flag = attention_word(spec, word);
+      bool* flag = word_of(spec, word);
       if (flag)
         *flag = true;
       else if (spec.axis = axis_from_name(word); !spec.axis)

@@ -360,10 +360,6 @@ bool SegmentBuilder::is_packed(TensorId id) const {
 
 TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,
                               Phase phase, const std::string& consumer, const Placement& wanted) {
-  if (structure_.ring && group == ring_axes(structure_)) {
-    if (kind == OpKind::AllGather) kind = OpKind::RingPass;
-    if (kind == OpKind::ReduceScatter) kind = OpKind::RingSum;
-  }
   // B and C of a group whose heads are spread over cp: Megatron-core repeats them and exchanges the copies, and adds up what its
   // backward exchanges.
   const std::vector<Axis>& axes = tensor(from).axes;
@@ -372,6 +368,10 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
   if (repeats && kind == OpKind::ReduceScatter) {
     kind = OpKind::AllToAll;
     dim_to = std::exchange(dim, -1);
+  }
+  if (structure_.ring && group == ring_axes(structure_)) {
+    if (kind == OpKind::AllGather) kind = OpKind::RingPass;
+    if (kind == OpKind::ReduceScatter) kind = OpKind::RingSum;
   }
   struct Words {
     const char *suffix, *label, *rule;

@@ -42,7 +42,7 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
     at_least(group.across.c_str(), group.across_size, 1);
     if (group.across_size > 1 && !shards_in_groups(policy.strategy))
       out.push_back(wrong(group.across, "only FSDP and Megatron's distributed optimizer replicate shards across groups", "no replica group, or one of these"));
-    else if (group.across_size > 1 && policy.sharding == FsdpSharding::NoShard)
+    else if (group.across_size > 1 && is_fsdp(policy.strategy) && policy.sharding == FsdpSharding::NoShard)
       out.push_back(wrong(group.across, "without sharding there are no shards to replicate", "one group of all replicas"));
   }
   for (const SyncReuse& again : input.reused)

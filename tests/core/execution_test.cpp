@@ -565,7 +565,7 @@ class ExecutionTest : public QObject {
         QTest::newRow(qPrintable(QString("%1, %2").arg(mixer, profile))) << QString("%1 plain %2").arg(mixer, profile);
     for (const char* profile : kProfiles) QTest::newRow(profile) << QString("gemma2 plain %1").arg(profile);
     for (const char* context : {"ring", "zigzag", "ulysses-zigzag"}) QTest::newRow(context) << QString("llama context %1").arg(context);
-    for (const char* context : {"all-gather", "zigzag"}) QTest::newRow(qPrintable(QString("hybrid, %1").arg(context))) << QString("mamba2_hybrid context %1").arg(context);
+    for (const char* groups : {"1", "4"}) QTest::newRow(qPrintable(QString("mamba2, context, groups %1").arg(groups))) << QString("mamba2 context zigzag %1").arg(groups);
   }
 
   void equalsFiniteDifferences() {
@@ -580,7 +580,8 @@ class ExecutionTest : public QObject {
     }
     if (words[0].endsWith("hybrid")) d.model.layers = 12;
     if (words.value(1) == "context") {
-      d.model.kv_heads = 4;
+      if (words[0] == "llama") d.model.kv_heads = 4;
+      if (words.size() > 3) d.model.ssm_groups = words[3].toInt();
       d.parallel.cp = 4;
       d.parallel.ulysses_degree = words[2].startsWith("ulysses") ? 2 : 0;
       QVERIFY(!set_knob(d, *find_knob("context"), words[2].toStdString()));
