@@ -303,7 +303,7 @@ void add_sync(TableWriter& table) {
   using P = ParallelSpec;
   using Z = ZeroLimits;
   constexpr auto parallel = &Design::parallel;
-  table.section("FSDP");
+  table.section("Sharding");
   table.number(member<parallel, &P::dp_shard>(), "dp_shard", "Sharding group", "ds", "replicas", 0, kMaxWorld,
                "Hybrid sharding of fsdp1, fsdp2 and distributed-optimizer: states are sharded inside groups of this many replicas and "
                "replicated across them. Gradients are reduce-scattered inside (over fast links) and their shards all-reduced across. "
