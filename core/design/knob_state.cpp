@@ -94,7 +94,10 @@ std::string megatron_bucket(const Design& d) {
 std::string ddp_bucket(const Design& d) {
   return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::DdpBuckets; }>(d, "sync is not PyTorch's DDP");
 }
-std::string sharding_group(const Design& d) { return of_policy<fsdp>(d, "sync is not FSDP"); }
+std::string sharding_group(const Design& d) {
+  return of_policy<[](const Design& x) { return fsdp(x) || x.parallel.sync == SyncStrategy::DistributedOptimizer; }>(
+      d, "sync is neither FSDP nor Megatron's distributed optimizer");
+}
 std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
 std::string every_microbatch(const Design& d) {
   return of_policy<[](const Design& x) {

@@ -303,11 +303,11 @@ void add_sync(TableWriter& table) {
   using P = ParallelSpec;
   using Z = ZeroLimits;
   constexpr auto parallel = &Design::parallel;
-  table.section("FSDP");
+  table.section("Sharding");
   table.number(member<parallel, &P::dp_shard>(), "dp_shard", "Sharding group", "ds", "replicas", 0, kMaxWorld,
-               "Hybrid sharding of fsdp1 and fsdp2: states are sharded inside groups of this many replicas and replicated across "
-               "them. Gradients are reduce-scattered inside (over fast links) and their shards all-reduced across. 0 shards over "
-               "all replicas.");
+               "Hybrid sharding of fsdp1, fsdp2 and distributed-optimizer: states are sharded inside groups of this many replicas and "
+               "replicated across them. Gradients are reduce-scattered inside (over fast links) and their shards all-reduced across. "
+               "Megatron counts the groups: num-distributed-optimizer-instances is dp / ds. 0 shards over all replicas.");
   table.flag(member<parallel, &P::reshard_after_forward>(), "reshard_after_forward", "Reshard after forward",
              "Of fsdp1 and fsdp2: units are freed after their forward and gathered again for the backward (FULL_SHARD). Off "
              "keeps them whole until then (SHARD_GRAD_OP): fewer gathers, memory for all parameters of the stage.");

@@ -285,6 +285,7 @@ class Assembler {
     made.window = spec.window && b_.structure().window;
     made.soft_cap = spec.soft_cap;
     made.alibi = spec.alibi;
+    made.clamp = spec.clamp;
     if (*kind == OpKind::Attention && b_.structure().ring) {
       made.ring = b_.structure().zigzag && spec.causal ? Ring::Zigzag : Ring::Plain;
       made.label += made.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
@@ -375,8 +376,8 @@ class Assembler {
               !(kind == OpKind::SigmoidGate && letter == spec->in[1].back()))
             fail(line, std::string("letter '") + letter + "' is missing from the result of " + line.callee, "a result with all letters: only einsum, embed and the reductions sum over letters");
     }
-    if (kind != OpKind::Attention && !spec->plain())
-      fail(line, "\"" + line.spec + "\" has words after the letters", "letters only: causal, window, soft_cap and alibi belong to attention");
+    if (!spec->plain() && (spec->clamp ? kind != OpKind::SwiGlu : kind != OpKind::Attention))
+      fail(line, "\"" + line.spec + "\" has words after the letters", "letters only: causal, window, soft_cap and alibi belong to attention, clamp to swiglu");
     if ((kind == OpKind::Take) != spec->axis.has_value() || (spec->axis && (whole_letters(kind, *spec).size() != 1 || spec->out.size() != spec->in[0].size())))
       fail(line, line.callee + " cannot use \"" + line.spec + "\"",
            "bsk->bsn; ssm_state: take, and no other op, puts a letter of another axis in the place of one of its operand's");

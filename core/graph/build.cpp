@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "design/checks.h"
 #include "design/validate.h"
 #include "graph/segment_builder.h"
 
@@ -23,7 +24,7 @@ void set_sync(const Design& design, Structure& s) {
   s.every_microbatch = accumulates && p.reduce_every_microbatch && (fsdp || s.sync == SyncStrategy::DdpBuckets);
   s.accumulates = accumulates && fsdp && !s.every_microbatch;
   s.reshards = !fsdp || p.reshard_after_forward;
-  s.hybrid = fsdp && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
+  s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
 }
 
 }  // namespace
@@ -38,6 +39,7 @@ Structure structure_of(const Design& design) {
   s.ring = s.cp && ring_ranks(design) > 1;
   s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag || design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
+  s.ssm_heads = s.cp && uses_axis(design, Axis::SsmGroups) && design.model.ssm_groups == design.parallel.tp;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;
   s.grouped = design.model.kv_heads < design.model.heads;

@@ -79,11 +79,13 @@ struct Op {
   OpId forward = -1;             // the forward op this one differentiates or runs again
   bool remade = false;           // its result is not kept: the backward runs the op again (KernelProfile::recomputes)
   int operand = -1;              // gradients of one operand only: which
-  bool causal = false, window = false, soft_cap = false, alibi = false;  // attention: as OpSpec
+  bool causal = false, window = false, soft_cap = false, alibi = false, clamp = false;  // as OpSpec
   Ring ring = Ring::None;        // attention only
   MeshAxes group;                // collectives and slices: over which mesh axes
   int dim = -1;                  // all-gather: dimension joined; reduce-scatter, slice: dimension split
-  int dim_to = -1;               // all-to-all: dimension split (dim is joined)
+  // All-to-all: dimension split (dim is joined). Without it each rank is sent a copy, without dim what arrives is summed: B and C
+  // of a mixer's group whose heads are spread over cp.
+  int dim_to = -1;
   Reduce reduce = Reduce::Sum;
   DType compute = DType::BF16;   // precision of the arithmetic
   Expr flops, useful_flops;      // counted by kernels; exact under masks
@@ -172,6 +174,7 @@ struct Structure {
   bool window = false;           // attention that may slide has a window
   bool q_compressed = false;     // latent attention with a rank of queries
   int64_t mtp_layers = 0;        // depths of multi-token prediction
+  bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
   bool scatter_gather = false;   // messages between stages are split over tp
@@ -200,7 +203,7 @@ struct Structure {
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
   bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
   bool reshards = true;          // FSDP: units are freed between forward and backward
-  bool hybrid = false;           // FSDP: dp is split into dp_replicate x dp_shard
+  bool hybrid = false;           // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard
   bool clip_grad_norm = false, average_loss = false;
   auto operator<=>(const Structure&) const = default;
 };

@@ -32,7 +32,7 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"conv1d", "conv1d"},
     {"selective_scan", "selective_scan"},
     {"ssd", "ssd"},
-    {"gated_rms_norm", "gated_rms_norm"},
+    {"group_rms_norm", "group_rms_norm"},
     {"reduce_max", "reduce_max"},
     {"sum_exp", "sum_exp"},
     {"pick", "pick"},

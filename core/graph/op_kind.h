@@ -11,7 +11,7 @@ enum class OpKind : uint8_t {
   Einsum, Embed, PositionAdd, RmsNorm, LayerNorm, Rope, Attention, SwiGlu, GeGlu, Gelu, SoftCap, Scale, Dropout, Add,
   BiasAdd, SigmoidGate,
   Concat, Contiguous,
-  Cast, Take, CausalConv, SelectiveScan, Ssd, GatedNorm,      // another type; a part of a tensor; state-space mixers
+  Cast, Take, CausalConv, SelectiveScan, Ssd, GroupRmsNorm,   // another type; a part of a tensor; state-space mixers
   ReduceMax, SumExp, Pick, Nll,                              // vocabulary-parallel loss, in pieces
   Flatten, Unflatten, SoftmaxTopK, SigmoidTopK, Dispatch, Combine,  // mixture of experts: tokens to slots and back
   AllReduce, AllGather, ReduceScatter, AllToAll,             // redistributions

@@ -63,7 +63,8 @@ Expr ring_message_elements(const Segment& segment, const Op& op) {
 
 Expr collective_elements(const Segment& segment, const Op& op) {
   if (is_ring(op.kind)) return ring_messages(op) * ring_message_elements(segment, op);
-  const TensorId whole = op.kind == OpKind::AllGather ? op.outputs[0] : op.inputs[0];
+  const bool copies = op.kind == OpKind::AllToAll && op.dim_to < 0;  // as many as it gets from others
+  const TensorId whole = op.kind == OpKind::AllGather || copies ? op.outputs[0] : op.inputs[0];
   return local_elements(segment.tensor(whole));
 }
 

@@ -54,7 +54,7 @@ struct ParallelSpec {
   bool scatter_gather_pipeline = false;  // each tp rank sends its share of a message, the receivers gather it
   SyncStrategy sync = SyncStrategy::DdpFlat;
   bool overlap_grad_reduce = false;      // Megatron's policies: in buckets, while the last backward runs
-  int64_t dp_shard = 0;                  // FSDP: replicas that share one copy of the states; 0: all of them
+  int64_t dp_shard = 0;                  // replicas that share one copy of the states (FSDP, Megatron); 0: all
   bool reshard_after_forward = true;     // FSDP: off is SHARD_GRAD_OP
   bool reduce_every_microbatch = false;  // PyTorch: without no_sync while accumulating
   int64_t ddp_bucket_size = 0;           // Megatron's buckets, elements; 0: 40 million, or a million per replica

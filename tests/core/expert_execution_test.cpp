@@ -1,9 +1,14 @@
 // Mixture of experts, proved by execution: every dispatcher and every expert mesh computes what one rank computes.
 #include <QtTest>
 
+#include <algorithm>
+#include <cmath>
+
 #include "design/knobs.h"
+#include "graph/build.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/kernels.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -197,6 +202,36 @@ class ExpertExecutionTest : public QObject {
     for (const auto& [id, text] : {std::pair{"compute", compute}, {"dispatcher", dispatcher}, {"dispatch_dtype", QString(fp8_dispatch ? "fp8" : "same")}})
       QVERIFY(!set_knob(d, *find_knob(id), text.toStdString()));
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
+  }
+
+  // gpt-oss's SwiGLU, by hand, and its slopes; on both sides of where gate and other operand are cut off.
+  void clampedSwiGlu() {
+    Design d = experts_design("gpt-oss");
+    auto graph = build_graph(structure_of(d), ModelLibrary::instance());
+    QVERIFY(std::holds_alternative<std::shared_ptr<const Graph>>(graph));
+    const Segment& s = std::get<0>(graph)->segments[1];
+    const auto run = [&](bool backward, std::vector<RealTensor> in) {
+      const auto op = std::find_if(s.ops.begin(), s.ops.end(), [&](const Op& o) { return o.kind == OpKind::SwiGlu && (o.grad != GradRole::None) == backward; });
+      KernelCall call{*op, {}, {}, {}, {}, {}, {}};
+      for (const RealTensor& t : in) call.inputs.push_back(&t);
+      call.output_shapes.assign(backward ? 2 : 1, {1});
+      call.output_names.assign(2, "a");
+      return run_kernel(call);
+    };
+    const auto number = [](double x) {
+      RealTensor out({1});
+      out.data[0] = x;
+      return out;
+    };
+    const auto value = [&](double gate, double up) { return run(false, {number(gate), number(up)})[0].data[0]; };
+    for (const double gate : {-9.0, -0.5, 3.0, 6.9, 7.1, 12.0})
+      for (const double up : {-12.0, -7.1, -6.9, 0.3, 6.9, 7.1, 12.0}) {
+        const double x = std::min(gate, 7.0), h = 1e-5;
+        QVERIFY(std::abs(value(gate, up) - x / (1 + std::exp(-1.702 * x)) * (std::max(-7.0, std::min(up, 7.0)) + 1)) < 1e-12);
+        const auto slopes = run(true, {number(1), number(gate), number(up)});
+        QVERIFY(std::abs(slopes[0].data[0] - (value(gate + h, up) - value(gate - h, up)) / (2 * h)) < 1e-7);
+        QVERIFY(std::abs(slopes[1].data[0] - (value(gate, up + h) - value(gate, up - h)) / (2 * h)) < 1e-7);
+      }
   }
 
   void equalsFiniteDifferences_data() {

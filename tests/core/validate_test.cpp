@@ -107,6 +107,8 @@ void ValidateTest::good_data() {
   row("virtual stages", [](Design& d) { d.parallel.virtual_stages = 4; });
   row("Mamba", [](Design& d) { apply_preset(d, "mamba-2.8b"); d.parallel.tp = 8; });
   row("hybrid", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 8; });
+  row("mixers under context parallelism", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 8; d.parallel.cp = 4; });
+  row("instances of the distributed optimizer", [](Design& d) { d.parallel.sync = SyncStrategy::DistributedOptimizer; d.parallel.dp = 8; d.parallel.dp_shard = 2; d.workload.batch = 64; });
   row("uneven virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 15, 1}; });
   row("scattered messages", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.scatter_gather_pipeline = true; });
   row("hybrid sharding with virtual stages", [](Design& d) {
@@ -248,9 +250,9 @@ void ValidateTest::rules_data() {
   row("ZeRO-1 with virtual stages", [](Design& d) { d.parallel.sync = SyncStrategy::Zero1; d.parallel.virtual_stages = 2; }, error,
       "sync", "no virtual stages", "1 virtual stage", 2);
   row("sharding group without FSDP", [](Design& d) { d.parallel.dp_shard = 2; }, error,
-      "dp_shard", "only FSDP shards inside a group of replicas", "0, or the gradient sync fsdp1 or fsdp2", 3);
+      "dp_shard", "only FSDP and Megatron's distributed optimizer shard inside a group of replicas", "0, or the gradient sync distributed-optimizer", 4);
   row("sharding group that does not fit, without FSDP", [](Design& d) { d.parallel.dp_shard = 3; }, error,
-      "dp_shard", "only FSDP shards inside a group of replicas", "0, or the gradient sync fsdp1 or fsdp2", 1);
+      "dp_shard", "only FSDP and Megatron's distributed optimizer shard inside a group of replicas", "0, or the gradient sync distributed-optimizer", 1);
   row("uneven sharding groups", [](Design& d) {
         d.parallel.sync = SyncStrategy::Fsdp2;
         d.parallel.pp = 1;
@@ -344,7 +346,18 @@ void ValidateTest::rules_data() {
         d.workload.seq = 8191;
       }, error, "distribute_saved_activations", "checkpoints of 8,191 tokens do not split into 2 parts", "a multiple of 2", 2);
   row("scan over cp", [](Design& d) { apply_preset(d, "mamba-130m"); d.parallel.cp = 2; }, error,
-      "cp", "scan the sequence from its start to its end", "1", 1);
+      "cp", "scan the sequence from its start to its end", "1, or an architecture with Mamba-2 mixers", 1);
+  row("groups over cp", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.cp = 8; }, error,
+      "cp", "a tensor-parallel rank has 4 mixer groups, which cp = 8 ranks cannot share out evenly", "1, 2 or 4", 2);
+  row("heads of a group over cp", [](Design& d) { apply_preset(d, "mamba2-130m"); d.parallel.tp = 1; d.parallel.sequence_parallel = false; d.parallel.cp = 5; d.workload.seq = 8000; }, error,
+      "cp", "a tensor-parallel rank has 24 heads of one mixer group, which cp = 5 ranks cannot share out evenly", "1, 2, 3 or 4", 2);
+  row("instances among replicas of experts", [](Design& d) {
+        apply_preset(d, "mixtral-8x7b");
+        d.parallel.sync = SyncStrategy::DistributedOptimizer;
+        d.parallel.dp = 4;
+        d.parallel.ep = 2;
+        d.parallel.dp_shard = 2;
+      }, error, "dp_shard", "instances of the distributed optimizer that split the replicas of experts", "0, or ep = 1", 3);
   row("channels over tp", [](Design& d) { apply_preset(d, "mamba-130m"); d.model.hidden = 770; d.parallel.tp = 8; }, error,
       "tp", "e D = 1,540 channels do not split over tp = 8", "a divisor of 1,540", 1);
   row("groups over tp", [](Design& d) { apply_preset(d, "mamba2-130m"); }, error,

@@ -74,8 +74,8 @@ QString group_reason(const std::string& group) {
   }
   if (group == "cp") {
     return tr(
-        "Context parallelism gives each rank a part of the sequence. Attention sees all of it, so keys and values (or heads "
-        "for positions) are exchanged, and their gradients come back.");
+        "Context parallelism gives each rank a part of the sequence. Attention and the scans of mixers see all of it, so keys and "
+        "values, or heads for positions, are exchanged, and their gradients come back.");
   }
   if (group == "cp_ring") {
     return tr("Groups that exchange heads form a ring: blocks of keys and values go from one to the next, and their gradients go home.");
@@ -89,7 +89,7 @@ QString group_reason(const std::string& group) {
         "parameters, so their gradients are reduced over all of them at once.");
   }
   if (group == "dp_shard" || group == "dp_shard_cp") {
-    return tr("Hybrid sharding: inside such a group every rank keeps a part of parameters, gradients and optimizer states.");
+    return tr("Hybrid sharding: inside such a group every rank keeps a part of the optimizer states, and with FSDP of parameters and gradients too.");
   }
   if (group == "dp_replicate") {
     return tr("Hybrid sharding: every group of dp_shard replicas has a copy of the states; the shards of gradients are summed over the copies.");

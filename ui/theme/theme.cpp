@@ -143,7 +143,7 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::SwiGlu:
     case OpKind::GeGlu:
     case OpKind::CausalConv:
-    case OpKind::GatedNorm:
+    case OpKind::GroupRmsNorm:
     case OpKind::SigmoidGate:
     case OpKind::SoftmaxTopK:
     case OpKind::SigmoidTopK:
