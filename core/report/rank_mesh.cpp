@@ -8,8 +8,11 @@ DeviceMesh mesh_of(const Report& report) {
 
 MeshAxes expert_axes(const Report& report) {
   const Structure& s = report.graph().structure;
-  if (s.folded) return {MeshAxis::Etp, MeshAxis::Ep, MeshAxis::EdpFolded};
-  return s.ep ? MeshAxes{MeshAxis::Ep, MeshAxis::Edp} : MeshAxes{};
+  MeshAxes axes;
+  if (s.etp) axes.push_back(MeshAxis::Etp);
+  if (s.ep) axes.push_back(MeshAxis::Ep);
+  if (s.edp && (s.ep || s.folded)) axes.push_back(s.folded ? MeshAxis::EdpFolded : MeshAxis::Edp);
+  return axes;
 }
 
 }  // namespace shardscape

@@ -7,8 +7,7 @@
 namespace shardscape {
 
 DeviceMesh mesh_of(const Report& report);
-// Axes of the experts' own mesh, fastest first: {Ep, Edp}, after Etp where experts' tensor parallelism has a degree of its own.
-// None where the design has no experts, or keeps them all on every rank as it keeps its other parameters.
+// Axes of more than one rank of the experts' own mesh, fastest first: of {Etp, Ep, Edp}. None where experts lie as all else does.
 MeshAxes expert_axes(const Report& report);
 
 }  // namespace shardscape

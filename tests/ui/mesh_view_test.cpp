@@ -135,8 +135,9 @@ class MeshViewTest : public QObject {
     QTest::addColumn<QString>("coordinates");  // of rank 13
     QTest::newRow("together") << 1 << 0 << "rank,node,tp,cp,dp,pp" << "tp 1, dp 2, pp 1";
     QTest::newRow("spread") << 2 << 0 << "rank,node,tp,cp,dp,pp,ep,edp" << "tp 1, dp 2, pp 1 | ep 0, edp 1";
-    QTest::newRow("folded") << 4 << 1 << "rank,node,tp,cp,dp,pp,etp,ep,edp" << "tp 1, dp 2, pp 1 | etp 0, ep 1, edp 1";
-    QTest::newRow("folded, together") << 1 << 1 << "rank,node,tp,cp,dp,pp,etp,ep,edp" << "tp 1, dp 2, pp 1 | etp 0, ep 0, edp 5";
+    QTest::newRow("folded") << 4 << 1 << "rank,node,tp,cp,dp,pp,ep,edp" << "tp 1, dp 2, pp 1 | ep 1, edp 1";
+    QTest::newRow("folded, together") << 1 << 1 << "rank,node,tp,cp,dp,pp,edp" << "tp 1, dp 2, pp 1 | edp 5";
+    QTest::newRow("folded, wider") << 2 << 4 << "rank,node,tp,cp,dp,pp,etp,ep" << "tp 1, dp 2, pp 1 | etp 1, ep 1";
   }
   void expertsHaveCoordinates() {
     QFETCH(int, ep);
