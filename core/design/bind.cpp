@@ -76,7 +76,7 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const bool split = p.tp > 1 && p.sequence_parallel && p.dispatcher != Dispatcher::AllToAllSeq;
   const Expr even = Expr(symbol("b")) * Expr(symbol("S")) * Expr(symbol("K"));
-  const Expr experts = Expr(symbol("cp")) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
+  const Expr experts = (p.cp > 1 ? Expr(symbol("cp")) : Expr(1)) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
   const int64_t factor = design.workload.capacity_factor;
   out.push_back({symbol("Cx"), DerivedRule::CeilDiv, even * Expr(design.workload.pad_to_capacity && factor > 0 ? factor : design.workload.load_imbalance), experts});
   if (factor > 0 && !design.workload.pad_to_capacity) {

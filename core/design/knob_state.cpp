@@ -41,9 +41,17 @@ std::string lacks(const Design& d, bool has, const char* parts) {
   return has ? "" : "the " + d.model.architecture + " architecture has no " + parts;
 }
 
+std::string head_size(const Design& d) {
+  if (std::string none = missing_size(d, "head_dim"); !none.empty()) return none;
+  return when(uses_axis(d, Axis::KvRank), "latent attention has head sizes of its own: plain, rotated and of values");
+}
 template <Axis axis>
 std::string latent(const Design& d) { return lacks(d, uses_axis(d, axis), "latent attention"); }
 std::string experts(const Design& d) { return lacks(d, uses_axis(d, Axis::Experts), "experts"); }
+std::string no_ep(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  return when(d.parallel.ep == 1, "tokens stay where they are without expert parallelism (ep = 1)");
+}
 std::string shared_experts(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
   return lacks(d, uses_axis(d, Axis::SharedFfn), "shared experts");
@@ -141,6 +149,7 @@ struct Rule {
   const char *other = "", *value = "";  // a setting that is a fix as well
 };
 constexpr Rule kRules[] = {
+    {"head_dim", head_size},
     {"positions", positions, true},
     {"window", window, true},
     {"q_rank", latent<Axis::QRank>, true},
@@ -157,7 +166,7 @@ constexpr Rule kRules[] = {
     {"ep", experts},
     {"etp", experts},
     {"dispatcher", experts},
-    {"dispatch_dtype", experts, true},
+    {"dispatch_dtype", no_ep, true, "ep of at least 2"},
     {"capacity_factor", experts},
     {"pad_to_capacity", experts},
     {"load_imbalance", experts},
@@ -224,7 +233,7 @@ int64_t least_value(const Design& design, const Knob& knob) {
 void check_idle(Checks& checks) {
   struct Noted {
     const Knob* knob;
-    const Rule* rule;  // nullptr: a size
+    const Rule* rule;  // nullptr: a size, noted where the architecture lacks what it is of
     std::string rest;  // worth no note
   };
   static const std::vector<Noted> noted = [] {
@@ -232,19 +241,20 @@ void check_idle(Checks& checks) {
     for (const Knob& knob : knobs()) {
       const Rule* rule = rule_of(knob.id);
       const bool size = std::any_of(kSizes.begin(), kSizes.end(), [&](const PartialSize& s) { return knob.id == s.knob; });
-      if (size || (rule && rule->noted)) out.push_back({&knob, rule, knob_text(Design{}, knob)});
+      if (size || (rule && rule->noted)) out.push_back({&knob, rule && rule->noted ? rule : nullptr, knob_text(Design{}, knob)});
     }
     return out;
   }();
-  if (!checks.sound({"tp", "pp", "dp", "cp"})) return;
+  const Design& design = checks.design;
+  if (!checks.sound({"tp", "pp", "dp", "cp"}) || !ModelLibrary::instance().architecture(design.model.architecture)) return;
   for (const auto& [knob, rule, rest] : noted) {
-    const std::optional<std::string> why = without_effect(checks.design, *knob);
-    if (!why || knob_text(checks.design, *knob) == rest || !checks.sound({knob->id})) continue;
+    const std::string why = rule ? rule->why(design) : missing_size(design, knob->id);
+    if (why.empty() || knob_text(design, *knob) == rest || !checks.sound({knob->id})) continue;
     std::vector<Fix> fixes;
     if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));
     fixes.push_back(set_to(knob->id, rest));
     const std::string accepted = knob->type != KnobType::Boolean ? rest : rest == "true" ? "on" : "off";
-    checks.note(knob->id, *why + "; the value has no effect", accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
+    checks.note(knob->id, why + "; the value has no effect", accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
                 std::move(fixes));
   }
 }

@@ -1,11 +1,11 @@
 #include "graph/build.h"
 
 #include <map>
-#include <mutex>
 
 #include "design/checks.h"
 #include "design/validate.h"
 #include "graph/segment_builder.h"
+#include "graph/structure_cache.h"
 
 namespace shardscape {
 
@@ -136,19 +136,10 @@ std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure&
 }
 
 std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure) {
-  constexpr size_t kKept = 64;
-  static std::mutex mutex;
-  static std::map<Structure, std::shared_ptr<const Graph>> graphs;
-  {
-    const std::scoped_lock lock(mutex);
-    if (const auto it = graphs.find(structure); it != graphs.end()) return it->second;
-  }
+  static StructureCache<Graph> graphs;
+  if (auto graph = graphs.find(structure)) return graph;
   auto built = build_graph(structure, ModelLibrary::instance());
-  if (auto* graph = std::get_if<std::shared_ptr<const Graph>>(&built)) {
-    const std::scoped_lock lock(mutex);
-    if (graphs.size() >= kKept) graphs.clear();
-    graphs.emplace(structure, *graph);
-  }
+  if (auto* graph = std::get_if<std::shared_ptr<const Graph>>(&built)) graphs.keep(structure, *graph);
   return built;
 }
 

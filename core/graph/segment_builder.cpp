@@ -62,9 +62,20 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
 
 Expr SegmentBuilder::axis_extent(Axis axis) const {
   static const Expr replicas{Symbol::intern("dp")}, capacity{Symbol::intern("Cx")};
+  static const Expr cp{Symbol::intern("cp")}, tp{Symbol::intern("tp")}, etp{Symbol::intern("etp")};
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);
-  const bool counts_replicas = axis == Axis::Batch || axis == Axis::Tokens || axis == Axis::Slots;
-  return counts_replicas && !structure_.dp ? axis_size(axis) / replicas : axis_size(axis);
+  const bool routed = axis == Axis::Tokens || axis == Axis::Slots;
+  const bool folded = contains(token_axes_, MeshAxis::EdpFolded);
+  Expr size = axis_size(axis);
+  if (routed && (folded || contains(token_axes_, MeshAxis::Edp))) {
+    // Degrees of one are factors of edp's degree: as factors of all tokens they are not seen in a rank's share.
+    if (!structure_.cp) size = size * cp;
+    if (folded && !structure_.tp) size = size * tp;
+    if (folded && !structure_.etp) size = size / etp;
+  } else if ((routed || axis == Axis::Batch) && !structure_.dp) {
+    size = size / replicas;
+  }
+  return size;
 }
 
 Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const {

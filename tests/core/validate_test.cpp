@@ -174,6 +174,8 @@ void ValidateTest::rules_data() {
       "needs tokens that are split over tp", "sequence parallelism, or 0", 2);
   row("tokens by hidden and folded experts", [=](Design& d) { mixtral(d); d.parallel.etp = 1; d.parallel.sequence_parallel = true; d.parallel.dispatcher = Dispatcher::AllToAllSeq; },
       error, "dispatcher", "splits tokens over tp by hidden", "etp 0, or another dispatcher", 2);
+  row("FP8 dispatch without expert parallelism", [=](Design& d) { mixtral(d); d.parallel.ep = 1; d.workload.dispatch_dtype = DispatchPrecision::FP8; }, note,
+      "dispatch_dtype", "tokens stay where they are without expert parallelism (ep = 1); the value has no effect", ", or ep of at least 2", 1);
   row("padding without a capacity", [=](Design& d) { mixtral(d); d.workload.pad_to_capacity = true; }, error, "pad_to_capacity",
       "there is no capacity to pad to", "a capacity factor above 0, or off", 2);
   row("expert FFN over tp", [=](Design& d) { mixtral(d); d.model.expert_ffn = 14337; d.parallel.sequence_parallel = true; }, error, "tp",

@@ -137,7 +137,7 @@ void ChartTable::restyle() {
   const Colors& colors = Theme::instance().colors();
   setStyleSheet(
       QStringLiteral("QTableView { background: %1; border: 1px solid %1; } QTableView:focus { border-color: %2; }"
-                     "QHeaderView { background: %1; }")
+                     "QHeaderView { background: %1; } QAbstractScrollArea::corner { background: %1; border: none; }")
           .arg(colors.ground.name(), colors.accent.name()));
   setFont(Theme::instance().uiFont(12));
   horizontalHeader()->setFont(Theme::instance().uiFont(11));
