@@ -5,6 +5,8 @@
 #include <iterator>
 
 #include "design/checks.h"
+#include "design/cluster.h"
+#include "design/limits.h"
 #include "model/library.h"
 
 namespace shardscape {
@@ -124,6 +126,20 @@ std::string zero_3(const Design& d) {
   return when(d.parallel.sync != SyncStrategy::Zero3, "only zero-3 gathers parameters where they are used");
 }
 
+std::string no_links(const Design& d) { return when(world_at_most(d, 2) == 1, "there is a single rank"); }
+std::string no_scaleup(const Design& d) {
+  if (std::string none = no_links(d); !none.empty()) return none;
+  return when(scaleup_domain(d) == 1, "each rank is a scale-up domain by itself");
+}
+std::string no_network(const Design& d) {
+  if (std::string none = no_links(d); !none.empty()) return none;
+  return when(world_at_most(d, kMaxWorld) <= scaleup_domain(d), "all ranks are in one scale-up domain");
+}
+std::string no_pods(const Design& d) {
+  if (std::string none = no_network(d); !none.empty()) return none;
+  return when(!(network_of(d).oversubscription > 1), "no level of the network is oversubscribed");
+}
+
 std::string not_selective(const Design& d) { return when(d.workload.recompute != Recompute::Selective, "only selective recompute chooses any"); }
 template <int what>
 std::string not_full(const Design& d) {
@@ -195,6 +211,16 @@ constexpr Rule kRules[] = {
     {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
     {"recompute_method", not_full<0>, true, "recompute full", "recompute", "full"},
     {"recompute_num_layers", not_full<1>, true, "recompute full", "recompute", "full"},
+    {"scaleup_domain", no_links},
+    {"scaleup_bandwidth", no_scaleup},
+    {"scaleup_latency", no_scaleup},
+    {"nic_bandwidth", no_network},
+    {"network_latency", no_network},
+    {"rails", no_network},
+    {"oversubscription", no_network},
+    {"pod_size", no_pods},
+    {"in_network_reduction", no_links},
+    {"collective_algorithm", no_links},
     {"distribute_saved_activations", checkpoints, true, "full recompute with tp of at least 2 and no sequence parallelism"},
 };
 

@@ -41,6 +41,7 @@ void KnobsTest::table_is_complete() {
       "experts", "experts_per_token", "expert_ffn", "shared_experts", "dense_layers", "ep", "etp", "dispatcher", "capacity_factor", "pad_to_capacity", "load_imbalance",
       "dp_shard", "reshard_after_forward", "reduce_every_microbatch", "bucket_cap_mb", "first_bucket_mb", "ddp_bucket_size", "zero_reduce_bucket_size", "zero_allgather_bucket_size",
       "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters", "stage3_max_reuse_distance", "clip_grad_norm", "average_loss",
+      "network", "scaleup_domain", "scaleup_bandwidth", "nic_bandwidth", "scaleup_latency", "network_latency", "rails", "oversubscription", "pod_size", "in_network_reduction", "collective_algorithm",
       "ssm_state", "ssm_conv", "ssm_expand", "ssm_dt_rank", "ssm_head_dim", "ssm_groups", "ssm_chunk"};
   std::set<std::string> ids, symbols;
   KnobGroup group = KnobGroup::Model;
