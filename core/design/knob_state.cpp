@@ -74,6 +74,10 @@ std::string mtp(const Design& d) {
 
 std::string no_tp(const Design& d) { return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)"); }
 std::string no_pp(const Design& d) { return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)"); }
+std::string groups(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(d.parallel.schedule != ScheduleKind::Flexible, "only the flexible schedule groups microbatches at will");
+}
 std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
 std::string ulysses_degree(const Design& d) {
   if (std::string none = no_cp(d); !none.empty()) return none;
@@ -190,6 +194,7 @@ constexpr Rule kRules[] = {
     {"ulysses_degree", ulysses_degree, true, "cp of at least 2 with ulysses-ring or ulysses-zigzag"},
     {"sequence_parallel", no_tp, true, "tp of at least 2"},
     {"virtual_stages", no_pp},
+    {"microbatch_group", groups},
     {"stage_layers", no_pp},
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
     {"sync", alone, true, "dp of at least 2"},

@@ -58,7 +58,13 @@ inline constexpr Named<Dispatcher> kDispatchers[] = {{Dispatcher::AllToAll, "all
                                                      {Dispatcher::AllToAllSeq, "alltoall_seq", "All-to-all, tokens split by hidden"},
                                                      {Dispatcher::AllGather, "allgather", "All-gather"}};
 inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1f1b", "1F1B"},
-                                                     {ScheduleKind::GPipe, "gpipe", "GPipe"}};
+                                                     {ScheduleKind::GPipe, "gpipe", "GPipe"},
+                                                     {ScheduleKind::Flexible, "flexible", "Flexible interleaving (Llama 3)"},
+                                                     {ScheduleKind::ZbH1, "zb-h1", "ZB-H1"},
+                                                     {ScheduleKind::ZbH2, "zb-h2", "ZB-H2"},
+                                                     {ScheduleKind::ZbV, "zb-v", "ZB-V"},
+                                                     {ScheduleKind::DualPipe, "dualpipe", "DualPipe"},
+                                                     {ScheduleKind::DualPipeV, "dualpipe-v", "DualPipeV"}};
 
 inline constexpr Named<InNetworkReduction> kInNetwork[] = {{InNetworkReduction::Auto, "auto", "As the network offers"},
                                                            {InNetworkReduction::None, "none", "None"},
@@ -422,12 +428,21 @@ void add_parallelism(TableWriter& table) {
              "saved inputs of the first projections once more.");
   table.section("Pipeline");
   table.choice(named<parallel, &P::schedule, kSchedules>(), "schedule", "Pipeline schedule", choices_of(kSchedules),
-               "Order of forward and backward on each stage. Both idle equally long; GPipe keeps activations of all m "
-               "microbatches, 1F1B of at most pp - p on stage p (counted from 0). With virtual stages 1F1B is interleaved.");
+               "Order of forward and backward on each stage. GPipe and 1F1B idle equally long; GPipe keeps activations of all m "
+               "microbatches, 1F1B of at most pp - p on stage p (counted from 0). With virtual stages 1F1B is interleaved; the "
+               "flexible schedule takes any number of microbatches in a row. The others split backwards: the gradient of the input "
+               "goes on at once, those of weights fill idle time. ZB-H1 keeps at most pp microbatches on every stage, ZB-H2 2 pp - 1; "
+               "ZB-V lays two chunks per stage in a V and keeps as much as 1F1B's first stage; the optimizer still waits for "
+               "all stages, without the validation after the step. DualPipe runs microbatches from both ends, with two copies "
+               "of the parameters; DualPipeV is its half, a V with one copy.");
   table.number(member<parallel, &P::virtual_stages>(), "virtual_stages", "Virtual stages", "v", "chunks per stage", 1, kMaxLayers,
                "Model chunks on each stage: a microbatch goes v times round the pipeline (interleaved 1F1B). The share that "
                "stages idle falls to (pp - 1) / (v m + pp - 1), at the price of v times the messages and more activations "
                "in flight. Wants layers that split over pp x v, and m in multiples of pp.");
+  table.number(member<parallel, &P::microbatch_group>(), "microbatch_group", "Microbatches in a row", "", "microbatches", 0, kMaxBatch,
+               "Of the flexible schedule: how many microbatches a virtual stage takes before the next one has its turn (0: pp, as "
+               "interleaved 1F1B does). More of them wait less for messages and keep more activations; as many as there are is "
+               "breadth first. Those that do not fill a group are spread over the others.");
   table.flag(member<parallel, &P::scatter_gather_pipeline>(), "scatter_gather_pipeline", "Scatter-gather messages",
              "Each tensor-parallel rank sends only its share b S D / tp to the next stage, and the receivers all-gather it "
              "over their fast links. With sequence parallelism messages are split already.");

@@ -55,7 +55,9 @@ Structure structure_of(const Design& design) {
     s.dispatcher = p.dispatcher;
   }
   s.pp = design.parallel.pp > 1;
-  s.interleaved = design.parallel.virtual_stages > 1;
+  s.interleaved = pipeline_layout(design.parallel).chunks > 1;
+  s.split_backward = splits_backward(schedule_of(design.parallel));
+  s.layout = pipeline_layout(design.parallel).layout;
   s.scatter_gather = s.pp && s.tp && !s.sequence_parallel && design.parallel.scatter_gather_pipeline;
   s.tied = design.model.tied_embeddings;
   s.dropout = design.workload.dropout;

@@ -10,7 +10,7 @@
 #include "design/design.h"
 #include "graph/op_kind.h"
 #include "model/axis.h"
-#include "parallel/parallel_spec.h"
+#include "parallel/pipeline_layout.h"
 #include "parallel/placement.h"
 #include "symbolic/expr.h"
 
@@ -92,6 +92,7 @@ struct Op {
   Expr read_bytes, written_bytes;
   OpScope scope = OpScope::Always;
   RecomputeModules modules;      // forward ops: of which modules of selective recomputation they are part
+  bool for_weights = false;      // of a backward: what the gradient of the segment's input does without
   std::string why;               // redistributions: producer's placement, consumer's placement, rule
 };
 
@@ -135,6 +136,8 @@ struct Segment {
   std::vector<SavedStorage> saved;     // where full recompute is on, by layers that keep their input
   std::vector<SavedStorage> saved_whole;  // full recompute: by layers that it leaves alone
   std::vector<TensorId> cached;  // what inference keeps for the tokens to come
+  std::vector<SavedStorage> waiting;   // what the ops for weights read, where they run some time after the other backward ones
+  std::vector<SavedStorage> waiting_whole;  // full recompute: the same in layers that it leaves alone
   std::vector<SavedStorage> replayed;  // made again before the backward of this segment, alive during it only
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
@@ -145,6 +148,8 @@ struct Segment {
 bool runs(const Op& op, Keeps keeps);
 // What such a layer keeps. Recompute on the whole is Keeps::Input, its absence Keeps::Activations.
 std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps);
+// What it keeps between the gradient of its input and those of its weights.
+const std::vector<SavedStorage>& waiting_in(const Segment& segment, Keeps keeps);
 // Whether it is under the input of a layer: as it came, the share of it that is kept, or the whole gathered again.
 bool holds_input(const Segment& segment, StorageId storage);
 // The tensor of the forward that this one stands for, itself otherwise.
@@ -177,6 +182,8 @@ struct Structure {
   bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
+  bool split_backward = false;   // gradients of weights wait
+  StageLayout layout = StageLayout::Round;
   bool scatter_gather = false;   // messages between stages are split over tp
   bool grouped = false;          // several query heads share a KV head (some kernels then expand the KV heads)
   bool many_microbatch = false;  // b > 1 (some kernels then copy)
@@ -205,6 +212,8 @@ struct Structure {
   bool reshards = true;          // FSDP: units are freed between forward and backward
   bool hybrid = false;           // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard
   bool clip_grad_norm = false, average_loss = false;
+  // Whether chunks of a stage hold different numbers of microbatches, or hold them in two ways.
+  bool chunkwise() const { return interleaved || split_backward; }
   auto operator<=>(const Structure&) const = default;
 };
 

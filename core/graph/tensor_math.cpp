@@ -24,6 +24,11 @@ std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps) {
   return out;
 }
 
+const std::vector<SavedStorage>& waiting_in(const Segment& segment, Keeps keeps) {
+  const bool full = segment.replay_end > segment.backward_begin;
+  return full && keeps == Keeps::Activations ? segment.waiting_whole : segment.waiting;
+}
+
 bool holds_input(const Segment& segment, StorageId storage) {
   return std::any_of(segment.tensors.begin(), segment.tensors.end(), [&](const Tensor& t) {
     const bool checkpoint = t.producer >= 0 && segment.op(t.producer).scope == OpScope::Checkpoint;

@@ -17,7 +17,8 @@ enum class ContextMode : uint8_t { AllGather, Ulysses, Ring, Zigzag, UlyssesRing
 // expert groups, which sum what their experts make of them.
 enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather };
 
-enum class ScheduleKind : uint8_t { GPipe, OneFOneB };
+// Order of forwards and backwards on every stage; schedule/make_schedule.cpp and its neighbours say whose each is.
+enum class ScheduleKind : uint8_t { GPipe, OneFOneB, ZbH1, ZbH2, ZbV, DualPipe, DualPipeV, Flexible };
 
 // What data parallelism does to gradients, parameters and optimizer states (schedule/sync_plan.h plans each).
 enum class SyncStrategy : uint8_t {
@@ -47,10 +48,11 @@ struct ParallelSpec {
   int64_t ulysses_degree = 0;  // ranks that exchange heads inside a ring; 0: as many as the KV heads allow
   ScheduleKind schedule = ScheduleKind::OneFOneB;
   // Layers of every stage, empty: as even as possible, earlier stages take the rest. With virtual stages one number for
-  // each of these in the order of the model: entry k is chunk k / pp of stage k % pp.
+  // each of these in the order of the model (PipelineLayout says where each is).
   std::vector<int64_t> stage_layers;
   RankOrder order;
   int64_t virtual_stages = 1;            // v: model chunks per stage; more than one interleaves 1F1B
+  int64_t microbatch_group = 0;          // flexible: microbatches in a row on a virtual stage; 0: pp
   bool scatter_gather_pipeline = false;  // each tp rank sends its share of a message, the receivers gather it
   SyncStrategy sync = SyncStrategy::DdpFlat;
   bool overlap_grad_reduce = false;      // Megatron's policies: in buckets, while the last backward runs

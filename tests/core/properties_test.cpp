@@ -288,8 +288,7 @@ class Examination {
       equal(Transfers, n[1], n[3], "bytes sent over " + std::get<1>(key));
     }
     if (d_.parallel.pp == 1) return;
-    const Schedule schedule = make_schedule(d_.parallel.schedule, static_cast<int>(d_.parallel.pp), static_cast<int>(report_->microbatches),
-                                            static_cast<int>(d_.parallel.virtual_stages));
+    const Schedule schedule = make_schedule(d_.parallel, static_cast<int>(report_->microbatches));
     for (const std::string& violation : violations(schedule)) fail(Transfers, violation);
     const Expr message = local_elements(stage_boundary(report_->graph()).message);
     for (const StageReport& stage : report_->stages) {

@@ -61,6 +61,7 @@ class Machine {
       : d_(design),
         binding_(bind_symbols(design)),
         mesh_(device_mesh(design)),
+        places_(pipeline_layout(design.parallel)),
         parameters_(parameters) {
     const auto problems = validate(design);
     if (has_errors(problems)) fail(to_string(problems.front()));
@@ -78,8 +79,7 @@ class Machine {
   }
 
   RunResult run(bool backward) {
-    const Schedule schedule = make_schedule(d_.parallel.schedule, static_cast<int>(d_.parallel.pp), microbatches_,
-                                            static_cast<int>(d_.parallel.virtual_stages));
+    const Schedule schedule = make_schedule(d_.parallel, microbatches_);
     std::vector<size_t> next(schedule.actions.size(), 0);
     bool progress = true, done = false;
     while (progress && !done) {
@@ -171,15 +171,27 @@ class Machine {
 
   bool step(int stage, const Action& action, bool backward) {
     const int64_t from = action.microbatch;
-    const int here = action.chunk * static_cast<int>(d_.parallel.pp) + stage;  // virtual stage
+    const StagePlace place{stage, action.chunk};
+    const int here = static_cast<int>(places_.virtual_stage(place));
+    const auto beside = [&](const std::optional<StagePlace>& other) { return other && other->stage == stage; };
     switch (action.kind) {
       case ActionKind::ReceiveForward: return receive(forward_[{here, from}], inbox_[{here, from}]);
       case ActionKind::SendForward: return send(inbox_[{here, ~from}], forward_[{here + 1, from}]);
-      case ActionKind::Forward: forward(here, static_cast<int>(from)); return true;
+      case ActionKind::Forward:
+        if (beside(places_.before(place))) move_message(inbox_[{here - 1, ~from}], inbox_[{here, from}]);
+        forward(stage, here, static_cast<int>(from));
+        return true;
       case ActionKind::ReceiveBackward: return !backward || receive(backward_[{here, from}], inbox_grad_[{here, from}]);
       case ActionKind::SendBackward: return !backward || send(inbox_grad_[{here, ~from}], backward_[{here - 1, from}]);
       case ActionKind::Backward:
-        if (backward) this->backward(here, static_cast<int>(from));
+      case ActionKind::BackwardInput:
+        if (!backward) return true;
+        if (beside(places_.after(place))) move_message(inbox_grad_[{here + 1, ~from}], inbox_grad_[{here, from}]);
+        this->backward(stage, here, static_cast<int>(from));
+        if (action.kind == ActionKind::Backward) weights(stage, here, static_cast<int>(from));
+        return true;
+      case ActionKind::BackwardWeight:
+        if (backward) weights(stage, here, static_cast<int>(from));
         return true;
       default: return true;
     }
@@ -212,10 +224,7 @@ class Machine {
   }
   int64_t lane(int64_t rank) const { return mesh_.with(rank, MeshAxis::Pp, 0); }
 
-  int stage_of(int virtual_stage) const { return virtual_stage % static_cast<int>(d_.parallel.pp); }
-
-  void forward(int here, int m) {
-    const int stage = stage_of(here);
+  void forward(int stage, int here, int m) {
     Message stream = std::move(inbox_[{here, m}]);
     for (const Instance& instance : stages_[static_cast<size_t>(here)]) {
       const Segment& s = segment(instance.segment);
@@ -235,7 +244,7 @@ class Machine {
       execute(s, 0, s.backward_begin, stage, values, instance.keeps);
       if (s.kind == SegmentKind::Head) record(s, s.output, values, result_.token_losses, m);
       for (auto& [rank, v] : values) stream[lane(rank)] = v[static_cast<size_t>(s.output)];
-      keep_saved(s, instance.keeps, values);
+      keep_saved(s, saved_by(s, instance.keeps), values);
       saved_[{instance.name, m}] = std::move(values);
     }
     inbox_[{here, ~m}] = std::move(stream);
@@ -258,16 +267,16 @@ class Machine {
   }
 
   // Only what lies in a saved storage survives until the backward: nothing else may be needed.
-  static void keep_saved(const Segment& s, Keeps keeps, RankValues& values) {
+  static void keep_saved(const Segment& s, const std::vector<SavedStorage>& saved, RankValues& values) {
     std::set<StorageId> kept;
-    for (const SavedStorage& x : saved_by(s, keeps)) kept.insert(x.storage);
+    for (const SavedStorage& x : saved) kept.insert(x.storage);
     for (auto& [rank, v] : values)
       for (size_t t = 0; t < v.size(); ++t)
         if (!kept.count(s.tensors[t].storage)) v[t] = RealTensor();
   }
 
-  void backward(int here, int m) {
-    const int stage = stage_of(here);
+  // What leads to the gradient of the input.
+  void backward(int stage, int here, int m) {
     Message stream = std::move(inbox_grad_[{here, m}]);
     auto& list = stages_[static_cast<size_t>(here)];
     for (auto instance = list.rbegin(); instance != list.rend(); ++instance) {
@@ -292,13 +301,34 @@ class Machine {
           for (size_t t = 0; t < v.size(); ++t)
             if (const TensorId first = first_self(s, static_cast<TensorId>(t)); first != static_cast<TensorId>(t) && s.replay_end > s.backward_begin)
               v[t] = v[static_cast<size_t>(first)];
-      execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance->keeps);
+      execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance->keeps, false);
       for (auto& [rank, v] : values) {
         if (s.input_grad >= 0) stream[lane(rank)] = v[static_cast<size_t>(s.input_grad)];
-        for (const Param& p : s.params) accumulate(rank, parameter_name(s, *instance, p), s.tensor(p.gradient), v[static_cast<size_t>(p.gradient)]);
+        for (const Param& p : s.params)
+          if (const RealTensor& g = v[static_cast<size_t>(p.gradient)]; g.defined()) accumulate(rank, parameter_name(s, *instance, p), s.tensor(p.gradient), g);
       }
+      // In place: what was read before may be written over, but gradients of parameters do not wait.
+      keep_saved(s, waiting_in(s, instance->keeps), values);
+      waiting_[{instance->name, m}] = std::move(values);
     }
     inbox_grad_[{here, ~m}] = std::move(stream);
+  }
+
+  // What was left: from what waits, and nothing else.
+  void weights(int stage, int here, int m) {
+    for (const Instance& instance : stages_[static_cast<size_t>(here)]) {
+      const Segment& s = segment(instance.segment);
+      RankValues values = std::move(waiting_.at({instance.name, m}));
+      waiting_.erase({instance.name, m});
+      for (auto& [rank, v] : values) {
+        for (const Param& p : s.params) v[static_cast<size_t>(p.gradient)] = RealTensor();
+        load_parameters(s, instance, rank, v);
+      }
+      execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance.keeps, true);
+      for (auto& [rank, v] : values)
+        for (const Param& p : s.params)
+          if (const RealTensor& g = v[static_cast<size_t>(p.gradient)]; g.defined()) accumulate(rank, parameter_name(s, instance, p), s.tensor(p.gradient), g);
+    }
   }
 
   // Layers of a group run again, each on what the one before has made, from the checkpoint of the first alone.
@@ -337,10 +367,10 @@ class Machine {
     for (size_t i = 0; i < value.data.size(); ++i) g.value.data[i] += value.data[i];
   }
 
-  void execute(const Segment& s, OpId begin, OpId end, int stage, RankValues& values, Keeps keeps) {
+  void execute(const Segment& s, OpId begin, OpId end, int stage, RankValues& values, Keeps keeps, bool for_weights = false) {
     for (OpId id = begin; id < end; ++id) {
       const Op& op = s.op(id);
-      if (!runs(op, keeps)) continue;
+      if (!runs(op, keeps) || op.for_weights != for_weights) continue;
       if (is_collective(op.kind))
         collective(s, op, stage, values);
       else
@@ -514,6 +544,7 @@ class Machine {
   Design d_;
   Binding binding_;
   DeviceMesh mesh_;
+  PipelineLayout places_;
   const Parameters& parameters_;
   std::shared_ptr<const Graph> graph_;
   std::vector<std::vector<Instance>> stages_;  // per virtual stage
@@ -523,7 +554,7 @@ class Machine {
   std::vector<RealTensor> tokens_;
   std::vector<std::vector<RealTensor>> targets_;  // per depth of prediction
   std::map<std::pair<int, int64_t>, Message> forward_, backward_, inbox_, inbox_grad_;
-  std::map<std::pair<std::string, int>, RankValues> saved_;
+  std::map<std::pair<std::string, int>, RankValues> saved_, waiting_;
   std::map<std::string, std::map<int64_t, LocalGradient>> gradients_;
   RunResult result_;
 };

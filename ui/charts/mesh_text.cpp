@@ -59,7 +59,8 @@ QString group_why(const Report& report, const MeshGrid& grid, const RankGroup& g
 void add_neighbours(const Report& report, const MeshGrid& grid, int64_t rank, Inspection& inspection) {
   const MeshPlace place = grid.place(rank);
   const int64_t stages = grid.stages();
-  const bool wraps = report.design.parallel.virtual_stages > 1;  // chunks go round the stages
+  const PipelineLayout places = pipeline_layout(report.design.parallel);
+  const bool wraps = places.chunks > 1 && places.layout == StageLayout::Round;  // chunks go round the stages
   const auto neighbour = [&](int64_t step) -> QString {
     const int64_t stage = place.stage + step;
     if (!wraps && (stage < 0 || stage >= stages)) return tr("none");

@@ -45,6 +45,7 @@ std::vector<std::string> group_names(const Report& report) {
 
 GroupRole group_role(const std::string& name) {
   if (name == "embedding") return {{}, true};
+  if (name == "mirror") return {{}, false, true};
   GroupRole role;
   // Longer names first: tp_kv is one axis, not tp and something else.
   for (size_t at = 0; at < name.size();) {
