@@ -15,11 +15,13 @@ namespace {
 struct CategoryInfo {
   std::string_view name, label;
 };
-constexpr std::array<CategoryInfo, kMemoryCategoryCount> kCategories{{{"parameters", "Parameters"},
+constexpr std::array<CategoryInfo, kAllMemoryCategories> kCategories{{{"parameters", "Parameters"},
                                                                       {"gradients", "Gradients"},
                                                                       {"optimizer", "Optimizer"},
                                                                       {"activations", "Activations"},
-                                                                      {"logits", "Logits and loss"}}};
+                                                                      {"logits", "Logits and loss"},
+                                                                      {"buffers", "Buffers"},
+                                                                      {"runtime", "Runtime"}}};
 
 const Expr& microbatches() {
   static const Expr m{Symbol::intern("m")};
@@ -40,10 +42,14 @@ std::string class_letters(LayerClass of) {
   return std::string(letter) + (of.offloaded ? "o" : "");
 }
 
+}  // namespace
+
 bool is_loss(OpKind kind) {
   return kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick || kind == OpKind::Nll ||
          kind == OpKind::SoftCap;
 }
+
+namespace {
 
 class ShapeBuilder {
  public:
