@@ -409,6 +409,7 @@ class Assembler {
     std::string over = stat.over;
     if (over == "result") over = spec.out;
     if (over == "parameter") over = spec.in.back();
+    if (over.starts_with("operand ")) over = spec.in.at(static_cast<size_t>(over.back() - '0'));
     if (over == "...") {  // one per row: the letters that the op's parameter does not have
       over = spec.out;
       std::erase_if(over, [&](char letter) { return spec.in.back().find(letter) != std::string::npos; });
