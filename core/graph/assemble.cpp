@@ -377,8 +377,8 @@ class Assembler {
     if (weights == at_nodes_.end()) fail(line, "what is combined was not dispatched by the same choices", "the choices of a dispatch before it");
     const std::string node(1, unused_letter(spec)), &choices = spec.in[1];
     const OpLine in_node = with(line, OpKind::Combine, {spec.in[0], node + choices}, node + spec.out);
-    const TensorId sums = op(in_node, {operands[0], weights->second}, name + ".nodes", label + " in nodes", modules);
-    return op(with(line, OpKind::CombineNodes, {spec.in[0]}, spec.out), {sums}, name, label, modules);
+    const TensorId sums = op(in_node, {operands[0], weights->second}, name, label + " in nodes", modules);
+    return op(with(line, OpKind::CombineNodes, {spec.in[0]}, spec.out), {sums}, name + ".home", label, modules);
   }
 
   // The axis as large as all that is joined.
