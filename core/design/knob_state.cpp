@@ -54,6 +54,10 @@ std::string no_ep(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
   return when(d.parallel.ep == 1, "tokens stay where they are without expert parallelism (ep = 1)");
 }
+std::string expert_groups(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  return when(d.parallel.dispatcher != Dispatcher::Flex, "each token is sent once to every expert of it, whatever group that is in");
+}
 std::string shared_experts(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
   return lacks(d, uses_axis(d, Axis::SharedFfn), "shared experts");
@@ -181,6 +185,8 @@ constexpr Rule kRules[] = {
     {"experts", experts},
     {"experts_per_token", experts},
     {"expert_ffn", experts},
+    {"expert_groups", expert_groups},
+    {"groups_per_token", expert_groups},
     {"shared_experts", shared_experts},
     {"dense_layers", dense_layers},
     {"ep", experts},

@@ -56,7 +56,8 @@ inline constexpr Named<ContextMode> kContextModes[] = {{ContextMode::AllGather, 
                                                        {ContextMode::UlyssesZigzag, "ulysses-zigzag", "Ulysses inside zigzag ring"}};
 inline constexpr Named<Dispatcher> kDispatchers[] = {{Dispatcher::AllToAll, "alltoall", "All-to-all"},
                                                      {Dispatcher::AllToAllSeq, "alltoall_seq", "All-to-all, tokens split by hidden"},
-                                                     {Dispatcher::AllGather, "allgather", "All-gather"}};
+                                                     {Dispatcher::AllGather, "allgather", "All-gather"},
+                                                     {Dispatcher::Flex, "flex", "Once per node (DeepEP)"}};
 inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1f1b", "1F1B"},
                                                      {ScheduleKind::GPipe, "gpipe", "GPipe"},
                                                      {ScheduleKind::Flexible, "flexible", "Flexible interleaving (Llama 3)"},
@@ -262,6 +263,13 @@ void add_model(TableWriter& table) {
   table.number(member<model, &M::experts_per_token>(), "experts_per_token", "Experts per token", "K", "", 0, kMaxExperts,
                "Experts that the router picks for every token (top-k). FLOPs and the volume of dispatch and combine grow "
                "with it.");
+  table.number(member<model, &M::expert_groups>(), "expert_groups", "Expert groups", "", "groups", 1, kMaxExperts,
+               "Group-limited routing (n_group; Megatron --moe-router-num-groups): experts in so many equal groups, of which a token "
+               "picks a few and its experts from these. As many groups as nodes limit the nodes that a token is sent to, which "
+               "matters where it is sent once per node (dispatcher flex). 1 is no limit.");
+  table.number(member<model, &M::groups_per_token>(), "groups_per_token", "Groups per token", "", "groups", 1, kMaxExperts,
+               "Groups that a token may pick experts from (topk_group; Megatron --moe-router-group-topk): 4 of 8 in DeepSeek-V3, 3 of "
+               "8 in DeepSeek-V2. As many as there are is no limit.");
   table.number(member<model, &M::expert_ffn>(), "expert_ffn", "Expert FFN size", "Fx", "", 0, kMaxFfn,
                "Inner width of one expert's gated MLP. Expert tensor parallelism splits it.");
   table.number(member<model, &M::shared_experts>(), "shared_experts", "Shared experts", "", "", 0, kMaxSharedExperts,
@@ -410,7 +418,10 @@ void add_parallelism(TableWriter& table) {
   table.choice(named<parallel, &P::dispatcher, kDispatchers>(), "dispatcher", "Token dispatch", choices_of(kDispatchers),
                "How tokens reach their experts. alltoall sends each token to the ranks of its experts; alltoall_seq (Megatron-core up "
                "to 0.8) first trades the sequence split over tp for a split by hidden; allgather gathers all tokens of the expert "
-               "group on every rank and reduce-scatters the sums, which pays for few ranks and many experts per token.");
+               "group on every rank and reduce-scatters the sums, which pays for few ranks and many experts per token. flex (Megatron-core "
+               "with DeepEP) sends a token once to each node that has experts of it, and inside the node to their ranks. The ep ranks "
+               "that share a node follow from GPUs per node and rank order. With as many groups of experts as nodes a token reaches "
+               "all of its groups, without a limit the mean over balanced routing.");
   table.section("Gradient sync");
   table.choice(named<parallel, &P::sync, kSyncStrategies>(), "sync", "Gradient sync", choices_of(kSyncStrategies),
                "What replicas do with gradients, states and parameters. ddp-flat (Megatron) and ddp-buckets (PyTorch) keep all "

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "design/checks.h"
+#include "design/expert_nodes.h"
 #include "design/validate.h"
 #include "graph/segment_builder.h"
 #include "graph/structure_cache.h"
@@ -53,6 +54,10 @@ Structure structure_of(const Design& design) {
     s.derived_slots = slots_are_derived(design);
     s.fp8_dispatch = s.ep && design.workload.dispatch_dtype == DispatchPrecision::FP8;
     s.dispatcher = p.dispatcher;
+    // On one node all-to-all is all that there is to it.
+    s.ep_nodes = sends_by_node(design);
+    s.ep_local = s.ep_nodes && ep_ranks_per_node(design) > 1;
+    if (p.dispatcher == Dispatcher::Flex && !s.ep_nodes) s.dispatcher = Dispatcher::AllToAll;
   }
   s.pp = design.parallel.pp > 1;
   s.interleaved = pipeline_layout(design.parallel).chunks > 1;

@@ -314,7 +314,7 @@ class Differentiator {
       op.inputs.push_back(forward.inputs[static_cast<size_t>(operand)]);
       shape.in.push_back(spec.in[static_cast<size_t>(operand)]);
     }
-    for (size_t i = forward.kind == OpKind::Dispatch ? 1 : 0; i < forward.inputs.size(); ++i) {
+    for (size_t i = forward.kind == OpKind::Dispatch || forward.kind == OpKind::DispatchNodes ? 1 : 0; i < forward.inputs.size(); ++i) {
       if (!differentiable(forward.inputs[i])) continue;
       Placement p = s_.tensor(forward.inputs[i]).placement;
       MeshAxes partial = s_.tensor(g).placement.partial;

@@ -134,7 +134,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
       if (!rule) return;
       const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
       // A table lookup touches the rows of its tokens, not the table.
-      const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd || op.kind == OpKind::Dispatch
+      const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd || op.kind == OpKind::Dispatch || op.kind == OpKind::DispatchNodes
                              ? local_elements(s.tensor(forward.outputs[0]))
                              : is_routing(op.kind) ? local_elements(s.tensor(forward.inputs[0])) : index_space(s, forward);
       op.flops = Expr((backward ? rule->backward_flops : rule->flops) + (op.clamp ? kClampFlops : 0)) * space;

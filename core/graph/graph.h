@@ -205,6 +205,7 @@ struct Structure {
   bool fp8_dispatch = false;     // tokens go to their experts in FP8, gradients into the backward of experts too
   bool derived_slots = false;    // slots of an expert follow from a capacity or an imbalance, not from an even split
   Dispatcher dispatcher = Dispatcher::AllToAll;
+  bool ep_nodes = false, ep_local = false;  // tokens go once to each of several nodes; several ranks of ep share a node
   SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
   bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
@@ -221,6 +222,9 @@ struct Structure {
 MeshAxes cp_axes(const Structure& structure);
 MeshAxes ring_axes(const Structure& structure);
 MeshAxes ulysses_axes(const Structure& structure);
+// The mesh axes that split experts: none, {ep}, or its parts over and inside nodes where tokens are sent once per node.
+MeshAxes ep_axes(const Structure& structure);
+MeshAxes node_axes(const Structure& structure);  // the first of these parts, where there are parts
 
 struct Graph {
   Structure structure;

@@ -110,6 +110,8 @@ const OpTraits& op_traits(OpKind kind) {
     for (OpKind kind : {OpKind::SoftmaxTopK, OpKind::SigmoidTopK}) set(kind, {1, false, false, false, 1, {Axis::Choices}});
     set(OpKind::Dispatch, {2, false, false, false, 0, {Axis::Experts, Axis::Slots}});
     set(OpKind::Combine, {2, false});
+    set(OpKind::DispatchNodes, {2, false, false, false, 0, {Axis::Nodes, Axis::NodeSlots}});
+    set(OpKind::CombineNodes, {1, false, false, false, 0, {Axis::Tokens}});
     return t;
   }();
   return traits[static_cast<size_t>(kind)];

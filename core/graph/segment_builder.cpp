@@ -42,7 +42,7 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   stream_rules_.set(Axis::Seq, stream);
 
   const auto append = [](MeshAxes& to, const MeshAxes& more) { to.insert(to.end(), more.begin(), more.end()); };
-  const MeshAxes ep = structure.ep ? MeshAxes{MeshAxis::Ep} : MeshAxes{};
+  const MeshAxes ep = ep_axes(structure);
   const MeshAxes etp = !structure.folded ? tp : structure.etp ? MeshAxes{MeshAxis::Etp} : MeshAxes{};
   parameter_rules_.set(Axis::Experts, ep);
   parameter_rules_.set(Axis::ExpertFfn, etp);
@@ -57,13 +57,19 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   if (by_hidden) routed_hidden_ = tp;
   append(token_axes_, expert_rows_);
   if (!by_hidden && (structure.sequence_parallel || structure.folded)) append(token_axes_, etp);
-  append(token_axes_, ep);
+  // Innermost is what is exchanged first; a rank's own tokens are the same in any order.
+  node_rows_ = token_axes_;
+  if (structure.ep_local) node_rows_.push_back(MeshAxis::EpLocal);
+  if (structure.ep_nodes) token_axes_ = node_rows_;
+  append(token_axes_, structure.ep_nodes ? node_axes(structure) : ep);
 }
 
 Expr SegmentBuilder::axis_extent(Axis axis) const {
   static const Expr replicas{Symbol::intern("dp")}, capacity{Symbol::intern("Cx")};
   static const Expr cp{Symbol::intern("cp")}, tp{Symbol::intern("tp")}, etp{Symbol::intern("etp")};
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);
+  if (axis == Axis::Nodes) return group_size(node_axes(structure_));
+  if (axis == Axis::NodeSlots) return axis_size(axis) * group_size(token_axes_);
   const bool routed = axis == Axis::Tokens || axis == Axis::Slots;
   const bool folded = contains(token_axes_, MeshAxis::EdpFolded);
   Expr size = axis_size(axis);

@@ -65,6 +65,9 @@ class SegmentBuilder {
   TensorId quantize(TensorId from, Phase phase, int block, DType type);
   // Where the tokens of experts are computed: on the ranks of their experts, gathered over the tensor parallelism of these.
   Placement at_experts() const;
+  // Slots per node where they are sent from (each rank's own tokens) and where they arrive.
+  Placement before_nodes() const;
+  Placement at_nodes() const;
 
   void begin_backward() { moved_.clear(); }
 
@@ -83,6 +86,7 @@ class SegmentBuilder {
   ShardRules parameter_rules_, inner_rules_, stream_rules_, scan_rules_;
   // Mesh axes of a routed token: rows of the expert mesh; all of a rank's own tokens; its hidden dimension.
   MeshAxes expert_rows_, token_axes_, routed_hidden_;
+  MeshAxes node_rows_;  // those of a rank's own tokens that stay when each goes to its nodes
   std::vector<std::pair<std::pair<TensorId, Placement>, TensorId>> moved_;
   std::set<std::string> tensor_names_, op_names_;
 };

@@ -92,4 +92,14 @@ MeshAxes ulysses_axes(const Structure& s) {
   return {s.ring ? MeshAxis::CpUlysses : MeshAxis::Cp};
 }
 
+MeshAxes ep_axes(const Structure& s) {
+  if (!s.ep) return {};
+  return s.ep_nodes && s.ep_local ? MeshAxes{MeshAxis::EpNode, MeshAxis::EpLocal} : MeshAxes{MeshAxis::Ep};
+}
+
+MeshAxes node_axes(const Structure& s) {
+  if (!s.ep_nodes) return {};
+  return {ep_axes(s).front()};
+}
+
 }  // namespace shardscape

@@ -14,8 +14,10 @@ enum class ContextMode : uint8_t { AllGather, Ulysses, Ring, Zigzag, UlyssesRing
 
 // How tokens get to their experts and back: exchanged by all-to-all, each rank its own tokens (Megatron "alltoall"), or
 // split over tp by hidden instead (Megatron-core up to 0.8, "alltoall_seq" later); or gathered whole by every rank of the
-// expert groups, which sum what their experts make of them.
-enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather };
+// expert groups, which sum what their experts make of them. Flex (Megatron-core "flex" with DeepEP; DeepSeek-V3, arXiv
+// 2412.19437, section 3.2.2): a token is sent once to each node that has experts of it, to the rank at the sender's place
+// there, then inside the node to the ranks of its experts; results are summed in the node before they go back.
+enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather, Flex };
 
 // Order of forwards and backwards on every stage; schedule/make_schedule.cpp and its neighbours say whose each is.
 enum class ScheduleKind : uint8_t { GPipe, OneFOneB, ZbH1, ZbH2, ZbV, DualPipe, DualPipeV, Flexible };

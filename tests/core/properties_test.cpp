@@ -198,7 +198,7 @@ class Examination {
         // In front of or behind a redistribution, so that one rank alone has no such op: so much for each element. Sums of
         // gradients are in parts where not all consumers want the tensor placed alike.
         const bool sum_of_gradients = op.kind == OpKind::Add && op.phase == Phase::Backward;
-        const bool each = op.kind == OpKind::Quantize || sum_of_gradients;
+        const bool each = op.kind == OpKind::Quantize || op.kind == OpKind::CombineNodes || sum_of_gradients;
         if (other == ops.end() && !each) {
           fail(OpFlops, name + " is no op of the model on one rank");
           continue;

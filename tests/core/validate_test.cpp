@@ -178,6 +178,18 @@ void ValidateTest::rules_data() {
       "dispatch_dtype", "tokens stay where they are without expert parallelism (ep = 1); the value has no effect", ", or ep of at least 2", 1);
   row("padding without a capacity", [=](Design& d) { mixtral(d); d.workload.pad_to_capacity = true; }, error, "pad_to_capacity",
       "there is no capacity to pad to", "a capacity factor above 0, or off", 2);
+  const auto by_node = [=](Design& d) { mixtral(d); d.parallel.tp = 1; d.parallel.ep = 4; d.parallel.dispatcher = Dispatcher::Flex; d.cluster.gpus_per_node = 2; };
+  row("groups of experts", [=](Design& d) { mixtral(d); d.model.expert_groups = 3; }, error, "expert_groups", "8 experts do not split into 3 equal groups", "a divisor of 8", 1);
+  row("more groups than there are", [=](Design& d) { mixtral(d); d.model.expert_groups = 2; d.model.groups_per_token = 3; }, error, "groups_per_token",
+      "a token cannot pick 3 of 2 groups", "1 to 2", 1);
+  row("groups with too few experts", [=](Design& d) { mixtral(d); d.model.expert_groups = 8; }, error, "groups_per_token", "1 groups have 1 experts, fewer than the 2", "more groups per token", 2);
+  row("more groups than experts of a token", [=](Design& d) { mixtral(d); d.model.expert_groups = 4; d.model.groups_per_token = 3; }, error, "groups_per_token",
+      "cannot have some of 3 groups", "1 to 2", 2);
+  row("ep uneven over nodes", [=](Design& d) { by_node(d); d.cluster.gpus_per_node = 3; }, error, "dispatcher", "lie unevenly over nodes of 3", "the dispatcher alltoall", 1);
+  row("groups uneven over nodes", [=](Design& d) { by_node(d); d.model.experts = 12; d.model.expert_groups = 3; d.model.groups_per_token = 2; }, error, "dispatcher",
+      "3 groups of experts lie unevenly over 2 nodes", "as many groups as nodes", 1);
+  row("padding by node", [=](Design& d) { by_node(d); d.workload.pad_to_capacity = true; d.workload.capacity_factor = 1000; }, error, "pad_to_capacity",
+      "cannot be sent once per node", "off, or another dispatcher", 2);
   row("expert FFN over tp", [=](Design& d) { mixtral(d); d.model.expert_ffn = 14337; d.parallel.sequence_parallel = true; }, error, "tp",
       "an expert FFN size of 14,337 does not split over 2", "a divisor of 14,337", 1);
   row("all layers dense", [](Design& d) { apply_preset(d, "deepseek-moe-16b"); d.model.dense_layers = 28; d.workload.seq = 4096; }, note, "dense_layers",

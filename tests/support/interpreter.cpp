@@ -15,6 +15,7 @@
 #include "graph/op_spec.h"
 #include "schedule/schedule.h"
 #include "support/kernels.h"
+#include "support/routing_kernels.h"
 
 namespace shardscape::test {
 namespace {
@@ -391,7 +392,9 @@ class Machine {
       return;
     }
     KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / std::max<int64_t>(1, d_.model.kv_heads), d_.model.window, d_.model.experts, d_.model.experts_per_token, {}};
-    if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = tokens_of(s, op, rank);
+    call.expert_groups = d_.model.expert_groups;
+    call.groups_per_token = d_.model.groups_per_token;
+    if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = arrives(s, op) ? arrived(s, op, rank, call) : tokens_of(s, op, rank);
     std::deque<RealTensor> parts;
     for (TensorId id : op.inputs) {
       call.inputs.push_back(&value(id));
@@ -445,7 +448,8 @@ class Machine {
     const auto flatten = std::find_if(s.ops.begin(), s.ops.end(), [](const Op& o) { return o.kind == OpKind::Flatten; });
     const Tensor& sequence = s.tensor(flatten->inputs[0]);
     const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
-    const MeshAxes rows = s.tensor(forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]).placement.shards[0];
+    const bool from_nodes = forward.kind == OpKind::CombineNodes;
+    const MeshAxes rows = s.tensor(from_nodes ? forward.outputs[0] : forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]).placement.shards[0];
     MeshAxes gathered;
     for (MeshAxis axis : s.tensor(flatten->outputs[0]).placement.shards[0])
       if (std::find(rows.begin(), rows.end(), axis) == rows.end()) gathered.push_back(axis);
@@ -454,6 +458,34 @@ class Machine {
       const Rows rows = part(sequence, member);
       for (int64_t b : rows[0])
         for (int64_t i : rows[1]) out.push_back(b * d_.workload.seq + i);
+    }
+    return out;
+  }
+
+  // Ops of what arrived in a node: their choices are [nodes, node slots, choices].
+  static const Tensor& choices_of(const Segment& s, const Op& op) {
+    const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+    return s.tensor(forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]);
+  }
+  static bool arrives(const Segment& s, const Op& op) {
+    return (op.kind == OpKind::Dispatch || op.kind == OpKind::Combine) && choices_of(s, op).axes.size() == 3;
+  }
+  // The tokens in the slots of this rank's node, those of one sender after the other.
+  std::vector<int64_t> arrived(const Segment& s, const Op& op, int64_t rank, KernelCall call) const {
+    const Tensor& choices = choices_of(s, op);
+    const MeshAxes over = choices.placement.shards[0];
+    const std::vector<int64_t> senders = mesh_.group(rank, over);
+    const int64_t nodes = static_cast<int64_t>(senders.size()), here = mesh_.coordinate(rank, over[0]);
+    const int64_t slots = lengths(part(choices, rank))[1] / nodes;
+    const auto sending = std::find_if(s.ops.begin(), s.ops.end(), [](const Op& o) { return o.kind == OpKind::DispatchNodes; });
+    std::vector<int64_t> out;
+    for (int64_t sender : senders) {
+      call.tokens = tokens_of(s, *sending, sender);
+      out.resize(out.size() + static_cast<size_t>(slots), -1);
+      const auto first = out.end() - slots;
+      visit_node_slots(call, nodes, slots, [&](int64_t token, int64_t row) {
+        if (row / slots == here) first[row % slots] = call.tokens[static_cast<size_t>(token)];
+      });
     }
     return out;
   }

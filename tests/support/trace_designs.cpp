@@ -98,6 +98,10 @@ std::vector<NamedDesign> trace_designs() {
       {"experts tp 2 sp", trace_design("mixtral-8x7b", 2, 2, 2, true, 2, 2)},
       {"experts by hidden", trace_design("mixtral-8x7b", 2, 1, 4, true, 2, 2)},
       {"experts gathered", trace_design("mixtral-8x7b", 2, 1, 2, true, 2, 2)},
+      {"experts by node", trace_design("mixtral-8x7b", 1, 2, 4, false, 2, 2)},
+      {"experts by node tp 2 sp", trace_design("mixtral-8x7b", 2, 2, 4, true, 2, 2)},
+      {"experts by node, 2 of 4 groups, fp8 dispatch", trace_design("deepseek-moe-16b", 2, 1, 8, true, 2, 2)},
+      {"experts by node, full recompute", trace_design("qwen3-30b-a3b", 1, 2, 4, false, 2, 2)},
       {"experts folded", trace_design("qwen3-30b-a3b", 2, 2, 2, true, 2, 2)},
       {"experts and sinks tp 2 sp", trace_design("gpt-oss-20b", 2, 2, 2, true, 2, 2)},
       {"experts and sinks, context parallel by ulysses", trace_design("gpt-oss-20b", 2, 1, 2, true, 2, 2)},
@@ -181,6 +185,16 @@ std::vector<NamedDesign> trace_designs() {
     if (name.starts_with("experts")) d.design.parallel.ep = 2;
     if (name == "experts by hidden") d.design.parallel.dispatcher = Dispatcher::AllToAllSeq;
     if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;
+    if (name.starts_with("experts by node")) {
+      d.design.parallel.dispatcher = Dispatcher::Flex;
+      d.design.parallel.ep = d.design.parallel.dp;
+      d.design.cluster.gpus_per_node = 2 * d.design.parallel.tp;
+      if (name.find("2 of 4 groups") != std::string::npos) {
+        d.design.model.expert_groups = 4;
+        d.design.model.groups_per_token = 2;
+        d.design.workload.dispatch_dtype = DispatchPrecision::FP8;
+      }
+    }
     if (name.starts_with("experts folded")) d.design.parallel.etp = 1;
     if (name == "experts behind dense layers") d.design.model.dense_layers = 2;
     if (name == "fsdp gpipe tied embeddings") d.design.parallel.schedule = ScheduleKind::GPipe;

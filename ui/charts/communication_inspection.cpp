@@ -97,6 +97,10 @@ QString group_reason(const std::string& group) {
   if (group == "ep") {
     return tr("Ranks that share the experts of a layer, each with its part of them: tokens go to the ranks of their experts, and the results come back.");
   }
+  if (group == "ep_node") {
+    return tr("Ranks at the same place of the nodes that share the experts of a layer: a token is sent once to each node that has experts of it.");
+  }
+  if (group == "ep_local") return tr("Ranks of one node that share experts of a layer: tokens that came to the node go on to the ranks of their experts.");
   if (group == "etp") return tr("Experts are split over these ranks, with a degree of their own beside tp.");
   if (group == "edp") return tr("Ranks that hold the same experts: the gradients of experts are reduced over them, those of all else over all replicas.");
   if (is_of_experts(group)) {
@@ -132,6 +136,8 @@ QString group_label(const std::string& group) {
   if (group == "pp") return tr("Pipeline (pp)");
   if (group == "embedding") return tr("Tied embedding");
   if (group == "ep") return tr("Expert parallel (ep)");
+  if (group == "ep_node") return tr("Expert parallel, across nodes (ep_node)");
+  if (group == "ep_local") return tr("Expert parallel, inside a node (ep_local)");
   if (group == "etp") return tr("Expert tensor parallel (etp)");
   if (group == "edp") return tr("Expert replicas (edp)");
   if (is_of_experts(group)) return tr("Experts and their tensor parallelism (%1)").arg(text_of(group));

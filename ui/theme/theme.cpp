@@ -147,7 +147,9 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::SigmoidGate:
     case OpKind::SoftmaxTopK:
     case OpKind::SigmoidTopK:
+    case OpKind::DispatchNodes:
     case OpKind::Dispatch:
+    case OpKind::CombineNodes:
     case OpKind::Combine:
     case OpKind::Dropout:
     case OpKind::Gelu: return c.buffers;
