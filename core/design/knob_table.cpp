@@ -392,7 +392,8 @@ void add_parallelism(TableWriter& table) {
                "of the time: it wants many microbatches m.");
   table.number(member<parallel, &P::cp>(), "cp", "Context parallel", "cp", "ranks", 1, kMaxWorld,
                "Ranks that share one sequence: each holds seq/cp tokens of every activation. Attention then gathers K and V, "
-               "passes them round a ring, or exchanges heads for tokens, in every layer.");
+               "passes them round a ring, or exchanges heads for tokens, in every layer; Mamba-2 mixers exchange tokens for groups or "
+               "heads.");
   table.section("Context");
   table.choice(named<parallel, &P::context, kContextModes>(), "context", "Context attention", choices_of(kContextModes),
                "How attention sees the whole sequence under context parallelism. all-gather: of K and V. ring: blocks of K and V "

@@ -114,6 +114,11 @@ class MixersTest : public QObject {
     QVERIFY(found == expected);
     for (const Op& op : r->graph().segments[1].ops)
       if (op.kind == OpKind::AllToAll) QCOMPARE(group_name(op.group), std::string("cp"));
+    // What is kept is a cp-th, but for the copies.
+    d.parallel.cp = 1;
+    const auto whole = make_report(d);
+    const int64_t of_copies = 2 * 2 * tokens * groups * 128 * (copies - 1);
+    QCOMPARE(saved(r->graph().segments[1], r->stages[0].binding), saved(whole->graph().segments[1], whole->stages[0].binding) / cp + of_copies);
     // Nothing else goes over cp, and every parameter is whole on all of its ranks, which sum its gradient.
     for (const Op& op : r->graph().segments[1].ops)
       if (is_collective(op.kind) && op.kind != OpKind::AllToAll) QVERIFY(group_name(op.group) == "tp");
