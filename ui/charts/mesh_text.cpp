@@ -71,7 +71,9 @@ void add_neighbours(const Report& report, const MeshGrid& grid, int64_t rank, In
 }
 
 void add_place(const Report& report, const MeshGrid& grid, int64_t rank, Inspection& inspection) {
-  inspection.rows.append({tr("Rank %1").arg(rank_name(rank)), text_of(rank_text(report, rank))});
+  const QStringList places = text_of(rank_text(report, rank)).split(QStringLiteral(" | "));
+  inspection.rows.append({tr("Rank %1").arg(rank_name(rank)), places.first()});
+  if (places.size() > 1) inspection.rows.append({tr("Among experts"), places.last()});
   inspection.rows.append({tr("Its node"), tr("node %1, GPU %2 of %3")
                                               .arg(grid.node(rank))
                                               .arg(rank % grid.gpusPerNode() + 1)
