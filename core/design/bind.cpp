@@ -8,6 +8,7 @@
 #include "design/limits.h"
 #include "design/validate.h"
 #include "model/library.h"
+#include "parallel/pipeline_layout.h"
 
 namespace shardscape {
 namespace {
@@ -54,9 +55,13 @@ std::vector<int64_t> layers_per_virtual_stage(const Design& design) {
 
 std::vector<int64_t> layers_per_stage(const Design& design) {
   std::vector<int64_t> chunks = layers_per_virtual_stage(design);
-  if (design.parallel.virtual_stages == 1 || chunks.empty()) return chunks;
-  std::vector<int64_t> result(static_cast<size_t>(std::clamp<int64_t>(design.parallel.pp, 1, kMaxWorld)), 0);
-  for (size_t i = 0; i < chunks.size(); ++i) result[i % result.size()] += chunks[i];
+  PipelineLayout places = pipeline_layout(design.parallel);
+  if (places.chunks == 1 || chunks.empty()) return chunks;
+  places.stages = std::clamp<int64_t>(places.stages, 1, kMaxWorld);
+  std::vector<int64_t> result(static_cast<size_t>(places.stages), 0);
+  for (int64_t stage = 0; stage < places.stages; ++stage)
+    for (int64_t chunk = 0; chunk < places.chunks; ++chunk)
+      if (const auto k = static_cast<size_t>(places.virtual_stage({stage, chunk})); k < chunks.size()) result[static_cast<size_t>(stage)] += chunks[k];
   return result;
 }
 

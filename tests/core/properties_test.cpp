@@ -133,12 +133,12 @@ class Examination {
   std::vector<std::pair<const Segment*, int64_t>> segments_of(const StageReport& stage) const {
     const Graph& graph = report_->graph();
     std::vector<std::pair<const Segment*, int64_t>> out;
-    if (stage.stage == 0) out.emplace_back(&graph.segments.front(), 1);
+    if (stage.first) out.emplace_back(&graph.segments.front(), 1);
     std::map<int, int64_t> kinds;
     for (const StageChunk& chunk : stage.chunks)
       for (int64_t i = 0; i < chunk.layers; ++i) ++kinds[graph.layer_kind(chunk.first_layer + i, d_.model)];
     for (const auto& [kind, count] : kinds) out.emplace_back(&graph.segments[static_cast<size_t>(kind) + 1], count);
-    if (stage.stage + 1 == d_.parallel.pp) out.emplace_back(&graph.segments.back(), 1);
+    if (stage.last) out.emplace_back(&graph.segments.back(), 1);
     return out;
   }
 
@@ -149,6 +149,8 @@ class Examination {
     unpadded.set(symbol("Vp"), d_.model.vocab);
     Wide model = 0;
     std::set<std::string> tied;
+    // Where two stages hold the same, those of the first half have all.
+    const int64_t once = report_->graph().structure.layout == StageLayout::BothWays ? d_.parallel.pp : 2 * d_.parallel.pp;
     for (const StageReport& stage : report_->stages) {
       std::set<std::string> here;
       Wide local = 0;
@@ -165,6 +167,7 @@ class Examination {
             fail(Parameters, name + " is not a parameter of the model on one rank");
           else
             equal(Parameters, whole_elements(t, report_->binding), whole_elements(*other, whole_binding_), "size of " + name);
+          if (2 * stage.stage >= once) continue;
           if (p.tied.empty() || tied.insert(p.tied).second) model += whole_elements(t, unpadded) * count;
         }
       equal(Parameters, stage.parameters.value, local, "parameters of stage " + std::to_string(stage.stage));
@@ -247,15 +250,16 @@ class Examination {
       for (const Op& op : segment.ops)
         if (!keeps || runs(op, *keeps)) ++times[&op];
     };
-    if (stage.stage == 0) add(graph.segments.front(), {});
+    if (stage.first) add(graph.segments.front(), {});
     for (const StageChunk& chunk : stage.chunks)
       for (const ChunkLayer& layer : chunk_layers(graph, d_, chunk.first_layer, chunk.layers))
         add(graph.segments[static_cast<size_t>(layer.segment)], layer.keeps);
-    if (stage.stage + 1 == d_.parallel.pp) add(graph.segments.back(), {});
+    if (stage.last) add(graph.segments.back(), {});
+    const int64_t runs_here = pipeline_layout(d_.parallel).microbatches(report_->microbatches);
     Wide counted = 0, useful = 0;
     for (const auto& [op, n] : times) {
-      counted += number(StageFlops, op->flops * Expr(n * report_->microbatches), stage.binding, op->name);
-      useful += number(StageFlops, op->useful_flops * Expr(n * report_->microbatches), stage.binding, op->name);
+      counted += number(StageFlops, op->flops * Expr(n * runs_here), stage.binding, op->name);
+      useful += number(StageFlops, op->useful_flops * Expr(n * runs_here), stage.binding, op->name);
     }
     for (const FlopsValue& f : stage.flops) {
       if (f.kind != OpKind::Optimizer) continue;
@@ -344,7 +348,7 @@ class Examination {
       if (sync && (c.op == "all_reduce" || c.op == "reduce_scatter" || c.op == "reduce")) reduced[c.group] += c.elements.value;
     }
     std::set<std::string> here;
-    const bool first = stage.stage == 0, last = stage.stage + 1 == d_.parallel.pp;
+    const bool first = stage.first, last = stage.last;
     for (const auto& [segment, count] : segments_of(stage))
       for (const Param& p : segment->params) {
         const Tensor &t = segment->tensor(p.tensor), &g = segment->tensor(p.gradient);
@@ -367,6 +371,7 @@ class Examination {
         if (!group.across.empty()) wanted[group_name(group.across)] += 1;
         const bool both = !p.tied.empty() && (first || last) && !(first && last) && holds(graph.segments.front(), p.tied) && holds(graph.segments.back(), p.tied);
         if (both) wanted["embedding"] += elements;
+        if (graph.structure.layout == StageLayout::BothWays) wanted["mirror"] += elements;
       }
     for (const auto& [group, elements] : wanted)
       if (reduced[group] < elements)

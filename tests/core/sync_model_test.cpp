@@ -75,7 +75,7 @@ Rows reported(const StageReport& stage) {
 Rows planned(const Report& report, const StageReport& stage) {
   const Graph& graph = report.graph();
   const SyncInput input =
-      sync_input(graph, stage.binding, stage.stage == 0, stage.stage + 1 == static_cast<int>(report.stages.size()), chunk_kinds(graph, stage, report.design.model));
+      sync_input(graph, stage.binding, stage.first, stage.last, chunk_kinds(graph, stage, report.design.model));
   const auto plan = plan_sync(input, sync_policy(graph.structure, report.design.parallel, report.microbatches));
   Rows out;
   for (const auto& [key, total] : sync_totals(std::get<SyncPlan>(plan), report.microbatches)) {

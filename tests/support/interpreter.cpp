@@ -296,12 +296,7 @@ class Machine {
           g = stream.at(lane(rank));
         }
       }
-      // A layer that full recompute leaves alone reads what it kept where others read what they have made again.
-      if (instance->keeps == Keeps::Activations)
-        for (auto& [rank, v] : values)
-          for (size_t t = 0; t < v.size(); ++t)
-            if (const TensorId first = first_self(s, static_cast<TensorId>(t)); first != static_cast<TensorId>(t) && s.replay_end > s.backward_begin)
-              v[t] = v[static_cast<size_t>(first)];
+      instead_of_replays(s, instance->keeps, values);
       execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance->keeps, false);
       for (auto& [rank, v] : values) {
         if (s.input_grad >= 0) stream[lane(rank)] = v[static_cast<size_t>(s.input_grad)];
@@ -315,6 +310,14 @@ class Machine {
     inbox_grad_[{here, ~m}] = std::move(stream);
   }
 
+  // A layer that full recompute leaves alone reads what it kept where others read what they have made again.
+  static void instead_of_replays(const Segment& s, Keeps keeps, RankValues& values) {
+    if (keeps != Keeps::Activations || s.replay_end == s.backward_begin) return;
+    for (auto& [rank, v] : values)
+      for (size_t t = 0; t < v.size(); ++t)
+        if (const TensorId first = first_self(s, static_cast<TensorId>(t)); first != static_cast<TensorId>(t)) v[t] = v[static_cast<size_t>(first)];
+  }
+
   // What was left: from what waits, and nothing else.
   void weights(int stage, int here, int m) {
     for (const Instance& instance : stages_[static_cast<size_t>(here)]) {
@@ -325,6 +328,7 @@ class Machine {
         for (const Param& p : s.params) v[static_cast<size_t>(p.gradient)] = RealTensor();
         load_parameters(s, instance, rank, v);
       }
+      instead_of_replays(s, instance.keeps, values);
       execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance.keeps, true);
       for (auto& [rank, v] : values)
         for (const Param& p : s.params)

@@ -160,11 +160,31 @@ std::vector<NamedDesign> trace_designs() {
       {"recompute groups of 2, offload of activations", trace_design("llama3-8b", 1, 2, 2, false, 3, 7)},
       {"recompute block, offload of activations, virtual stages", trace_design("llama3-8b", 1, 2, 1, false, 4, 12)},
       {"recompute modules tp 2 sp", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
+      {"zb-h1 tp 2 sp pp 4", trace_design("llama3-8b", 2, 4, 1, true, 6, 6)},
+      {"zb-h1, buckets, norm and loss", trace_design("gpt3-175b", 1, 2, 3, false, 4, 4)},
+      {"zb-h2 pp 3", trace_design("llama3-8b", 1, 3, 2, false, 7, 5)},
+      {"zb-h2 full recompute", trace_design("llama3-8b", 2, 2, 1, true, 4, 4)},
+      {"zb-v tp 2 sp pp 4", trace_design("llama3-8b", 2, 4, 1, true, 9, 8)},
+      {"zb-v pp 2 fewer microbatches than it wants", trace_design("gpt3-175b", 2, 2, 2, false, 2, 4)},
+      {"zb-v experts", trace_design("mixtral-8x7b", 1, 2, 4, false, 4, 4)},
+      {"dualpipe pp 2", trace_design("llama3-8b", 1, 2, 2, false, 4, 4)},
+      {"dualpipe tp 2 sp pp 4, norm and loss", trace_design("llama3-8b", 2, 4, 2, true, 10, 5)},
+      {"dualpipe, scattered messages", trace_design("gpt3-175b", 2, 4, 1, false, 8, 4)},
+      {"dualpipe-v tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 5, 4)},
+      {"dualpipe-v pp 4", trace_design("gpt3-175b", 1, 4, 1, false, 8, 8)},
+      {"flexible pp 2 in groups of 3", trace_design("llama3-8b", 2, 2, 2, true, 7, 4)},
+      {"flexible, fsdp", trace_design("llama3-8b", 1, 2, 2, false, 5, 8)},
   };
   for (NamedDesign& d : all) {
     const std::string name = d.name;
     if (name.starts_with("one kv head")) d.design.model.kv_heads = 1;
     if (name.starts_with("distributed optimizer")) d.design.parallel.sync = SyncStrategy::DistributedOptimizer;
+    for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v", "flexible"})
+      if (name.starts_with(schedule)) set_knob(d.design, *find_knob("schedule"), schedule);
+    if (stage_layout(d.design.parallel.schedule) == StageLayout::Vee || name.starts_with("flexible")) d.design.parallel.virtual_stages = 2;
+    if (name.find("in groups of 3") != std::string::npos) d.design.parallel.microbatch_group = 3;
+    if (name.starts_with("zb-h1, buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
+    if (name == "flexible, fsdp") d.design.parallel.sync = SyncStrategy::Fsdp1;
     if (name.starts_with("ddp buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
     d.design.parallel.overlap_grad_reduce = name.find("in buckets") != std::string::npos;
     if (name.ends_with("virtual stages")) d.design.parallel.virtual_stages = 2;
@@ -182,7 +202,7 @@ std::vector<NamedDesign> trace_designs() {
     if (name.find("selective recompute") != std::string::npos) d.design.workload.recompute = Recompute::Selective;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
     if (name.starts_with("mamba")) d.design.workload.profile = "mamba";
-    if (name.starts_with("experts")) d.design.parallel.ep = 2;
+    if (name.starts_with("experts") || name.ends_with("experts")) d.design.parallel.ep = 2;
     if (name == "experts by hidden") d.design.parallel.dispatcher = Dispatcher::AllToAllSeq;
     if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;
     if (name.starts_with("experts by node")) {
