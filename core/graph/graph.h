@@ -16,6 +16,8 @@
 
 namespace shardscape {
 
+struct KernelStat;
+
 using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
 using StorageId = int;  // index into Segment::storages
@@ -209,6 +211,9 @@ struct Structure {
 MeshAxes cp_axes(const Structure& structure);
 MeshAxes ring_axes(const Structure& structure);
 MeshAxes ulysses_axes(const Structure& structure);
+
+// Whether kernels of the structure make this statistic: its condition, but for shards of letters.
+bool applies(const Structure& structure, const KernelStat& stat);
 
 struct Graph {
   Structure structure;
