@@ -16,6 +16,8 @@
 
 namespace shardscape {
 
+struct KernelStat;
+
 using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
 using StorageId = int;  // index into Segment::storages
@@ -225,6 +227,9 @@ MeshAxes ulysses_axes(const Structure& structure);
 // The mesh axes that split experts: none, {ep}, or its parts over and inside nodes where tokens are sent once per node.
 MeshAxes ep_axes(const Structure& structure);
 MeshAxes node_axes(const Structure& structure);  // the first of these parts, where there are parts
+
+// Whether kernels of the structure make this statistic: its condition, but for shards of letters.
+bool applies(const Structure& structure, const KernelStat& stat);
 
 struct Graph {
   Structure structure;

@@ -145,19 +145,7 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
   return p;
 }
 
-bool SegmentBuilder::keeps(const KernelStat& stat) const {
-  const bool gathers = structure_.dispatcher == Dispatcher::AllGather;
-  const std::pair<const char*, bool> known[] = {{"dropout", structure_.dropout},   {"b>1", structure_.many_microbatch},
-                                                {"grouped", structure_.grouped},   {"allgather", gathers},
-                                                {"alltoall", !gathers},            {"local_experts>1", structure_.local_experts},
-                                                {"no ring", !structure_.ring}};
-  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
-    end = stat.when.find('&', begin);
-    for (const auto& [name, holds] : known)
-      if (!holds && stat.when.compare(begin, end - begin, name) == 0) return false;
-  }
-  return true;
-}
+bool SegmentBuilder::keeps(const KernelStat& stat) const { return applies(structure_, stat); }
 
 bool SegmentBuilder::exchanges(OpKind kind) const { return structure_.cp && (kind == OpKind::CausalConv || kind == OpKind::Ssd); }
 

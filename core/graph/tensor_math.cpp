@@ -1,8 +1,23 @@
 #include <algorithm>
 
 #include "graph/graph.h"
+#include "model/kernel_profile.h"
 
 namespace shardscape {
+
+bool applies(const Structure& structure, const KernelStat& stat) {
+  const bool gathers = structure.dispatcher == Dispatcher::AllGather;
+  const std::pair<const char*, bool> known[] = {{"dropout", structure.dropout},   {"b>1", structure.many_microbatch},
+                                                {"grouped", structure.grouped},   {"allgather", gathers},
+                                                {"alltoall", !gathers},            {"local_experts>1", structure.local_experts},
+                                                {"no ring", !structure.ring}};
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = stat.when.find('&', begin);
+    for (const auto& [name, holds] : known)
+      if (!holds && stat.when.compare(begin, end - begin, name) == 0) return false;
+  }
+  return true;
+}
 
 TensorId first_self(const Segment& segment, TensorId id) {
   while (id >= 0 && segment.tensor(id).again_of >= 0) id = segment.tensor(id).again_of;

@@ -44,7 +44,10 @@ struct KernelRule {
   // Where the backward writes the gradient of operand 0: into memory of its own, over that operand, or into the gradient that
   // another op of the same kernel makes.
   enum class Gradient { Fresh, OverInput, Shared } gradient = Gradient::Fresh;
-  std::vector<KernelStat> workspace;  // what the backward kernel needs while it runs; sized by letters as stats are
+  // What the kernels need while they run, sized by letters as stats are.
+  std::vector<KernelStat> forward_workspace, backward_workspace;
+  // Results and workspace of the forward stay until an op of this kind in the same block has run: variables of its code.
+  std::string held_until;
   int64_t flops = 0;           // counted FLOPs per element of the index space, forward
   int64_t backward_flops = 0;  // the same for backward
 };

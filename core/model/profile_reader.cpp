@@ -40,7 +40,7 @@ KernelStat stat(const JsonFile& file, const json& entry) {
 
 KernelRule rule(const JsonFile& file, const json& value) {
   file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands", "backward_products", "flops", "backward_flops",
-                    "gradient", "workspace"});
+                    "gradient", "forward_workspace", "backward_workspace", "held_until"});
   KernelRule out;
   if (value.contains("saves_inputs")) out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
   out.saves_output = file.boolean_or(value, "saves_output", false);
@@ -58,8 +58,10 @@ KernelRule rule(const JsonFile& file, const json& value) {
   out.backward_flops = file.integer_or(value, "backward_flops", 0);
   if (value.contains("stats"))
     for (const json& entry : file.array(value, "stats")) out.stats.push_back(stat(file, entry));
-  if (value.contains("workspace"))
-    for (const json& entry : file.array(value, "workspace")) out.workspace.push_back(stat(file, entry));
+  for (const auto& [key, list] : {std::pair{"forward_workspace", &out.forward_workspace}, {"backward_workspace", &out.backward_workspace}})
+    if (value.contains(key))
+      for (const json& entry : file.array(value, key)) list->push_back(stat(file, entry));
+  out.held_until = file.text_or(value, "held_until", "");
   const std::string gradient = file.text_or(value, "gradient", "fresh");
   if (gradient == "over_input")
     out.gradient = KernelRule::Gradient::OverInput;

@@ -19,7 +19,8 @@ constexpr int64_t kRingBlocks = 2;
 
 
 // Memory of a kernel while it runs, by the letters of its forward op.
-Expr workspace_of(const Segment& segment, const Op& forward, const KernelRule& rule) {
+Expr workspace_of(const Structure& structure, const Segment& segment, const Op& forward, const std::vector<KernelStat>& stats) {
+  if (stats.empty()) return {};
   const auto spec = parse_op_spec(forward.spec);
   if (!spec) return {};
   std::map<char, Expr> letters;
@@ -29,7 +30,8 @@ Expr workspace_of(const Segment& segment, const Op& forward, const KernelRule& r
   for (size_t i = 0; i < spec->in.size(); ++i) take(spec->in[i], forward.inputs[i]);
   take(spec->out, forward.outputs[0]);
   Expr out;
-  for (const KernelStat& stat : rule.workspace) {
+  for (const KernelStat& stat : stats) {
+    if (!applies(structure, stat)) continue;
     std::string over = stat.over;
     if (over == "result") over = spec->out;
     if (over.starts_with("operand ")) over = spec->in.at(static_cast<size_t>(over.back() - '0'));
@@ -69,8 +71,10 @@ SegmentLifetimes::SegmentLifetimes(const Graph& graph, const KernelProfile& prof
     }
     sizes.insert(sizes.end(), storages.begin(), storages.end());
     for (const Op& op : s.ops) {
-      const KernelRule* rule = op.grad != GradRole::None && op.forward >= 0 ? profile.rule(std::string(template_name(op.kind))) : nullptr;
-      sizes.push_back(rule && !rule->workspace.empty() ? workspace_of(s, s.op(op.forward), *rule) : Expr());
+      const KernelRule* rule = is_redistribution(op.kind) ? nullptr : profile.rule(std::string(template_name(op.kind)));
+      const bool backward = op.grad != GradRole::None;
+      const Op& forward = backward && op.forward >= 0 ? s.op(op.forward) : op;
+      sizes.push_back(rule ? workspace_of(graph.structure, s, forward, backward ? rule->backward_workspace : rule->forward_workspace) : Expr());
     }
     for (const Param& p : s.params) sizes.push_back(local_elements(s.tensor(p.tensor)) * dtype_size(s.tensor(p.tensor).dtype));
     segments_.push_back(analyse(s));
@@ -244,6 +248,25 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
   for (auto& [storage, id] : last_use)
     if (storage >= 0 && of.merged[static_cast<size_t>(storage)] >= first) id = std::min(id, of.merged[static_cast<size_t>(storage)]);
 
+  // What variables of a block's code hold on to.
+  std::map<OpId, int64_t> workspaces_until;
+  std::map<OpId, std::vector<StorageId>> held_storages;
+  const auto held_until = [&](OpId id) {
+    const Op& op = s.op(id);
+    const KernelRule* rule = op.grad != GradRole::None || is_redistribution(op.kind) ? nullptr : profile_.rule(std::string(template_name(op.kind)));
+    if (!rule || rule->held_until.empty()) return OpId{-1};
+    for (OpId until = id + 1; until < last; ++until)
+      if (s.op(until).block == op.block && s.op(until).phase == op.phase && template_name(s.op(until).kind) == rule->held_until) return until;
+    return OpId{-1};
+  };
+  for (OpId id = first; id < last; ++id)
+    if (const OpId until = runs_here(id) ? held_until(id) : -1; until >= 0)
+      for (TensorId made : s.op(id).outputs) {
+        OpId& use = last_use[w.memory(made)];
+        use = std::max(use, until);
+        held_storages[use].push_back(w.memory(made));
+      }
+
   SegmentPart out;
   out.begin = out.peak = w.now;
   const auto note = [&](OpId id, int64_t temporary, const std::string& temporary_name) {
@@ -277,11 +300,17 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
         name = op.label;
       }
     note(id, temporary, name);
+    if (const OpId until = temporary > 0 ? held_until(id) : -1; until >= 0) {
+      workspaces_until[until] += temporary;
+      w.now[static_cast<size_t>(MemoryCategory::Buffers)] += temporary;
+    }
+    w.now[static_cast<size_t>(MemoryCategory::Buffers)] -= workspaces_until[id];
     const auto release = [&](StorageId storage) {
       if (storage >= 0 && !stays.contains(storage) && last_use.at(storage) == id) w.free(storage);
     };
     for (TensorId in : op.inputs) release(reads(in));
     for (TensorId produced : op.outputs) release(w.memory(produced));
+    for (StorageId storage : held_storages[id]) release(storage);
   }
   if (backward)  // whatever no op read
     for (size_t i = 0; i < w.alive.size(); ++i)
