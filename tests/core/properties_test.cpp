@@ -361,7 +361,8 @@ class Examination {
         if (!group.across.empty()) wanted[group_name(group.across)] += 1;
         const bool both = !p.tied.empty() && (first || last) && !(first && last) && holds(graph.segments.front(), p.tied) && holds(graph.segments.back(), p.tied);
         if (both) wanted["embedding"] += elements;
-        if (graph.structure.layout == StageLayout::BothWays) wanted["mirror"] += elements;
+        const bool shards = d_.parallel.sync == SyncStrategy::DistributedOptimizer && !group.shard.empty();  // each its own
+        if (graph.structure.layout == StageLayout::BothWays && !shards) wanted["mirror"] += elements;
       }
     for (const auto& [group, elements] : wanted)
       if (reduced[group] < elements)
