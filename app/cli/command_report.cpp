@@ -5,6 +5,7 @@
 #include "app/cli/command_list.h"
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
+#include "simulate/memory_report.h"
 
 namespace shardscape {
 namespace {
@@ -15,7 +16,9 @@ int run(const Arguments& arguments) {
   const auto invalid = [](const Report& report) { std::cout << report_json(report); };
   const auto report = report_of(arguments, json ? +invalid : nullptr);
   if (const int* exit_code = std::get_if<int>(&report)) return *exit_code;
-  std::cout << (json ? report_json(*std::get<0>(report)) : report_text(*std::get<0>(report)));
+  const Report& of = *std::get<0>(report);
+  const auto memory = memory_timeline(of);
+  std::cout << (json ? report_json_with_memory(of, *memory) : report_text(of) + memory_text(*memory));
   return kDone;
 }
 

@@ -15,11 +15,13 @@ namespace {
 struct CategoryInfo {
   std::string_view name, label;
 };
-constexpr std::array<CategoryInfo, kMemoryCategoryCount> kCategories{{{"parameters", "Parameters"},
+constexpr std::array<CategoryInfo, kAllMemoryCategories> kCategories{{{"parameters", "Parameters"},
                                                                       {"gradients", "Gradients"},
                                                                       {"optimizer", "Optimizer"},
                                                                       {"activations", "Activations"},
-                                                                      {"logits", "Logits and loss"}}};
+                                                                      {"logits", "Logits and loss"},
+                                                                      {"buffers", "Buffers"},
+                                                                      {"runtime", "Runtime"}}};
 
 const Expr& in_flight() {
   static const Expr nf{Symbol::intern("nf")};
@@ -36,10 +38,14 @@ std::string class_letters(LayerClass of) {
   return std::string(letter) + (of.offloaded ? "o" : "");
 }
 
+}  // namespace
+
 bool is_loss(OpKind kind) {
   return kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick || kind == OpKind::Nll ||
          kind == OpKind::SoftCap;
 }
+
+namespace {
 
 class ShapeBuilder {
  public:

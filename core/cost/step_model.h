@@ -10,10 +10,13 @@
 
 namespace shardscape {
 
-enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits };
-inline constexpr int kMemoryCategoryCount = 5;
+// Buffers and Runtime have no formula: the memory timeline finds them (simulate/memory_timeline.h).
+enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits, Buffers, Runtime };
+inline constexpr int kMemoryCategoryCount = 5;   // those that follow from formulas
+inline constexpr int kAllMemoryCategories = 7;
 std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
 std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
+bool is_loss(OpKind kind);  // what its backward keeps counts as logits and loss
 
 struct FlopsRow {
   OpKind kind;

@@ -23,7 +23,7 @@ struct KindSymbols {
   std::string count, elements;
 };
 KindSymbols kind_symbols(const SyncKind& kind, size_t group) {
-  const std::string what = !kind.gathers() ? "b" : kind.phase == Phase::Forward ? "gf" : kind.phase == Phase::Backward ? "gb" : "gu";
+  const std::string what = kind.across ? "a" : !kind.gathers() ? "b" : kind.phase == Phase::Forward ? "gf" : kind.phase == Phase::Backward ? "gb" : "gu";
   return {"n" + what + suffix(group), "P" + what + suffix(group)};
 }
 
@@ -96,11 +96,13 @@ class StageSyncBuilder {
     sync_.owned += owned;
     sync_.buffers += s_.sync == SyncStrategy::DistributedOptimizer ? owned * group.size() : elements;
     for (const SyncKind& kind : sync_kinds(policy_)) {
-      SyncRow row{kind.phase, kind.op, group.shard, dtype(kind), Expr(1), flat ? owned * group.size() : elements};
+      if (kind.across && group.across.empty()) continue;
+      SyncRow row{kind.phase, kind.op, kind.across ? group.across : group.shard, dtype(kind), Expr(1),
+                  kind.across ? owned : flat ? owned * group.size() : elements};
       if (planned) {
         const KindSymbols symbols = kind_symbols(kind, g);
         row.count = Expr(symbol(symbols.count));
-        const bool padded = kind.gathers() || kind.op == SyncOp::ReduceScatter;
+        const bool padded = kind.gathers() || kind.across || kind.op == SyncOp::ReduceScatter;
         row.elements = padded ? Expr(symbol(symbols.elements)) : kind.turn == SyncTurn::Every ? microbatches() * elements : elements;
       }
       sync_.rows.push_back(std::move(row));
@@ -264,7 +266,9 @@ void bind_plan(Binding& binding, const Graph& graph, const SyncInput& input, con
   const auto totals = sync_totals(plan, policy.microbatches);
   for (size_t g = 0; g < input.groups.size(); ++g) {
     for (const SyncKind& kind : sync_kinds(policy)) {
-      const auto it = totals.find({kind.phase, kind.op, input.groups[g].name, kind.gathers() ? policy.param_dtype : policy.grad_dtype});
+      const std::string& over = kind.across ? input.groups[g].across : input.groups[g].name;
+      if (over.empty()) continue;
+      const auto it = totals.find({kind.phase, kind.op, over, kind.gathers() ? policy.param_dtype : policy.grad_dtype});
       const SyncTotal total = it == totals.end() ? SyncTotal{} : it->second;
       const KindSymbols symbols = kind_symbols(kind, g);
       binding.set(symbol(symbols.count), total.count);

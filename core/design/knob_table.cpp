@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "machine/accelerator.h"
+#include "machine/network_catalogue.h"
 #include "design/knob_access.h"
 #include "design/limits.h"
 #include "model/library.h"
@@ -55,7 +56,8 @@ inline constexpr Named<ContextMode> kContextModes[] = {{ContextMode::AllGather, 
                                                        {ContextMode::UlyssesZigzag, "ulysses-zigzag", "Ulysses inside zigzag ring"}};
 inline constexpr Named<Dispatcher> kDispatchers[] = {{Dispatcher::AllToAll, "alltoall", "All-to-all"},
                                                      {Dispatcher::AllToAllSeq, "alltoall_seq", "All-to-all, tokens split by hidden"},
-                                                     {Dispatcher::AllGather, "allgather", "All-gather"}};
+                                                     {Dispatcher::AllGather, "allgather", "All-gather"},
+                                                     {Dispatcher::Flex, "flex", "Once per node (DeepEP)"}};
 inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1f1b", "1F1B"},
                                                      {ScheduleKind::GPipe, "gpipe", "GPipe"},
                                                      {ScheduleKind::Flexible, "flexible", "Flexible interleaving (Llama 3)"},
@@ -65,6 +67,17 @@ inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1
                                                      {ScheduleKind::DualPipe, "dualpipe", "DualPipe"},
                                                      {ScheduleKind::DualPipeV, "dualpipe-v", "DualPipeV"}};
 
+inline constexpr Named<InNetworkReduction> kInNetwork[] = {{InNetworkReduction::Auto, "auto", "As the network offers"},
+                                                           {InNetworkReduction::None, "none", "None"},
+                                                           {InNetworkReduction::Nvls, "nvls", "Inside domains (NVLink SHARP)"},
+                                                           {InNetworkReduction::Sharp, "sharp", "Inside and between (SHARP)"}};
+inline constexpr Named<CollectiveAlgorithm> kAlgorithms[] = {{CollectiveAlgorithm::Auto, "auto", "Fastest (as NCCL chooses)"},
+                                                             {CollectiveAlgorithm::Ring, "ring", "Ring"},
+                                                             {CollectiveAlgorithm::Tree, "tree", "Double binary tree"},
+                                                             {CollectiveAlgorithm::HalvingDoubling, "halving-doubling", "Recursive halving and doubling"},
+                                                             {CollectiveAlgorithm::Hierarchical, "hierarchical", "Hierarchical"},
+                                                             {CollectiveAlgorithm::InNetwork, "in-network", "In the network"},
+                                                             {CollectiveAlgorithm::Direct, "direct", "Direct"}};
 inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
     {SyncStrategy::DdpFlat, "ddp-flat", "All-reduce (Megatron DDP)"},
     {SyncStrategy::DdpBuckets, "ddp-buckets", "All-reduce in buckets (PyTorch DDP)"},
@@ -156,6 +169,12 @@ std::vector<KnobChoice> accelerator_choices() {
   return choices;
 }
 
+std::vector<KnobChoice> network_choices() {
+  std::vector<KnobChoice> choices{{"auto", "Usual one of the accelerator"}};
+  for (const NetworkEntry& item : networks()) choices.push_back({item.id, item.name});
+  return choices;
+}
+
 class TableWriter {
  public:
   explicit TableWriter(KnobTable& table) : table_(table) {}
@@ -244,6 +263,13 @@ void add_model(TableWriter& table) {
   table.number(member<model, &M::experts_per_token>(), "experts_per_token", "Experts per token", "K", "", 0, kMaxExperts,
                "Experts that the router picks for every token (top-k). FLOPs and the volume of dispatch and combine grow "
                "with it.");
+  table.number(member<model, &M::expert_groups>(), "expert_groups", "Expert groups", "", "groups", 1, kMaxExperts,
+               "Group-limited routing (n_group; Megatron --moe-router-num-groups): experts in so many equal groups, of which a token "
+               "picks a few and its experts from these. As many groups as nodes limit the nodes that a token is sent to, which "
+               "matters where it is sent once per node (dispatcher flex). 1 is no limit.");
+  table.number(member<model, &M::groups_per_token>(), "groups_per_token", "Groups per token", "", "groups", 1, kMaxExperts,
+               "Groups that a token may pick experts from (topk_group; Megatron --moe-router-group-topk): 4 of 8 in DeepSeek-V3, 3 of "
+               "8 in DeepSeek-V2. As many as there are is no limit.");
   table.number(member<model, &M::expert_ffn>(), "expert_ffn", "Expert FFN size", "Fx", "", 0, kMaxFfn,
                "Inner width of one expert's gated MLP. Expert tensor parallelism splits it.");
   table.number(member<model, &M::shared_experts>(), "shared_experts", "Shared experts", "", "", 0, kMaxSharedExperts,
@@ -309,11 +335,11 @@ void add_sync(TableWriter& table) {
   using P = ParallelSpec;
   using Z = ZeroLimits;
   constexpr auto parallel = &Design::parallel;
-  table.section("FSDP");
+  table.section("Sharding");
   table.number(member<parallel, &P::dp_shard>(), "dp_shard", "Sharding group", "ds", "replicas", 0, kMaxWorld,
-               "Hybrid sharding of fsdp1 and fsdp2: states are sharded inside groups of this many replicas and replicated across "
-               "them. Gradients are reduce-scattered inside (over fast links) and their shards all-reduced across. 0 shards over "
-               "all replicas.");
+               "Hybrid sharding of fsdp1, fsdp2 and distributed-optimizer: states are sharded inside groups of this many replicas and "
+               "replicated across them. Gradients are reduce-scattered inside (over fast links) and their shards all-reduced across. "
+               "Megatron counts the groups: num-distributed-optimizer-instances is dp / ds. 0 shards over all replicas.");
   table.flag(member<parallel, &P::reshard_after_forward>(), "reshard_after_forward", "Reshard after forward",
              "Of fsdp1 and fsdp2: units are freed after their forward and gathered again for the backward (FULL_SHARD). Off "
              "keeps them whole until then (SHARD_GRAD_OP): fewer gathers, memory for all parameters of the stage.");
@@ -366,7 +392,8 @@ void add_parallelism(TableWriter& table) {
                "of the time: it wants many microbatches m.");
   table.number(member<parallel, &P::cp>(), "cp", "Context parallel", "cp", "ranks", 1, kMaxWorld,
                "Ranks that share one sequence: each holds seq/cp tokens of every activation. Attention then gathers K and V, "
-               "passes them round a ring, or exchanges heads for tokens, in every layer.");
+               "passes them round a ring, or exchanges heads for tokens, in every layer; Mamba-2 mixers exchange tokens for groups or "
+               "heads.");
   table.section("Context");
   table.choice(named<parallel, &P::context, kContextModes>(), "context", "Context attention", choices_of(kContextModes),
                "How attention sees the whole sequence under context parallelism. all-gather: of K and V. ring: blocks of K and V "
@@ -392,7 +419,10 @@ void add_parallelism(TableWriter& table) {
   table.choice(named<parallel, &P::dispatcher, kDispatchers>(), "dispatcher", "Token dispatch", choices_of(kDispatchers),
                "How tokens reach their experts. alltoall sends each token to the ranks of its experts; alltoall_seq (Megatron-core up "
                "to 0.8) first trades the sequence split over tp for a split by hidden; allgather gathers all tokens of the expert "
-               "group on every rank and reduce-scatters the sums, which pays for few ranks and many experts per token.");
+               "group on every rank and reduce-scatters the sums, which pays for few ranks and many experts per token. flex (Megatron-core "
+               "with DeepEP) sends a token once to each node that has experts of it, and inside the node to their ranks. The ep ranks "
+               "that share a node follow from GPUs per node and rank order. With as many groups of experts as nodes a token reaches "
+               "all of its groups, without a limit the mean over balanced routing.");
   table.section("Gradient sync");
   table.choice(named<parallel, &P::sync, kSyncStrategies>(), "sync", "Gradient sync", choices_of(kSyncStrategies),
                "What replicas do with gradients, states and parameters. ddp-flat (Megatron) and ddp-buckets (PyTorch) keep all "
@@ -532,6 +562,34 @@ void add_cluster(TableWriter& table) {
   table.number(member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1, kMaxGpusPerNode,
                "Ranks that share the fast links of a node, or of a rack-scale domain such as NVL72. Groups that reach "
                "beyond run over the network.");
+  table.section("Network", true);
+  table.choice(member<cluster, &C::network>(), "network", "Network", network_choices(),
+               "Links between accelerators, from the catalogue. The knobs below override single values of it; 0 takes them as they are.");
+  table.number(member<cluster, &C::scaleup_domain>(), "scaleup_domain", "Scale-up domain", "", "ranks", 0, kMaxWorld,
+               "Ranks that NVLink joins. 0: a node, or the rack of a rack-scale network such as NVL72, of which jobs of several racks "
+               "are given segments of 64.");
+  table.number(member<cluster, &C::scaleup_bandwidth>(), "scaleup_bandwidth", "NVLink bandwidth", "", "GB/s", 0, kMaxLinkRate,
+               "Of one rank and direction, 10^9 bytes per second: half of what data sheets add up. 450 for an H100. 0: the accelerator's.");
+  table.number(member<cluster, &C::nic_bandwidth>(), "nic_bandwidth", "NIC bandwidth", "", "Gb/s", 0, kMaxLinkRate,
+               "Line rate of the network per rank and direction, 10^9 bits per second: a rank's share of its node's NICs. 400 for one NDR "
+               "InfiniBand port each. 0: as in the catalogue.");
+  table.number(member<cluster, &C::scaleup_latency>(), "scaleup_latency", "NVLink latency", "", "ns", 0, kMaxLatencyNs,
+               "Of one hop of a small message inside a domain. 0: NCCL's own constant, 600 ns. Measured tables have it in them.");
+  table.number(member<cluster, &C::network_latency>(), "network_latency", "Network latency", "", "ns", 0, kMaxLatencyNs,
+               "Of one hop of a small message between domains. 0: NCCL's own constant, 2,700 ns.");
+  table.number(member<cluster, &C::rails>(), "rails", "Rails", "", "", 0, kMaxGpusPerNode,
+               "NICs of a node that lead to switches of their own. With several, all-to-all traffic first goes over NVLink to the rank "
+               "on the receiver's rail; with 1 it does not. 0: as in the catalogue.");
+  table.decimal(member<cluster, &C::oversubscription>(), "oversubscription", "Oversubscription", 0, kMaxOversubscription,
+                "Bandwidth below the thinnest level of the network over that level's own: 7 where a seventh gets through, as between "
+                "Llama 3's pods. 1: full bisection. 0: as in the catalogue.");
+  table.number(member<cluster, &C::pod_size>(), "pod_size", "Pod size", "", "ranks", 0, kMaxWorld,
+               "Ranks that reach each other without the oversubscribed level. 0: as in the catalogue, else a scale-up domain.");
+  table.choice(named<cluster, &C::in_network_reduction, kInNetwork>(), "in_network_reduction", "In-network reduction", choices_of(kInNetwork),
+               "Whether switches add up what all-reduces send. auto: inside domains where the network has NVLink SHARP, as NCCL does "
+               "unasked; between them only on request.");
+  table.choice(named<cluster, &C::collective_algorithm, kAlgorithms>(), "collective_algorithm", "Collective algorithm", choices_of(kAlgorithms),
+               "How collectives run. auto takes the fastest of those that NCCL offers; what another algorithm cannot do runs as under auto.");
 }
 
 }  // namespace

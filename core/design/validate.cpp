@@ -28,6 +28,7 @@ std::vector<Problem> validate(const Design& design) {
   check_batch(checks);
   check_sync(checks);
   check_placement(checks);
+  check_cluster(checks);
   check_idle(checks);
   // Errors first; within them the order of the checks, which is the order of the form.
   std::stable_partition(checks.problems.begin(), checks.problems.end(),

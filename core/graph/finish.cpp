@@ -8,6 +8,7 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kQuantizeFlops = 2;   // per element: largest absolute value, scaling
+constexpr int64_t kClampFlops = 5;      // per element of a SwiGLU that clamps: three comparisons, a factor, a one added; as many behind
 constexpr int64_t kQuantizedCopies = 2; // written: one scaled along the contraction at hand, one along that of the weight gradient
 
 void drop_unused(Segment& s) {
@@ -133,10 +134,10 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
       if (!rule) return;
       const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
       // A table lookup touches the rows of its tokens, not the table.
-      const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd || op.kind == OpKind::Dispatch
+      const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd || op.kind == OpKind::Dispatch || op.kind == OpKind::DispatchNodes
                              ? local_elements(s.tensor(forward.outputs[0]))
                              : is_routing(op.kind) ? local_elements(s.tensor(forward.inputs[0])) : index_space(s, forward);
-      op.flops = Expr(backward ? rule->backward_flops : rule->flops) * space;
+      op.flops = Expr((backward ? rule->backward_flops : rule->flops) + (op.clamp ? kClampFlops : 0)) * space;
     }
   }
   op.useful_flops = op.flops;

@@ -16,6 +16,8 @@
 
 namespace shardscape {
 
+struct KernelStat;
+
 using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
 using StorageId = int;  // index into Segment::storages
@@ -79,11 +81,13 @@ struct Op {
   OpId forward = -1;             // the forward op this one differentiates or runs again
   bool remade = false;           // its result is not kept: the backward runs the op again (KernelProfile::recomputes)
   int operand = -1;              // gradients of one operand only: which
-  bool causal = false, window = false, soft_cap = false, alibi = false;  // attention: as OpSpec
+  bool causal = false, window = false, soft_cap = false, alibi = false, clamp = false;  // as OpSpec
   Ring ring = Ring::None;        // attention only
   MeshAxes group;                // collectives and slices: over which mesh axes
   int dim = -1;                  // all-gather: dimension joined; reduce-scatter, slice: dimension split
-  int dim_to = -1;               // all-to-all: dimension split (dim is joined)
+  // All-to-all: dimension split (dim is joined). Without it each rank is sent a copy, without dim what arrives is summed: B and C
+  // of a mixer's group whose heads are spread over cp.
+  int dim_to = -1;
   Reduce reduce = Reduce::Sum;
   DType compute = DType::BF16;   // precision of the arithmetic
   Expr flops, useful_flops;      // counted by kernels; exact under masks
@@ -177,6 +181,7 @@ struct Structure {
   bool window = false;           // attention that may slide has a window
   bool q_compressed = false;     // latent attention with a rank of queries
   int64_t mtp_layers = 0;        // depths of multi-token prediction
+  bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
   bool split_backward = false;   // gradients of weights wait
@@ -202,12 +207,13 @@ struct Structure {
   bool fp8_dispatch = false;     // tokens go to their experts in FP8, gradients into the backward of experts too
   bool derived_slots = false;    // slots of an expert follow from a capacity or an imbalance, not from an even split
   Dispatcher dispatcher = Dispatcher::AllToAll;
+  bool ep_nodes = false, ep_local = false;  // tokens go once to each of several nodes; several ranks of ep share a node
   SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
   bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
   bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
   bool reshards = true;          // FSDP: units are freed between forward and backward
-  bool hybrid = false;           // FSDP: dp is split into dp_replicate x dp_shard
+  bool hybrid = false;           // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard
   bool clip_grad_norm = false, average_loss = false;
   // Whether chunks of a stage hold different numbers of microbatches, or hold them in two ways.
   bool chunkwise() const { return interleaved || split_backward; }
@@ -218,6 +224,12 @@ struct Structure {
 MeshAxes cp_axes(const Structure& structure);
 MeshAxes ring_axes(const Structure& structure);
 MeshAxes ulysses_axes(const Structure& structure);
+// The mesh axes that split experts: none, {ep}, or its parts over and inside nodes where tokens are sent once per node.
+MeshAxes ep_axes(const Structure& structure);
+MeshAxes node_axes(const Structure& structure);  // the first of these parts, where there are parts
+
+// Whether kernels of the structure make this statistic: its condition, but for shards of letters.
+bool applies(const Structure& structure, const KernelStat& stat);
 
 struct Graph {
   Structure structure;

@@ -1,8 +1,23 @@
 #include <algorithm>
 
 #include "graph/graph.h"
+#include "model/kernel_profile.h"
 
 namespace shardscape {
+
+bool applies(const Structure& structure, const KernelStat& stat) {
+  const bool gathers = structure.dispatcher == Dispatcher::AllGather;
+  const std::pair<const char*, bool> known[] = {{"dropout", structure.dropout},   {"b>1", structure.many_microbatch},
+                                                {"grouped", structure.grouped},   {"allgather", gathers},
+                                                {"alltoall", !gathers},            {"local_experts>1", structure.local_experts},
+                                                {"no ring", !structure.ring}};
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = stat.when.find('&', begin);
+    for (const auto& [name, holds] : known)
+      if (!holds && stat.when.compare(begin, end - begin, name) == 0) return false;
+  }
+  return true;
+}
 
 TensorId first_self(const Segment& segment, TensorId id) {
   while (id >= 0 && segment.tensor(id).again_of >= 0) id = segment.tensor(id).again_of;
@@ -68,7 +83,8 @@ Expr ring_message_elements(const Segment& segment, const Op& op) {
 
 Expr collective_elements(const Segment& segment, const Op& op) {
   if (is_ring(op.kind)) return ring_messages(op) * ring_message_elements(segment, op);
-  const TensorId whole = op.kind == OpKind::AllGather ? op.outputs[0] : op.inputs[0];
+  const bool copies = op.kind == OpKind::AllToAll && op.dim_to < 0;  // as many as it gets from others
+  const TensorId whole = op.kind == OpKind::AllGather || copies ? op.outputs[0] : op.inputs[0];
   return local_elements(segment.tensor(whole));
 }
 
@@ -89,6 +105,16 @@ MeshAxes ring_axes(const Structure& s) {
 MeshAxes ulysses_axes(const Structure& s) {
   if (!s.ulysses) return {};
   return {s.ring ? MeshAxis::CpUlysses : MeshAxis::Cp};
+}
+
+MeshAxes ep_axes(const Structure& s) {
+  if (!s.ep) return {};
+  return s.ep_nodes && s.ep_local ? MeshAxes{MeshAxis::EpNode, MeshAxis::EpLocal} : MeshAxes{MeshAxis::Ep};
+}
+
+MeshAxes node_axes(const Structure& s) {
+  if (!s.ep_nodes) return {};
+  return {ep_axes(s).front()};
 }
 
 }  // namespace shardscape

@@ -16,7 +16,7 @@ struct KernelStat {
   std::string name;
   std::string over;// letters of the op's spec that size it: "bs" of rms_norm[bsd,d->bsd]; "sd" of rope[bshd->bshd];
                    // "..." stands for those that the op's parameter does not have: one per row that is normalised;
-                   // "result" for all of the result, "parameter" for those of the last operand
+                   // "result" for all of the result, "parameter" for those of the last operand, "operand 2" for those of that one
   DType dtype = DType::FP32;
   int copies = 1;
   // All of these, joined by "&": "dropout", "b>1" (microbatch larger than one), "grouped" (query heads share KV heads),
@@ -41,9 +41,21 @@ struct KernelRule {
   // Where data operands must be: as they come; summed whole (no reduce-scatter into the stream); or in the stream.
   enum class Operands { AsTheyCome, Whole, Stream } operands = Operands::AsTheyCome;
   int64_t backward_products = 5;  // attention: matrix products of the backward; flash makes the scores again
+  // Where the backward writes the gradient of operand 0: into memory of its own, over that operand, or into the gradient that
+  // another op of the same kernel makes.
+  enum class Gradient { Fresh, OverInput, Shared } gradient = Gradient::Fresh;
+  // What the kernels need while they run, sized by letters as stats are.
+  std::vector<KernelStat> forward_workspace, backward_workspace;
+  // Results and workspace of the forward stay until an op of this kind in the same block has run: variables of its code.
+  std::string held_until;
   int64_t flops = 0;           // counted FLOPs per element of the index space, forward
   int64_t backward_flops = 0;  // the same for backward
 };
+
+// What the backward allocates for the gradient of a weight beside the buffer that gradients accumulate in. Fresh: the
+// gradient itself, added to the buffer afterwards. None: products add to the buffer. Dummy: likewise, but a tensor as large as
+// the weight tells autograd that there is a gradient; SharedDummy: weights of one shape share it for good.
+enum class WeightGradient : uint8_t { Fresh, None, Dummy, SharedDummy };
 
 struct KernelProfile {
   std::string id, label, source;
@@ -52,6 +64,7 @@ struct KernelProfile {
   bool reduce_per_consumer = false;  // gradients of an input that several products share are reduced one by one, not summed first
   // Outputs of block lines that are not kept: the backward makes each again from what its op read, where first needed.
   std::vector<std::string> recomputes;
+  WeightGradient weight_gradient = WeightGradient::Fresh;  // of matrix products; those of tables and norms are always fresh
   std::optional<DType> residual;     // type of the residual stream where it is not that of activations
   const KernelRule* rule(const std::string& op) const;
   std::set<int64_t> chunks(const std::set<std::string>& ops) const;  // that these kinds of op keep statistics of, ascending

@@ -39,7 +39,8 @@ KernelStat stat(const JsonFile& file, const json& entry) {
 }
 
 KernelRule rule(const JsonFile& file, const json& value) {
-  file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands", "backward_products", "flops", "backward_flops"});
+  file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands", "backward_products", "flops", "backward_flops",
+                    "gradient", "forward_workspace", "backward_workspace", "held_until"});
   KernelRule out;
   if (value.contains("saves_inputs")) out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
   out.saves_output = file.boolean_or(value, "saves_output", false);
@@ -57,14 +58,32 @@ KernelRule rule(const JsonFile& file, const json& value) {
   out.backward_flops = file.integer_or(value, "backward_flops", 0);
   if (value.contains("stats"))
     for (const json& entry : file.array(value, "stats")) out.stats.push_back(stat(file, entry));
+  for (const auto& [key, list] : {std::pair{"forward_workspace", &out.forward_workspace}, {"backward_workspace", &out.backward_workspace}})
+    if (value.contains(key))
+      for (const json& entry : file.array(value, key)) list->push_back(stat(file, entry));
+  out.held_until = file.text_or(value, "held_until", "");
+  const std::string gradient = file.text_or(value, "gradient", "fresh");
+  if (gradient == "over_input")
+    out.gradient = KernelRule::Gradient::OverInput;
+  else if (gradient == "shared")
+    out.gradient = KernelRule::Gradient::Shared;
+  else if (gradient != "fresh")
+    file.fail("gradient", "\"gradient\" is \"" + gradient + "\"", "fresh, over_input or shared");
   return out;
+}
+
+WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
+  for (const auto& [word, value] : {std::pair{"fresh", WeightGradient::Fresh}, {"none", WeightGradient::None}, {"dummy", WeightGradient::Dummy},
+                                    {"shared_dummy", WeightGradient::SharedDummy}})
+    if (text == word) return value;
+  file.fail("weight_gradient", "\"weight_gradient\" is \"" + text + "\"", "fresh, none, dummy or shared_dummy");
 }
 
 }  // namespace
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "ops"});
+  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "weight_gradient", "ops"});
   Entry entry;
   KernelProfile& own = entry.own;
   own.id = file.text(root, "profile");
@@ -85,6 +104,8 @@ void ProfileReader::read(const JsonFile& file) {
   entry.reduces = !reduce.empty();
   own.reduce_per_consumer = reduce == "per_consumer";
   if (entry.reduces && reduce != "summed" && reduce != "per_consumer") file.fail("reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
+  entry.weighs = root.contains("weight_gradient");
+  if (entry.weighs) own.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (entry.extends.empty() || root.contains("ops"))
     for (const auto& [op, value] : file.object(root, "ops").items()) own.rules[op] = rule(file, value);
   entries_.push_back(std::move(entry));
@@ -137,13 +158,14 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
     if (std::any_of(out.begin(), out.end(), [&](const KernelProfile& p) { return p.id == entry.own.id; })) continue;
     const Entry* at = latest(entry.own.id);
     KernelProfile profile = at->own;
-    bool packs = at->packs, reduces = at->reduces, recomputes = at->recomputes;
+    bool packs = at->packs, reduces = at->reduces, recomputes = at->recomputes, weighs = at->weighs;
     while (!at->extends.empty()) {
       at = latest(at->extends);
       profile.rules.insert(at->own.rules.begin(), at->own.rules.end());
       if (!std::exchange(packs, packs || at->packs)) profile.packed = at->own.packed;
       if (!std::exchange(reduces, reduces || at->reduces)) profile.reduce_per_consumer = at->own.reduce_per_consumer;
       if (!std::exchange(recomputes, recomputes || at->recomputes)) profile.recomputes = at->own.recomputes;
+      if (!std::exchange(weighs, weighs || at->weighs)) profile.weight_gradient = at->own.weight_gradient;
       if (!profile.residual) profile.residual = at->own.residual;
     }
     out.push_back(std::move(profile));

@@ -23,6 +23,7 @@ class ProfileReader {
     std::string extends;
     bool packs = false, reduces = false;  // says itself what is packed, and when gradients are reduced
     bool recomputes = false;              // says itself what is made again
+    bool weighs = false;                  // and how gradients of weights are made
     std::string where;  // place of "extends": file and line
   };
   const Entry* latest(const std::string& id) const;

@@ -3,32 +3,25 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <mutex>
 #include <set>
 
 #include "cost/sync_model.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
+#include "graph/structure_cache.h"
 #include "report/rank_mesh.h"
 
 namespace shardscape {
 namespace {
 
 std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Structure& structure) {
-  constexpr size_t kKept = 64;
-  static std::mutex mutex;
-  static std::map<Structure, std::shared_ptr<const StepModel>> models;
-  {
-    const std::scoped_lock lock(mutex);
-    if (const auto it = models.find(structure); it != models.end()) return it->second;
-  }
+  static StructureCache<StepModel> models;
+  if (auto model = models.find(structure)) return model;
   auto graph = cached_graph(structure);
   if (auto* problem = std::get_if<Problem>(&graph)) return *problem;
   auto model = std::make_shared<const StepModel>(make_step_model(std::get<0>(std::move(graph))));
-  const std::scoped_lock lock(mutex);
-  if (models.size() >= kKept) models.clear();
-  models.emplace(structure, model);
+  models.keep(structure, model);
   return model;
 }
 
@@ -395,12 +388,16 @@ int stage_of_rank(const Report& report, int64_t rank) {
 
 std::string rank_text(const Report& report, int64_t rank) {
   const DeviceMesh mesh = mesh_of(report);
-  std::string out;
-  for (MeshAxis axis : {MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp}) {
-    if (axis == MeshAxis::Cp && mesh.degree(axis) == 1) continue;
-    out += (out.empty() ? "" : ", ") + std::string(mesh_axis_name(axis)) + " " + std::to_string(mesh.coordinate(rank, axis));
-  }
-  return out;
+  const auto coordinates = [&](const MeshAxes& axes) {
+    std::string out;
+    for (MeshAxis axis : axes) {
+      if (axis == MeshAxis::Cp && mesh.degree(axis) == 1) continue;
+      out += (out.empty() ? "" : ", ") + std::string(mesh_axis_name(axis)) + " " + std::to_string(mesh.coordinate(rank, axis));
+    }
+    return out;
+  };
+  const std::string experts = coordinates(expert_axes(report));
+  return coordinates({MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp}) + (experts.empty() ? "" : " | " + experts);
 }
 
 }  // namespace shardscape

@@ -112,7 +112,8 @@ class Binder {
       trace.collective = collective_type(op.kind);
       trace.role = role;
       // The rank's own part of the input is what the simulator wants of every kind of collective.
-      trace.comm_size = value(local_bytes(segment_.tensor(op.inputs.at(0))), where, "bytes");
+      const bool sends = op.kind == OpKind::AllToAll;  // the whole buffer, copies included
+      trace.comm_size = value(sends ? collective_bytes(segment_, op) : local_bytes(segment_.tensor(op.inputs.at(0))), where, "bytes");
     } else {
       trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
       trace.tensor_size = std::max<int64_t>(1, value(op.read_bytes + op.written_bytes, where, "bytes"));

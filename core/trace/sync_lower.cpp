@@ -260,6 +260,7 @@ void SyncLowering::run(const SyncAction& a, size_t index, int microbatch) {
     for (const SyncPart& part : a.parts) param_gather_[static_cast<size_t>(part.param)] = node;
     return;
   }
+  if (a.parts.empty()) builder_.depend(last_reduction_);  // of the shard that it leaves
   std::vector<size_t> from;
   for (const SyncPart& part : a.parts) from.push_back(holders_[static_cast<size_t>(part.param)]);
   std::sort(from.begin(), from.end());

@@ -201,7 +201,7 @@ class Examination {
         // In front of or behind a redistribution, so that one rank alone has no such op: so much for each element. Sums of
         // gradients are in parts where not all consumers want the tensor placed alike.
         const bool sum_of_gradients = op.kind == OpKind::Add && op.phase == Phase::Backward;
-        const bool each = op.kind == OpKind::Quantize || sum_of_gradients;
+        const bool each = op.kind == OpKind::Quantize || op.kind == OpKind::CombineNodes || sum_of_gradients;
         if (other == ops.end() && !each) {
           fail(OpFlops, name + " is no op of the model on one rank");
           continue;
@@ -223,13 +223,23 @@ class Examination {
             sum += number(OpFlops, (useful ? op.useful_flops : op.flops) * Expr(stage_ranks() / ring), binding, name);
           }
           const Tensor& in = segment.tensor(op.inputs[0]);
-          const Wide one = each ? number(OpFlops, (useful ? op.useful_flops : op.flops) * whole_size(in), report_->binding, name)
+          Wide one = each ? number(OpFlops, (useful ? op.useful_flops : op.flops) * whole_size(in), report_->binding, name)
                                 : number(OpFlops, useful ? other->second->useful_flops : other->second->flops, whole_binding_, name);
+          if (op.kind == OpKind::Ssd && graph.structure.ssm_heads) one += (d_.parallel.cp - 1) * products_of_groups(whole, *other->second, useful);
           if (each) sum *= number(OpFlops, local_elements(in), report_->binding, name);
           equal(OpFlops, sum, one * repeated, (useful ? "useful FLOPs of " : "counted FLOPs of ") + name + ", " + std::to_string(repeated) + " times");
         }
       }
     }
+  }
+
+  // Ranks that have heads of the same group of a mixer make the products of its B and C each.
+  Wide products_of_groups(const Segment& whole, const Op& scan, bool useful) {
+    const Expr chunk(symbol("Qe"));
+    const bool backward = scan.grad != GradRole::None;
+    const Expr once = Expr(2) * local_elements(whole.tensor((backward ? whole.op(scan.forward) : scan).inputs[3])) * chunk;
+    const Expr share = useful ? Expr(backward ? 2 : 1) * (chunk + Expr(1)) / (Expr(2) * chunk) : Expr(backward ? 3 : 1);
+    return runs_again(scan) && useful ? 0 : number(OpFlops, once * share, whole_binding_, scan.name);
   }
 
   // A report counts every op as often as the layers of the stage run it.

@@ -12,8 +12,10 @@
 #include "design/validate.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
+#include "graph/op_spec.h"
 #include "schedule/schedule.h"
 #include "support/kernels.h"
+#include "support/routing_kernels.h"
 
 namespace shardscape::test {
 namespace {
@@ -394,16 +396,20 @@ class Machine {
       return;
     }
     KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / std::max<int64_t>(1, d_.model.kv_heads), d_.model.window, d_.model.experts, d_.model.experts_per_token, {}};
-    if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = tokens_of(s, op, rank);
+    call.expert_groups = d_.model.expert_groups;
+    call.groups_per_token = d_.model.groups_per_token;
+    if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = arrives(s, op) ? arrived(s, op, rank, call) : tokens_of(s, op, rank);
+    std::deque<RealTensor> parts;
     for (TensorId id : op.inputs) {
       call.inputs.push_back(&value(id));
-      const Rows rows = part(s.tensor(id), rank);
+      const Rows rows = part(seen(s, op, id), rank), held = part(s.tensor(id), rank);
+      if (rows != held) call.inputs.back() = &parts.emplace_back(cut(value(id), within(held, rows)));
       call.input_starts.push_back(starts_of(rows));
       call.input_positions.push_back(rows.size() > 1 ? rows[1] : std::vector<int64_t>{});
       call.input_names.push_back(s.tensor(id).name);
     }
     for (TensorId id : op.outputs) {
-      const Rows rows = part(s.tensor(id), rank);
+      const Rows rows = part(seen(s, op, id), rank);
       call.output_starts.push_back(starts_of(rows));
       call.output_names.push_back(s.tensor(id).name);
       call.output_shapes.push_back(lengths(rows));
@@ -413,7 +419,31 @@ class Machine {
       call.ring_position = mesh_.coordinate(rank, ring);
     }
     auto outputs = run_kernel(call);
-    for (size_t i = 0; i < outputs.size(); ++i) value(op.outputs[i]) = std::move(outputs[i]);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Rows rows = part(seen(s, op, op.outputs[i]), rank), held = part(s.tensor(op.outputs[i]), rank);
+      RealTensor& out = value(op.outputs[i]);
+      out = rows == held ? std::move(outputs[i]) : RealTensor(lengths(held));
+      if (rows != held) paste(out, outputs[i], within(held, rows));
+    }
+  }
+
+  // Convolutions and scans work with the part of their parameters that the shards of their data name; the gradient of the rest is
+  // zero.
+  static Tensor seen(const Segment& s, const Op& op, TensorId id) {
+    Tensor t = s.tensor(id);
+    const TensorId parameter = t.role == TensorRole::ParameterGradient ? t.gradient_of : id;
+    if ((op.kind != OpKind::CausalConv && op.kind != OpKind::Ssd) || s.tensor(parameter).role != TensorRole::Parameter) return t;
+    const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+    const OpSpec spec = *parse_op_spec(forward.spec);
+    std::map<char, MeshAxes> shards;
+    for (size_t i = 0; i < forward.inputs.size(); ++i)
+      if (const Tensor& data = s.tensor(forward.inputs[i]); data.role != TensorRole::Parameter)
+        for (size_t d = 0; d < spec.in[i].size(); ++d) shards[spec.in[i][d]] = data.placement.shards[d];
+    for (size_t i = 0; i < forward.inputs.size(); ++i)
+      if (forward.inputs[i] == parameter)
+        for (size_t d = 0; d < spec.in[i].size(); ++d)
+          if (const auto it = shards.find(spec.in[i][d]); it != shards.end()) t.placement.shards[d] = it->second;
+    return t;
   }
 
   // Which tokens a rank routes, in the order of its rows: its own as they were flattened, or those of the ranks along the
@@ -422,7 +452,8 @@ class Machine {
     const auto flatten = std::find_if(s.ops.begin(), s.ops.end(), [](const Op& o) { return o.kind == OpKind::Flatten; });
     const Tensor& sequence = s.tensor(flatten->inputs[0]);
     const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
-    const MeshAxes rows = s.tensor(forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]).placement.shards[0];
+    const bool from_nodes = forward.kind == OpKind::CombineNodes;
+    const MeshAxes rows = s.tensor(from_nodes ? forward.outputs[0] : forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]).placement.shards[0];
     MeshAxes gathered;
     for (MeshAxis axis : s.tensor(flatten->outputs[0]).placement.shards[0])
       if (std::find(rows.begin(), rows.end(), axis) == rows.end()) gathered.push_back(axis);
@@ -431,6 +462,34 @@ class Machine {
       const Rows rows = part(sequence, member);
       for (int64_t b : rows[0])
         for (int64_t i : rows[1]) out.push_back(b * d_.workload.seq + i);
+    }
+    return out;
+  }
+
+  // Ops of what arrived in a node: their choices are [nodes, node slots, choices].
+  static const Tensor& choices_of(const Segment& s, const Op& op) {
+    const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+    return s.tensor(forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]);
+  }
+  static bool arrives(const Segment& s, const Op& op) {
+    return (op.kind == OpKind::Dispatch || op.kind == OpKind::Combine) && choices_of(s, op).axes.size() == 3;
+  }
+  // The tokens in the slots of this rank's node, those of one sender after the other.
+  std::vector<int64_t> arrived(const Segment& s, const Op& op, int64_t rank, KernelCall call) const {
+    const Tensor& choices = choices_of(s, op);
+    const MeshAxes over = choices.placement.shards[0];
+    const std::vector<int64_t> senders = mesh_.group(rank, over);
+    const int64_t nodes = static_cast<int64_t>(senders.size()), here = mesh_.coordinate(rank, over[0]);
+    const int64_t slots = lengths(part(choices, rank))[1] / nodes;
+    const auto sending = std::find_if(s.ops.begin(), s.ops.end(), [](const Op& o) { return o.kind == OpKind::DispatchNodes; });
+    std::vector<int64_t> out;
+    for (int64_t sender : senders) {
+      call.tokens = tokens_of(s, *sending, sender);
+      out.resize(out.size() + static_cast<size_t>(slots), -1);
+      const auto first = out.end() - slots;
+      visit_node_slots(call, nodes, slots, [&](int64_t token, int64_t row) {
+        if (row / slots == here) first[row % slots] = call.tokens[static_cast<size_t>(token)];
+      });
     }
     return out;
   }
@@ -463,7 +522,8 @@ class Machine {
       if (done.count(rank)) continue;
       const std::vector<int64_t> group = mesh_.group(rank, op.group);
       if (group.size() < 2) fail(op.name + ": a group of one");
-      const bool reduces = op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter || op.kind == OpKind::RingSum;
+      const bool reduces = op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter || op.kind == OpKind::RingSum ||
+                           (op.kind == OpKind::AllToAll && op.dim < 0);
       RealTensor whole(sizes_of(in, binding_));
       bool first = true;
       RealTensor sum;

@@ -98,6 +98,10 @@ std::vector<NamedDesign> trace_designs() {
       {"experts tp 2 sp", trace_design("mixtral-8x7b", 2, 2, 2, true, 2, 2)},
       {"experts by hidden", trace_design("mixtral-8x7b", 2, 1, 4, true, 2, 2)},
       {"experts gathered", trace_design("mixtral-8x7b", 2, 1, 2, true, 2, 2)},
+      {"experts by node", trace_design("mixtral-8x7b", 1, 2, 4, false, 2, 2)},
+      {"experts by node tp 2 sp", trace_design("mixtral-8x7b", 2, 2, 4, true, 2, 2)},
+      {"experts by node, 2 of 4 groups, fp8 dispatch", trace_design("deepseek-moe-16b", 2, 1, 8, true, 2, 2)},
+      {"experts by node, full recompute", trace_design("qwen3-30b-a3b", 1, 2, 4, false, 2, 2)},
       {"experts folded", trace_design("qwen3-30b-a3b", 2, 2, 2, true, 2, 2)},
       {"experts and sinks tp 2 sp", trace_design("gpt-oss-20b", 2, 2, 2, true, 2, 2)},
       {"experts and sinks, context parallel by ulysses", trace_design("gpt-oss-20b", 2, 1, 2, true, 2, 2)},
@@ -110,6 +114,9 @@ std::vector<NamedDesign> trace_designs() {
       {"mamba tp 2 sp pp 2", trace_design("mamba-130m", 2, 2, 2, true, 3, 4)},
       {"mamba full recompute", trace_design("mamba-130m", 2, 1, 2, false, 2, 2)},
       {"mamba-2 pp 2", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
+      {"mamba-2, context parallel", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
+      {"attention among mixers tp 4 sp pp 2, context parallel", trace_design("mamba2-hybrid-8b", 4, 2, 1, true, 2, 24)},
+      {"attention among mixers of one group tp 8 sp, context parallel zigzag ring of two", trace_design("mamba2-hybrid-8b", 8, 1, 2, true, 1, 12)},
       {"attention among mixers tp 4 sp pp 2", trace_design("mamba2-hybrid-8b", 4, 2, 2, true, 2, 24)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
       {"flat buffer per chunk, virtual stages", trace_design("llama3-8b", 2, 2, 2, true, 4, 8)},
@@ -129,6 +136,9 @@ std::vector<NamedDesign> trace_designs() {
       {"fsdp kept every microbatch", trace_design("gpt3-175b", 1, 1, 2, false, 3, 2)},
       {"fsdp virtual stages", trace_design("llama3-8b", 2, 2, 2, true, 6, 8)},
       {"fsdp2 kept, virtual stages", trace_design("gpt3-175b", 1, 2, 3, false, 4, 8)},
+      {"distributed optimizer hybrid", trace_design("llama3-8b", 2, 1, 4, true, 2, 3)},
+      {"distributed optimizer hybrid in buckets tp 2 sp pp 2, context parallel", trace_design("llama3-8b", 2, 2, 6, true, 2, 4)},
+      {"distributed optimizer hybrid, norm and loss, virtual stages", trace_design("gpt3-175b", 1, 2, 4, false, 4, 4)},
       {"fsdp hybrid", trace_design("llama3-8b", 1, 1, 4, false, 2, 3)},
       {"fsdp2 hybrid tp 2 sp pp 2, context parallel", trace_design("llama3-8b", 2, 2, 6, true, 2, 4)},
       {"norm and loss", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
@@ -195,6 +205,16 @@ std::vector<NamedDesign> trace_designs() {
     if (name.starts_with("experts") || name.ends_with("experts")) d.design.parallel.ep = 2;
     if (name == "experts by hidden") d.design.parallel.dispatcher = Dispatcher::AllToAllSeq;
     if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;
+    if (name.starts_with("experts by node")) {
+      d.design.parallel.dispatcher = Dispatcher::Flex;
+      d.design.parallel.ep = d.design.parallel.dp;
+      d.design.cluster.gpus_per_node = 2 * d.design.parallel.tp;
+      if (name.find("2 of 4 groups") != std::string::npos) {
+        d.design.model.expert_groups = 4;
+        d.design.model.groups_per_token = 2;
+        d.design.workload.dispatch_dtype = DispatchPrecision::FP8;
+      }
+    }
     if (name.starts_with("experts folded")) d.design.parallel.etp = 1;
     if (name == "experts behind dense layers") d.design.model.dense_layers = 2;
     if (name == "fsdp gpipe tied embeddings") d.design.parallel.schedule = ScheduleKind::GPipe;

@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <algorithm>
 
+#include "report/rank_mesh.h"
 #include "ui/charts/communication_inspection.h"
 #include "ui/charts/inspected.h"
 #include "ui/models/value_scale.h"
@@ -11,7 +12,6 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr MeshAxis kAxes[] = {MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp};
 constexpr size_t kMostListed = 16;  // members by number in the inspector
 
 QString tr(const char* text) { return QCoreApplication::translate("MeshText", text); }
@@ -75,7 +75,9 @@ void add_neighbours(const Report& report, const MeshGrid& grid, int64_t rank, In
 }
 
 void add_place(const Report& report, const MeshGrid& grid, int64_t rank, Inspection& inspection) {
-  inspection.rows.append({tr("Rank %1").arg(rank_name(rank)), text_of(rank_text(report, rank))});
+  const QStringList places = text_of(rank_text(report, rank)).split(QStringLiteral(" | "));
+  inspection.rows.append({tr("Rank %1").arg(rank_name(rank)), places.first()});
+  if (places.size() > 1) inspection.rows.append({tr("Among experts"), places.last()});
   inspection.rows.append({tr("Its node"), tr("node %1, GPU %2 of %3")
                                               .arg(grid.node(rank))
                                               .arg(rank % grid.gpusPerNode() + 1)
@@ -174,13 +176,15 @@ Inspection inspect_lone_rank(const Report& report, const MeshGrid& grid, int64_t
 QString mesh_csv(const Report& report, const MeshGrid& grid) {
   const DeviceMesh& mesh = grid.mesh();
   const std::vector<RankGroup> groups = groups_of_rank(report, 0);
+  MeshAxes axes{MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp};
+  for (const MeshAxis axis : expert_axes(report)) axes.push_back(axis);
   QString text = QStringLiteral("rank,node");
-  for (const MeshAxis axis : kAxes) text += u',' + text_of(mesh_axis_name(axis));
+  for (const MeshAxis axis : axes) text += u',' + text_of(mesh_axis_name(axis));
   for (const RankGroup& group : groups) text += QStringLiteral(",first rank of %1 group").arg(text_of(group.name));
   text += u'\n';
   for (int64_t rank = 0; rank < grid.ranks(); ++rank) {
     text += QString::number(rank) + u',' + QString::number(grid.node(rank));
-    for (const MeshAxis axis : kAxes) text += u',' + QString::number(mesh.coordinate(rank, axis));
+    for (const MeshAxis axis : axes) text += u',' + QString::number(mesh.coordinate(rank, axis));
     for (const RankGroup& group : groups) {
       const int64_t stage = mesh.coordinate(rank, MeshAxis::Pp);
       int64_t first = rank;

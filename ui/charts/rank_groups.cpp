@@ -9,7 +9,7 @@ namespace {
 
 constexpr MeshAxis kAllAxes[] = {MeshAxis::TpKv,   MeshAxis::TpRep,     MeshAxis::Tp,    MeshAxis::CpRing,  MeshAxis::CpUlysses,
                                  MeshAxis::Cp,     MeshAxis::DpRep,     MeshAxis::DpShard, MeshAxis::Dp,
-                                 MeshAxis::Etp,    MeshAxis::Ep,        MeshAxis::Edp,   MeshAxis::Pp};
+                                 MeshAxis::Etp,    MeshAxis::EpNode,    MeshAxis::EpLocal, MeshAxis::Ep,        MeshAxis::Edp,   MeshAxis::Pp};
 
 void count_nodes(RankGroup& group, int64_t gpus_per_node) {
   group.nodes = 0;
@@ -35,7 +35,7 @@ std::vector<std::string> group_names(const Report& report) {
     }
   }
   const auto place = [](const std::string& group) {
-    static const std::vector<std::string> known{"tp", "cp", "cp_ring", "cp_ulysses", "etp", "ep", "edp", "pp", "dp", "dp_cp", "embedding", "mirror"};
+    static const std::vector<std::string> known{"tp", "cp", "cp_ring", "cp_ulysses", "etp", "ep_local", "ep_node", "ep", "edp", "pp", "dp", "dp_cp", "embedding", "mirror"};
     return std::find(known.begin(), known.end(), group) - known.begin();
   };
   std::sort(groups.begin(), groups.end(),

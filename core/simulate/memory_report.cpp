@@ -1,0 +1,52 @@
+#include "simulate/memory_report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+
+namespace shardscape {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kCulpritsShown = 6;  // in text; JSON has all
+
+Json categories_json(const CategoryBytes& bytes) {
+  Json out = Json::object();
+  for (int c = 0; c < kAllMemoryCategories; ++c) out[std::string(memory_category_name(static_cast<MemoryCategory>(c)))] = bytes[static_cast<size_t>(c)];
+  return out;
+}
+
+Json stage_json(const StageMemory& s) {
+  Json culprits = Json::array();
+  for (const Culprit& c : s.culprits) culprits.push_back({{"name", c.name}, {"category", memory_category_name(c.category)}, {"bytes", c.bytes}});
+  return {{"allocated", s.allocated}, {"reserved", s.reserved}, {"in_use", s.in_use}, {"moment", s.moment},
+          {"categories", categories_json(s.at_peak)}, {"culprits", culprits}};
+}
+
+}  // namespace
+
+std::string memory_text(const MemoryTimeline& memory) {
+  const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
+  std::string out = std::string(memory.fits ? "fits: " : "does not fit: ") + format_bytes(worst.in_use) + " of " + format_bytes(memory.capacity) +
+                    " in use on the worst rank, stage " + std::to_string(worst.stage) + " (tensors " + format_bytes(worst.allocated) +
+                    ", reserved by the allocator " + format_bytes(worst.reserved) + ")\n";
+  for (const StageMemory& s : memory.stages) {
+    out += "fullest moment of stage " + std::to_string(s.stage) + ": " + format_bytes(s.allocated) + ", " + s.moment + "\n";
+    for (size_t i = 0; i < s.culprits.size() && i < kCulpritsShown; ++i) out += "  " + format_bytes(s.culprits[i].bytes) + "  " + s.culprits[i].name + "\n";
+  }
+  return out;
+}
+
+std::string report_json_with_memory(const Report& report, const MemoryTimeline& memory) {
+  Json out = Json::parse(report_json(report));
+  if (!report.valid()) return out.dump(2) + "\n";
+  const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
+  out["fits"] = memory.fits;
+  out["memory_capacity"] = memory.capacity;
+  out["peak"] = {{"stage", memory.peak_stage}, {"allocated", worst.allocated}, {"reserved", worst.reserved}, {"bytes", worst.in_use}};
+  for (const StageMemory& s : memory.stages) out["stages"][static_cast<size_t>(s.stage)]["peak"] = stage_json(s);
+  return out.dump(2) + "\n";
+}
+
+}  // namespace shardscape

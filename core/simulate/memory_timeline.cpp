@@ -1,0 +1,390 @@
+#include "simulate/memory_timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "cost/grad_plan.h"
+#include "cost/sync_params.h"
+#include "graph/chunk_layers.h"
+#include "model/library.h"
+#include "simulate/runtime_memory.h"
+
+namespace shardscape {
+namespace {
+
+constexpr auto kBuffers = static_cast<size_t>(MemoryCategory::Buffers);
+constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
+
+const KernelProfile& profile_of(const Graph& graph) { return *ModelLibrary::instance().profile(graph.structure.profile); }
+
+// What does not depend on numbers, of the graphs used last.
+std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const std::shared_ptr<const StepModel>& model) {
+  constexpr size_t kKept = 64;
+  static std::mutex mutex;
+  static std::map<const StepModel*, std::pair<std::weak_ptr<const StepModel>, std::shared_ptr<const SegmentLifetimes>>> cache;
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto it = cache.find(model.get()); it != cache.end() && it->second.first.lock() == model) return it->second.second;
+  }
+  auto made = std::make_shared<const SegmentLifetimes>(*model->graph, profile_of(*model->graph));
+  const std::scoped_lock lock(mutex);
+  if (cache.size() >= kKept) cache.clear();
+  cache[model.get()] = {model, made};
+  return made;
+}
+
+using Part = SegmentLifetimes::Part;
+using ClassKey = std::pair<int, Keeps>;
+
+// What all stages share.
+class Memories {
+ public:
+  explicit Memories(const Report& report)
+      : report_(report), lifetimes_(cached_lifetimes(report.model)), sizes_(lifetimes_->sizes(report.stages.front().binding)) {}
+  const SegmentMemory& of(ClassKey key) {
+    const auto it = memories_.find(key);
+    return it != memories_.end() ? it->second : memories_.emplace(key, lifetimes_->memory(key.first, key.second, sizes_)).first->second;
+  }
+  std::vector<LiveStorage> live(ClassKey key, Part part) const { return lifetimes_->live(key.first, key.second, sizes_, part); }
+  const SegmentSizes& sizes() const { return sizes_; }
+  const Report& report() const { return report_; }
+
+ private:
+  const Report& report_;
+  std::shared_ptr<const SegmentLifetimes> lifetimes_;
+  SegmentSizes sizes_;
+  std::map<ClassKey, SegmentMemory> memories_;
+};
+
+struct Instance {
+  ClassKey key;
+  int64_t layer = -1;
+  bool offloaded = false;
+  size_t group = 0;        // the first instance that is replayed with it
+  bool ends_group = false;
+};
+
+// A forward or backward of one virtual stage, relative to what is there before it.
+struct Profile {
+  CategoryBytes peak{}, change{};
+  size_t instance = 0;     // where the peak is
+  Part part = Part::Forward;
+  CategoryBytes received{}, sent{};  // what it takes over from the action before, and leaves to the one after
+};
+
+class StageWalk {
+ public:
+  StageWalk(Memories& memories, const StageReport& stage) : m_(memories), r_(memories.report()), stage_(stage), graph_(r_.graph()) {
+    place();
+    for (size_t c = 0; c + 1 < starts_.size(); ++c) {
+      forwards_.push_back(forward(starts_[c], starts_[c + 1]));
+      backwards_.push_back(backward(starts_[c], starts_[c + 1]));
+    }
+    fix();
+  }
+
+  // Calls seen(index, action, begin, peak, end).
+  template <typename Seen>
+  void run(const std::vector<Action>& actions, const Seen& seen) {
+    CategoryBytes now = fixed_;
+    held_.assign(starts_.size() - 1, 0);
+    for (size_t i = 0; i < actions.size(); ++i) {
+      const Action& a = actions[i];
+      const auto c = static_cast<size_t>(a.chunk);
+      const CategoryBytes begin = now;
+      CategoryBytes peak = now;
+      switch (a.kind) {
+        case ActionKind::Forward:
+        case ActionKind::Backward: {
+          const Profile& p = a.kind == ActionKind::Forward ? forwards_[c] : backwards_[c];
+          const CategoryBytes base = now - (pipelined() ? p.received : CategoryBytes{});
+          peak = base + p.peak;
+          now = base + p.change + (pipelined() ? p.sent : CategoryBytes{});
+          if (a.kind == ActionKind::Forward) ++held_[c];
+          break;
+        }
+        case ActionKind::ReceiveForward: now = now + forwards_[c].received; break;
+        case ActionKind::ReceiveBackward: now = now + backwards_[c].received; break;
+        case ActionKind::SendForward: now = now - forwards_[c].sent; break;
+        case ActionKind::SendBackward: now = now - backwards_[c].sent; break;
+        default: break;
+      }
+      if (total(now) > total(peak)) peak = now;
+      seen(static_cast<int>(i), a, begin, peak, now);
+      if (a.kind == ActionKind::Backward) --held_[c];
+    }
+  }
+
+  StageMemory fullest(const std::vector<Action>& actions) {
+    StageMemory out;
+    out.stage = stage_.stage;
+    out.fixed = fixed_;
+    int64_t most = -1;
+    std::vector<int64_t> held;
+    run(actions, [&](int index, const Action& action, const CategoryBytes&, const CategoryBytes& peak, const CategoryBytes&) {
+      if (total(peak) <= most) return;
+      most = total(peak);
+      out.at_peak = peak;
+      out.action = index;
+      out.of = action;
+      held = held_;
+    });
+    out.allocated = most - out.at_peak[kRuntime];
+    explain(out, held);
+    out.reserved = out.allocated + waste_;
+    out.in_use = out.reserved + out.at_peak[kRuntime];
+    return out;
+  }
+
+  const CategoryBytes& fixed() const { return fixed_; }
+
+ private:
+  bool pipelined() const { return r_.stages.size() > 1; }
+  bool first() const { return stage_.stage == 0; }
+  bool last() const { return stage_.stage + 1 == static_cast<int>(r_.stages.size()); }
+
+  void place() {
+    for (size_t c = 0; c < stage_.chunks.size(); ++c) {
+      const StageChunk& of = stage_.chunks[c];
+      starts_.push_back(instances_.size());
+      const auto add = [&](int segment, Keeps keeps) {
+        instances_.push_back({{segment, keeps}});
+        instances_.back().group = instances_.size() - 1;
+      };
+      if (first() && c == 0) add(0, Keeps::Activations);
+      const size_t base = instances_.size();
+      for (const ChunkLayer& layer : chunk_layers(graph_, r_.design, of.first_layer, of.layers)) {
+        add(layer.segment, layer.keeps);
+        Instance& i = instances_.back();
+        i.layer = of.first_layer + layer.index;
+        i.offloaded = layer.offloaded;
+        i.group = base + static_cast<size_t>(layer.begin);
+        i.ends_group = layer.ends_group();
+      }
+      if (last() && c + 1 == stage_.chunks.size()) add(graph_.head(), Keeps::Activations);
+    }
+    starts_.push_back(instances_.size());
+  }
+
+  const SegmentMemory& memory(size_t instance) { return m_.of(instances_[instance].key); }
+
+  static void note(Profile& p, const CategoryBytes& level, size_t instance, Part part) {
+    if (total(level) <= total(p.peak)) return;
+    p.peak = level;
+    p.instance = instance;
+    p.part = part;
+  }
+
+  Profile forward(size_t begin, size_t end) {
+    Profile p;
+    p.instance = begin;
+    CategoryBytes stored{};  // on its way to the host
+    for (size_t i = begin; i < end; ++i) {
+      const SegmentMemory& s = memory(i);
+      if (i == begin) p.received = on_the_way(s.forward.begin);
+      note(p, p.change + s.forward.peak, i, Part::Forward);
+      if (instances_[i].offloaded) {
+        p.change = p.change - stored;
+        stored = s.kept;
+      }
+      p.change = p.change + s.kept;
+      if (i + 1 == end) p.sent = on_the_way(s.forward.end - s.kept);
+    }
+    p.change = p.change - stored;
+    return p;
+  }
+
+  Profile backward(size_t begin, size_t end) {
+    Profile p;
+    p.part = Part::Backward;
+    CategoryBytes replayed{};
+    std::set<size_t> loaded;
+    const auto load = [&](size_t i) {
+      if (instances_[i].offloaded && loaded.insert(i).second) p.change = p.change + memory(i).kept;
+    };
+    for (size_t i = end; i-- > begin;) {
+      const SegmentMemory& s = memory(i);
+      if (i + 1 == end) {
+        p.received = on_the_way(s.output_grad);
+        p.instance = i;
+      }
+      load(instances_[i].group);
+      load(i);
+      for (size_t before = instances_[i].group; before-- > begin;)
+        if (instances_[before].offloaded) {  // one ahead
+          load(before);
+          break;
+        }
+      if (instances_[i].ends_group)
+        for (size_t j = instances_[i].group; j <= i; ++j) {
+          const SegmentMemory& again = memory(j);
+          const SegmentPart& part = j < i ? again.replay_in_group : again.replay;
+          const CategoryBytes own = p.change + replayed - part.begin + s.output_grad;
+          note(p, own + part.peak, j, j < i ? Part::ReplayInGroup : Part::Replay);
+          replayed = replayed - (part.begin - again.kept) + (part.end - again.kept);
+        }
+      const CategoryBytes survivors = s.backward.begin - s.kept - s.output_grad;
+      note(p, p.change - s.kept + replayed - survivors + s.backward.peak, i, Part::Backward);
+      replayed = replayed - survivors;
+      p.change = p.change - s.kept;
+      if (i == begin) p.sent = on_the_way(s.backward.end);
+    }
+    return p;
+  }
+
+  // A message is a buffer, whatever the segment makes of it.
+  static CategoryBytes on_the_way(const CategoryBytes& bytes) {
+    CategoryBytes out{};
+    out[kBuffers] = total(bytes);
+    return out;
+  }
+
+  void add_fixed(const std::string& name, MemoryCategory category, int64_t bytes) {
+    if (bytes == 0) return;
+    fixed_[static_cast<size_t>(category)] += bytes;
+    fixed_parts_.push_back({name, category, bytes});
+  }
+
+  void fix() {
+    for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer})
+      for (const PartValue& part : stage_.parts[static_cast<size_t>(c)]) add_fixed(part.name, c, static_cast<int64_t>(part.bytes.value));
+    const KernelProfile& profile = profile_of(graph_);
+    if (profile.weight_gradient == WeightGradient::SharedDummy) add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
+    add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
+    add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
+    add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));
+  }
+
+  // One for each shape of weights of matrix products, of an expert's by itself.
+  int64_t dummy_gradients() {
+    std::set<int> segments;
+    for (const Instance& i : instances_) segments.insert(i.key.first);
+    std::set<std::pair<int64_t, int64_t>> shapes;
+    int64_t bytes = 0;
+    for (int index : segments) {
+      const Segment& s = graph_.segments[static_cast<size_t>(index)];
+      for (const FlatParam& flat : flat_params(s)) {
+        const Tensor& t = s.tensor(flat.param->tensor);
+        const bool product = std::any_of(s.ops.begin(), s.ops.end(), [&](const Op& op) {
+          return op.grad == GradRole::Weight && op.kind == OpKind::Einsum && s.tensor(op.outputs[0]).gradient_of == flat.param->tensor;
+        });
+        if (!product || flat.vector) continue;
+        const bool experts = t.axes.front() == Axis::Experts;
+        const Expr columns = flat.columns, rows = flat.rows;
+        const auto number = [&](const Expr& e) {
+          const auto v = evaluate(e, stage_.binding);
+          return std::holds_alternative<Wide>(v) ? static_cast<int64_t>(std::get<Wide>(v)) : int64_t{0};
+        };
+        const int64_t local = experts ? number(local_size(t, 0)) : 1;
+        const int64_t elements = number(flat.elements()) / std::max<int64_t>(local, 1);
+        if (shapes.insert({number(rows), number(columns)}).second) bytes += allocated_bytes(elements * dtype_bytes(t.dtype));
+      }
+    }
+    return bytes;
+  }
+
+  void explain(StageMemory& out, const std::vector<int64_t>& held) {
+    out.culprits = fixed_parts_;
+    const auto c = static_cast<size_t>(out.of.chunk);
+    const bool computes = out.of.kind == ActionKind::Forward || out.of.kind == ActionKind::Backward;
+    std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
+    CategoryBytes explained = fixed_;
+    const auto keep = [&](size_t instance, int64_t microbatches) {
+      if (microbatches <= 0 || instances_[instance].offloaded) return;
+      const Segment& s = graph_.segments[static_cast<size_t>(instances_[instance].key.first)];
+      for (const SavedStorage& saved : saved_by(s, instances_[instance].key.second)) {
+        const Op& saver = s.op(saved.saver);
+        const std::string block = saver.block >= 0 ? s.blocks[static_cast<size_t>(saver.block)].label : s.name;
+        const MemoryCategory category = is_loss(saver.kind) ? MemoryCategory::Logits : MemoryCategory::Activations;
+        kept[{block, category}] += microbatches * m_.sizes().storages[static_cast<size_t>(instances_[instance].key.first)][static_cast<size_t>(saved.storage)];
+      }
+    };
+    const Profile* profile = !computes ? nullptr : out.of.kind == ActionKind::Forward ? &forwards_[c] : &backwards_[c];
+    for (size_t chunk = 0; chunk + 1 < starts_.size(); ++chunk)
+      for (size_t i = starts_[chunk]; i < starts_[chunk + 1]; ++i) {
+        int64_t microbatches = held.empty() ? 0 : held[chunk];
+        // Of the microbatch at hand: what lies before this moment in the forward, what has not been used in the backward.
+        if (profile && chunk == c && (out.of.kind == ActionKind::Forward ? i >= profile->instance : i >= profile->instance)) --microbatches;
+        keep(i, microbatches);
+      }
+    for (const auto& [key, bytes] : kept) {
+      out.culprits.push_back({key.first + ", saved for the backward", key.second, bytes});
+      explained[static_cast<size_t>(key.second)] += bytes;
+    }
+    std::vector<LiveStorage> live;
+    if (profile) {
+      const Instance& at = instances_[profile->instance];
+      live = m_.live(at.key, profile->part);
+      out.segment = at.key.first;
+      out.layer = at.layer;
+      const SegmentMemory& memory = m_.of(at.key);
+      const SegmentPart& part = profile->part == Part::Forward ? memory.forward : profile->part == Part::Backward ? memory.backward
+                                : profile->part == Part::Replay ? memory.replay : memory.replay_in_group;
+      out.op = part.peak_op;
+      for (const LiveStorage& storage : live) {
+        out.culprits.push_back({storage.name + " of microbatch " + std::to_string(out.of.microbatch), storage.category, storage.bytes});
+        explained[static_cast<size_t>(storage.category)] += storage.bytes;
+      }
+    }
+    for (size_t k = 0; k < explained.size(); ++k)
+      if (const int64_t rest = out.at_peak[k] - explained[k]; rest != 0)
+        out.culprits.push_back({"messages and what else is on its way", static_cast<MemoryCategory>(k), rest});
+    std::stable_sort(out.culprits.begin(), out.culprits.end(), [](const Culprit& a, const Culprit& b) { return a.bytes > b.bytes; });
+    out.moment = std::string(action_name(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
+    if (out.layer >= 0) out.moment += ", layer " + std::to_string(out.layer);
+    else if (out.segment >= 0) out.moment += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
+    if (out.op >= 0) out.moment += ": " + graph_.segments[static_cast<size_t>(out.segment)].op(out.op).label;
+  }
+
+  Memories& m_;
+  const Report& r_;
+  const StageReport& stage_;
+  const Graph& graph_;
+  std::vector<Instance> instances_;
+  std::vector<size_t> starts_;  // of every chunk, and the end
+  std::vector<Profile> forwards_, backwards_;
+  CategoryBytes fixed_{};
+  std::vector<Culprit> fixed_parts_;
+  std::vector<int64_t> held_;   // microbatches in flight, by chunk
+  int64_t waste_ = 0;
+};
+
+std::vector<Action> actions_of(const Report& report, int stage, int64_t microbatches) {
+  return make_stage_schedule(report.design.parallel.schedule, stage, static_cast<int>(report.stages.size()), static_cast<int>(microbatches),
+                             static_cast<int>(report.stages[static_cast<size_t>(stage)].chunks.size()));
+}
+
+// Enough for the fullest moment: all but GPipe repeat themselves every pp microbatches.
+int64_t enough_microbatches(const Report& report) {
+  if (report.design.parallel.schedule == ScheduleKind::GPipe) return report.microbatches;
+  return std::min<int64_t>(report.microbatches, 3 * static_cast<int64_t>(report.stages.size()));
+}
+
+}  // namespace
+
+std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop) {
+  auto out = std::make_shared<MemoryTimeline>();
+  Memories memories(report);
+  for (const StageReport& stage : report.stages) {
+    if (stop.stop_requested()) return nullptr;
+    StageWalk walk(memories, stage);
+    out->stages.push_back(walk.fullest(actions_of(report, stage.stage, enough_microbatches(report))));
+    if (out->stages.back().in_use > out->stages[static_cast<size_t>(out->peak_stage)].in_use) out->peak_stage = stage.stage;
+  }
+  if (report.accelerator) out->capacity = report.accelerator->memory_bytes;
+  out->fits = report.accelerator && out->stages[static_cast<size_t>(out->peak_stage)].in_use <= out->capacity;
+  return out;
+}
+
+std::vector<ActionMemory> stage_timeline(const Report& report, int stage) {
+  Memories memories(report);
+  StageWalk walk(memories, report.stages[static_cast<size_t>(stage)]);
+  std::vector<ActionMemory> out;
+  walk.run(actions_of(report, stage, report.microbatches),
+           [&](int, const Action& action, const CategoryBytes& begin, const CategoryBytes& peak, const CategoryBytes& end) { out.push_back({action, begin, peak, end}); });
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,58 @@
+// Memory over a step: what one rank of each stage has allocated while its schedule runs, the fullest moment, and what fills it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+#include "schedule/schedule.h"
+#include "simulate/segment_memory.h"
+
+namespace shardscape {
+
+// Bytes while one action of the schedule runs, by category; Runtime, which lies outside of the allocator, included.
+struct ActionMemory {
+  Action action{};
+  CategoryBytes begin{}, peak{}, end{};
+};
+
+// What takes memory at the fullest moment: "Attention, saved by 12 layers, 2 microbatches".
+struct Culprit {
+  std::string name;
+  MemoryCategory category = MemoryCategory::Activations;
+  int64_t bytes = 0;
+};
+
+struct StageMemory {
+  int stage = 0;
+  CategoryBytes fixed{};         // there all along: states, workspaces, runtime
+  CategoryBytes at_peak{};       // at the fullest moment
+  int64_t allocated = 0;         // by tensors at that moment (torch.cuda.max_memory_allocated)
+  int64_t reserved = 0;          // by the allocator, which takes memory in segments (max_memory_reserved)
+  int64_t in_use = 0;            // with the runtime and communicators, as nvidia-smi shows
+  // Where the fullest moment is.
+  int action = 0;                // index among the actions of the stage
+  Action of{};
+  int64_t layer = -1;            // of the model; -1: outside of layers
+  int segment = -1;              // -1: between actions
+  OpId op = -1;                  // -1: as the segment begins
+  std::string moment;            // "backward of microbatch 3, layer 79: Down projection, gradient"
+  std::vector<Culprit> culprits; // add up to at_peak, largest first
+};
+
+struct MemoryTimeline {
+  std::vector<StageMemory> stages;
+  int peak_stage = 0;            // most in use
+  bool fits = false;             // on the design's accelerator
+  int64_t capacity = 0;          // of it; 0: none is known
+};
+
+// Of a valid report. Nothing when stopped.
+std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop = {});
+
+// Action by action of one stage, all microbatches.
+std::vector<ActionMemory> stage_timeline(const Report& report, int stage);
+
+}  // namespace shardscape

@@ -1,0 +1,86 @@
+// Memory inside one segment of the graph, op by op: which storages live when. Numbers of one rank, bytes as PyTorch's caching
+// allocator hands them out.
+// A storage is allocated by the op that first touches it and freed after the last op that reads it; what the backward reads
+// stays (SavedStorage). Gradients that are added up share the memory of the first of them. By behaviour: PyTorch's autograd
+// engine (a node lets go of its saved tensors when it has run), Megatron-core 0.14, Transformer Engine 2.11.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cost/step_model.h"
+#include "model/kernel_profile.h"
+
+namespace shardscape {
+
+// Bytes by MemoryCategory.
+using CategoryBytes = std::array<int64_t, kAllMemoryCategories>;
+int64_t total(const CategoryBytes& bytes);
+CategoryBytes operator+(CategoryBytes a, const CategoryBytes& b);
+CategoryBytes operator-(CategoryBytes a, const CategoryBytes& b);
+
+// In whole blocks of the allocator (PyTorch c10/cuda/CUDACachingAllocator: 512 bytes).
+int64_t allocated_bytes(int64_t bytes);
+
+// Something that is alive at a moment.
+struct LiveStorage {
+  std::string name;               // "mlp.g", "attention.wq, gradient"
+  MemoryCategory category = MemoryCategory::Buffers;
+  int64_t bytes = 0;
+};
+
+// A run of ops of a segment.
+struct SegmentPart {
+  CategoryBytes begin{};          // of this segment, alive when it begins: its input, what was kept, its output's gradient
+  CategoryBytes end{};            // alive when it is done
+  CategoryBytes peak{};           // alive at its fullest moment
+  OpId peak_op = -1;              // -1: when it begins
+};
+
+// What layers that keep this much do with memory.
+struct SegmentMemory {
+  // The replay of full recompute is the whole segment's; in a group of layers it hands its result to the next one.
+  SegmentPart forward, replay, replay_in_group, backward;
+  CategoryBytes kept{};           // of each microbatch between forward and backward
+  CategoryBytes output_grad{};    // in the begin of the backward
+};
+
+// Sizes that lifetimes need, by segment.
+struct SegmentSizes {
+  std::vector<std::vector<int64_t>> storages;
+  std::vector<std::vector<int64_t>> workspaces;  // by op
+  std::vector<std::vector<int64_t>> gradients;   // by parameter: of a tensor as large as it
+};
+
+// Lifetimes of a graph's storages: what does not depend on numbers. The graph has to outlive it.
+class SegmentLifetimes {
+ public:
+  SegmentLifetimes(const Graph& graph, const KernelProfile& profile);
+  // std::invalid_argument where a size is not whole.
+  SegmentSizes sizes(const Binding& binding) const;
+  SegmentMemory memory(int segment, Keeps keeps, const SegmentSizes& sizes) const;
+  // What is alive at the fullest moment of a part of it, largest first.
+  enum class Part : uint8_t { Forward, Replay, ReplayInGroup, Backward };
+  std::vector<LiveStorage> live(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const;
+
+ private:
+  struct Walk;
+  struct PerSegment {
+    std::vector<StorageId> root;      // storages that share memory have one root
+    std::vector<OpId> merged;         // of a storage: the op after which it has been added to another; -1: it has not
+    std::vector<bool> absorbed;       // never of its own memory
+    std::vector<MemoryCategory> category;  // of a storage while nothing keeps it
+    std::vector<bool> fixed;          // parameters, and gradients that accumulate elsewhere
+  };
+  PerSegment analyse(const Segment& segment) const;
+  SegmentPart walk(int segment, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak) const;
+
+  const Graph& graph_;
+  const KernelProfile& profile_;
+  std::vector<PerSegment> segments_;
+  ExprProgram program_;
+};
+
+}  // namespace shardscape
