@@ -19,7 +19,7 @@ struct Named {
 constexpr Named kKinds[] = {{ScheduleKind::ZbH1, "zb-h1"}, {ScheduleKind::ZbH2, "zb-h2"}, {ScheduleKind::ZbV, "zb-v"},
                             {ScheduleKind::DualPipe, "dualpipe"}, {ScheduleKind::DualPipeV, "dualpipe-v"}};
 
-int chunks_of(ScheduleKind kind) { return stage_layout(kind) == StageLayout::Round ? 1 : 2; }
+int chunks_of(ScheduleKind kind) { return chunk_layout(kind) == ChunkLayout::Round ? 1 : 2; }
 
 // Chunks in flight at most, gradients of weights included.
 int most(const Schedule& schedule) {
@@ -213,7 +213,7 @@ void ZeroBubbleTest::layouts_data() {
 
 void ZeroBubbleTest::layouts() {
   QFETCH(ScheduleKind, kind);
-  const PipelineLayout places{stage_layout(kind), 4, chunks_of(kind)};
+  const PipelineLayout places{chunk_layout(kind), 4, chunks_of(kind)};
   std::vector<int> seen(static_cast<size_t>(places.virtual_stages()));
   for (int64_t stage = 0; stage < 4; ++stage)
     for (int64_t chunk = 0; chunk < places.chunks; ++chunk) {
