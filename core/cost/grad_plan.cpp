@@ -79,10 +79,10 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
 std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool last, bool has_layers) {
   if (is_fsdp(graph.structure.sync)) return {};
   std::vector<GradReduction> out = reductions_of(graph, stage_params(graph, first, last, has_layers), first != last);
-  if (graph.structure.layout != StageLayout::BothWays) return out;
+  if (graph.structure.layout != ChunkLayout::BothWays) return out;
   const DType type = graph.structure.grad_dtype;
-  const Expr all = stage_parameters(graph, first, last, has_layers);
-  out.push_back({{}, false, true, all, all * Expr(dtype_bytes(type)), type, "Two stages hold these parameters, and each has run half of the microbatches."});
+  const Expr owned = stage_sync(graph, first, last, has_layers).owned;  // what reductions over replicas have left
+  out.push_back({{}, false, true, owned, owned * Expr(dtype_bytes(type)), type, "Two stages hold these parameters, and each has run half of the microbatches."});
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace shardscape {
 struct GradReduction {
   MeshAxes axes;                 // the group; empty for the embedding group
   bool embedding_group = false;  // ranks of the first and the last stage that share a tied parameter
-  bool mirror = false;           // the two stages that hold the same virtual stages (StageLayout::BothWays)
+  bool mirror = false;           // the two stages that hold the same virtual stages (ChunkLayout::BothWays)
   Expr elements, bytes;
   DType dtype = DType::FP32;
   std::string why;

@@ -96,7 +96,7 @@ class ShapeBuilder {
   // That a chunk of a stage runs.
   Expr microbatches() const {
     static const Expr m{Symbol::intern("m")};
-    return graph_.structure.layout == StageLayout::BothWays ? m / Expr(2) : m;
+    return graph_.structure.layout == ChunkLayout::BothWays ? m / Expr(2) : m;
   }
 
   void part(MemoryCategory category, const std::string& name, const Expr& bytes) {
@@ -270,10 +270,10 @@ class ShapeBuilder {
     const StageBoundary boundary = stage_boundary(graph_);
     static const Expr stages{Symbol::intern("pp")}, chunks{Symbol::intern("v")};
     const int64_t ends = (shape_.last ? 1 : 0) + (shape_.first ? 1 : 0);
-    const StageLayout layout = graph_.structure.layout;
-    if (ends == 2 && layout == StageLayout::Round) return;
-    const Expr held = layout == StageLayout::BothWays ? Expr(2) : graph_.structure.interleaved ? chunks : Expr(1);
-    const Expr count = microbatches() * (layout == StageLayout::Vee ? Expr(messages_symbol()) : Expr(2) * held - Expr(ends));
+    const ChunkLayout layout = graph_.structure.layout;
+    if (ends == 2 && layout == ChunkLayout::Round) return;
+    const Expr held = layout == ChunkLayout::BothWays ? Expr(2) : graph_.structure.interleaved ? chunks : Expr(1);
+    const Expr count = microbatches() * (layout == ChunkLayout::Vee ? Expr(messages_symbol()) : Expr(2) * held - Expr(ends));
     for (const char* op : {"send", "recv"})
       collective(Phase::Pipeline, op, "pp", stages, boundary.message.dtype, count, count * local_elements(boundary.message));
     if (!boundary.gathered.empty())

@@ -96,7 +96,7 @@ Symbol layer_count_symbol(const Graph& graph, int kind, LayerClass of);
 // whose gradients of weights wait: Lza, Lzc, Lzi, or Lz.
 Symbol layers_in_flight_symbol(const Graph& graph, int kind, LayerClass of);
 Symbol layers_waiting_symbol(const Graph& graph, int kind, LayerClass of);
-// Messages that a stage sends per microbatch, where that is no matter of the ends of the model alone (StageLayout::Vee).
+// Messages that a stage sends per microbatch, where that is no matter of the ends of the model alone (ChunkLayout::Vee).
 Symbol messages_symbol();
 // Offloaded layers of kind k whose activations are on the device at once, being used or on their way: Lta, Ltc.
 Symbol layers_in_transit_symbol(const Graph& graph, int kind, LayerClass of);

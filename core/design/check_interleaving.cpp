@@ -66,7 +66,7 @@ void check_interleaving(Checks& checks) {
     return;
   }
   const ScheduleKind kind = d.parallel.schedule;
-  if (kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible && stage_layout(kind) != StageLayout::Vee) {
+  if (kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible && chunk_layout(kind) != ChunkLayout::Vee) {
     const std::string name = schedule_label(kind);
     checks.error("virtual_stages", grouped(d.parallel.virtual_stages) + " virtual stages are interleaved 1F1B, but the schedule is " + name,
                  "1 with " + name + ", or the schedule 1f1b", {set_to("schedule", "1f1b"), without_interleaving(d)});

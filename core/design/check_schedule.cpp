@@ -17,7 +17,7 @@ Fix to_1f1b() { return set_to("schedule", std::string("1f1b")); }
 void check_chunks(Checks& checks) {
   const Design& d = checks.design;
   const int64_t v = d.parallel.virtual_stages;
-  if (stage_layout(d.parallel.schedule) == StageLayout::Vee) {
+  if (chunk_layout(d.parallel.schedule) == ChunkLayout::Vee) {
     if (v == 2) return;
     checks.error("virtual_stages", label(d) + " lays two chunks per stage in a V, but virtual stages are " + grouped(v), "2, or another schedule",
                  {set_to("virtual_stages", 2), v == 1 ? to_1f1b() : both(to_1f1b(), set_to("virtual_stages", 1))});
@@ -46,7 +46,7 @@ void check_dual_pipe(Checks& checks) {
   std::vector<Fix> fixes;
   const int64_t enough = std::max(least, m + (both_ways ? m % 2 : 0));
   if (enough <= kMaxBatch / slots) offer(fixes, "batch", enough * slots);
-  fixes.push_back(stage_layout(kind) == StageLayout::Vee ? both(to_1f1b(), set_to("virtual_stages", 1)) : to_1f1b());
+  fixes.push_back(chunk_layout(kind) == ChunkLayout::Vee ? both(to_1f1b(), set_to("virtual_stages", 1)) : to_1f1b());
   const std::string even = both_ways ? "an even number of microbatches, " : "";
   checks.error("batch", label(d) + " wants " + even + "2 pp = " + grouped(least) + " or more, but m = B / (b dp) = " + grouped(m),
                "m " + std::string(both_ways ? "even and " : "") + "at least " + grouped(least), std::move(fixes));
@@ -68,7 +68,7 @@ void check_split(Checks& checks) {
     checks.error("sync",
                  fsdp ? "FSDP gathers and frees a unit around its whole backward, which " + label(d) + " splits" : "DeepSpeed's pipelines do not run " + label(d),
                  "ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {set_to("sync", std::string("distributed-optimizer")), plain});
-  if (p.reduce_every_microbatch && p.sync == SyncStrategy::DdpBuckets && stage_layout(p.schedule) == StageLayout::BothWays)
+  if (p.reduce_every_microbatch && p.sync == SyncStrategy::DdpBuckets && chunk_layout(p.schedule) == ChunkLayout::BothWays)
     checks.error("reduce_every_microbatch", "the two stages that hold the same parameters under DualPipe meet once a step", "off, or the schedule 1f1b",
                  {set_to("reduce_every_microbatch", std::string("false")), plain});
 }

@@ -185,7 +185,7 @@ struct Structure {
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
   bool split_backward = false;   // gradients of weights wait
-  StageLayout layout = StageLayout::Round;
+  ChunkLayout layout = ChunkLayout::Round;
   bool scatter_gather = false;   // messages between stages are split over tp
   bool grouped = false;          // several query heads share a KV head (some kernels then expand the KV heads)
   bool many_microbatch = false;  // b > 1 (some kernels then copy)

@@ -4,12 +4,12 @@
 
 namespace shardscape {
 
-StageLayout stage_layout(ScheduleKind kind) {
+ChunkLayout chunk_layout(ScheduleKind kind) {
   switch (kind) {
     case ScheduleKind::ZbV:
-    case ScheduleKind::DualPipeV: return StageLayout::Vee;
-    case ScheduleKind::DualPipe: return StageLayout::BothWays;
-    default: return StageLayout::Round;
+    case ScheduleKind::DualPipeV: return ChunkLayout::Vee;
+    case ScheduleKind::DualPipe: return ChunkLayout::BothWays;
+    default: return ChunkLayout::Round;
   }
 }
 
@@ -22,20 +22,20 @@ ScheduleKind schedule_of(const ParallelSpec& parallel) {
 }
 
 int64_t PipelineLayout::virtual_stage(StagePlace at) const {
-  if (layout == StageLayout::BothWays) {
+  if (layout == ChunkLayout::BothWays) {
     const int64_t near = std::min(at.stage, stages - 1 - at.stage);
     return at.chunk == 0 ? near : stages - 1 - near;
   }
-  const bool back = layout == StageLayout::Vee && at.chunk % 2 == 1;
+  const bool back = layout == ChunkLayout::Vee && at.chunk % 2 == 1;
   return at.chunk * stages + (back ? stages - 1 - at.stage : at.stage);
 }
 
 std::optional<StagePlace> PipelineLayout::neighbour(StagePlace at, int64_t step) const {
   const int64_t to = virtual_stage(at) + step;
   if (to < 0 || to >= virtual_stages()) return std::nullopt;
-  if (layout == StageLayout::BothWays) return StagePlace{goes_up(at) ? stages - 1 - to : to, 2 * to < stages ? 0 : 1};
+  if (layout == ChunkLayout::BothWays) return StagePlace{goes_up(at) ? stages - 1 - to : to, 2 * to < stages ? 0 : 1};
   const int64_t chunk = to / stages, along = to % stages;
-  return StagePlace{layout == StageLayout::Vee && chunk % 2 == 1 ? stages - 1 - along : along, chunk};
+  return StagePlace{layout == ChunkLayout::Vee && chunk % 2 == 1 ? stages - 1 - along : along, chunk};
 }
 
 bool PipelineLayout::holds_first(int64_t stage) const {
@@ -60,8 +60,8 @@ int64_t PipelineLayout::messages(int64_t stage) const {
 }
 
 PipelineLayout pipeline_layout(const ParallelSpec& parallel) {
-  const StageLayout layout = stage_layout(schedule_of(parallel));
-  return {layout, parallel.pp, layout == StageLayout::BothWays ? 2 : parallel.virtual_stages};
+  const ChunkLayout layout = chunk_layout(schedule_of(parallel));
+  return {layout, parallel.pp, layout == ChunkLayout::BothWays ? 2 : parallel.virtual_stages};
 }
 
 }  // namespace shardscape

@@ -13,9 +13,9 @@ namespace shardscape {
 // et al., arXiv 2401.10241, section 6). BothWays: stages s and pp - 1 - s both hold these two virtual stages,
 // the one nearer to the embedding as chunk 0; the first half of the microbatches goes down, from stage 0 to the last, and the other
 // half up (DeepSeek-AI, arXiv 2412.19437, section 3.2.1).
-enum class StageLayout : uint8_t { Round, Vee, BothWays };
+enum class ChunkLayout : uint8_t { Round, Vee, BothWays };
 
-StageLayout stage_layout(ScheduleKind kind);
+ChunkLayout chunk_layout(ScheduleKind kind);
 // Whether backwards are split into the gradient of the input and those of weights, all or some of them.
 bool splits_backward(ScheduleKind kind);
 // What runs: a pipeline of one stage has nothing to fill, whatever the order between stages would be.
@@ -27,11 +27,11 @@ struct StagePlace {
 };
 
 struct PipelineLayout {
-  StageLayout layout = StageLayout::Round;
+  ChunkLayout layout = ChunkLayout::Round;
   int64_t stages = 1, chunks = 1;
 
   // Of the model; under BothWays each is on two stages.
-  int64_t virtual_stages() const { return layout == StageLayout::BothWays ? stages : stages * chunks; }
+  int64_t virtual_stages() const { return layout == ChunkLayout::BothWays ? stages : stages * chunks; }
   int64_t virtual_stage(StagePlace at) const;
   // Whether it begins with the embedding, or ends with the head.
   bool first(StagePlace at) const { return virtual_stage(at) == 0; }
@@ -48,7 +48,7 @@ struct PipelineLayout {
   bool holds_first(int64_t stage) const;
   bool holds_last(int64_t stage) const;
   // The microbatches that a chunk runs, of so many: how many, and the first of them.
-  int64_t microbatches(int64_t all) const { return layout == StageLayout::BothWays ? all / 2 : all; }
+  int64_t microbatches(int64_t all) const { return layout == ChunkLayout::BothWays ? all / 2 : all; }
   int64_t first_microbatch(StagePlace at, int64_t all) const { return goes_up(at) ? all / 2 : 0; }
   bool runs(StagePlace at, int64_t microbatch, int64_t all) const {
     return microbatch >= first_microbatch(at, all) && microbatch < first_microbatch(at, all) + microbatches(all);
@@ -56,7 +56,7 @@ struct PipelineLayout {
 
  private:
   // BothWays: whether the microbatches of this chunk come from the stage behind.
-  bool goes_up(StagePlace at) const { return layout == StageLayout::BothWays && virtual_stage(at) != at.stage; }
+  bool goes_up(StagePlace at) const { return layout == ChunkLayout::BothWays && virtual_stage(at) != at.stage; }
   static bool sent(StagePlace at, std::optional<StagePlace> to) { return to && to->stage != at.stage; }
   std::optional<StagePlace> neighbour(StagePlace at, int64_t step) const;
 };

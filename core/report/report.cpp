@@ -121,7 +121,7 @@ class ReportMaker {
       const StageShape& shape = step.shapes[static_cast<size_t>(s.shape)];
       const StageLayers layers_here = count_layers(s, graph);
       nothing_at_once(s.binding, graph);
-      if (places.layout == StageLayout::Vee) s.binding.set(messages_symbol(), places.messages(p));
+      if (places.layout == ChunkLayout::Vee) s.binding.set(messages_symbol(), places.messages(p));
       if (graph.structure.chunkwise()) {
         if (!chunks_in_flight(s, shape, graph, layers_here)) return;
       } else {

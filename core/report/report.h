@@ -58,7 +58,7 @@ struct StageReport {
   int stage = 0;
   int64_t layers = 0;
   bool first = false, last = false;  // has the embedding; has the head
-  std::vector<StageChunk> chunks;    // v of them; two under StageLayout::BothWays
+  std::vector<StageChunk> chunks;    // v of them; two under ChunkLayout::BothWays
   int64_t in_flight = 0;             // microbatches, at most; with virtual stages each counts once per chunk that holds it
   int shape = 0;                     // index into StepModel::shapes
   Binding binding;                   // base, derived and per-stage symbols

@@ -73,7 +73,7 @@ class DualPipeWriter {
 }  // namespace
 
 void write_dual_pipe(StageWriter& writer, int stage, int stages, int microbatches) {
-  const PipelineLayout places{StageLayout::BothWays, stages, 2};
+  const PipelineLayout places{ChunkLayout::BothWays, stages, 2};
   const auto first = [&](int chunk) { return static_cast<int>(places.first_microbatch({stage, chunk}, microbatches)); };
   DualPipeWriter(writer, std::min(stage, stages - 1 - stage), stages / 2, microbatches / 2, {first(0), first(1)}).write();
 }

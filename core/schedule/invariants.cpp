@@ -131,7 +131,7 @@ class Checker {
       for (int i = 0; i < schedule_.microbatches; ++i) {
         const Action forward{ActionKind::Forward, i, c}, weight{ActionKind::BackwardWeight, i, c};
         // A microbatch that meets the stage again does so in a later chunk.
-        const bool again = c > 0 && schedule_.layout != StageLayout::BothWays;
+        const bool again = c > 0 && schedule_.layout != ChunkLayout::BothWays;
         if (again) after(forward, {ActionKind::Forward, i, c - 1});
         after(forward, {ActionKind::ReceiveForward, i, c});
         after({ActionKind::SendForward, i, c}, forward);

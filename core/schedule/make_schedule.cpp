@@ -81,14 +81,14 @@ std::string_view action_name(ActionKind kind) {
 
 std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches, int chunks, int group) {
   if (stages < 1 || microbatches < 1 || chunks < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
-  const PipelineLayout places{stage_layout(kind), stages, chunks};
+  const PipelineLayout places{chunk_layout(kind), stages, chunks};
   const auto want = [](bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
   };
   if (kind == ScheduleKind::OneFOneB || kind == ScheduleKind::Flexible) {
     want(chunks == 1 || stages > 1, "interleaving needs two stages");
   } else {
-    want(chunks == (places.layout == StageLayout::Round ? 1 : 2), "only 1F1B and the flexible schedule interleave any number of chunks");
+    want(chunks == (places.layout == ChunkLayout::Round ? 1 : 2), "only 1F1B and the flexible schedule interleave any number of chunks");
   }
   std::vector<Action> actions;
   actions.reserve(static_cast<size_t>(microbatches) * static_cast<size_t>(chunks) * 7 + 2);
@@ -122,7 +122,7 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
 
 Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chunks, int group) {
   if (stages < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
-  Schedule schedule{stages, microbatches, {}, chunks, stage_layout(kind)};
+  Schedule schedule{stages, microbatches, {}, chunks, chunk_layout(kind)};
   schedule.actions.reserve(static_cast<size_t>(stages));
   for (int stage = 0; stage < stages; ++stage) {
     schedule.actions.push_back(make_stage_schedule(kind, stage, stages, microbatches, chunks, group));

@@ -30,7 +30,7 @@ struct Schedule {
   int stages = 1, microbatches = 1;
   std::vector<std::vector<Action>> actions;  // per stage, in order of execution
   int chunks = 1;                            // virtual stages per stage
-  StageLayout layout = StageLayout::Round;
+  ChunkLayout layout = ChunkLayout::Round;
   PipelineLayout places() const { return {layout, stages, chunks}; }
 };
 

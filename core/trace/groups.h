@@ -11,7 +11,7 @@
 namespace shardscape {
 
 // Which ranks a collective spans: along mesh axes, the first and the last pipeline stage (tied embeddings), or a stage and the
-// one as far from the other end (StageLayout::BothWays).
+// one as far from the other end (ChunkLayout::BothWays).
 struct GroupRole {
   MeshAxes axes;
   bool embedding = false, mirror = false;

@@ -209,7 +209,7 @@ class StageLowering {
 
   // Round the pipeline the last stage comes before the first.
   Peer peer(StagePlace here, StagePlace other, bool above) const {
-    const bool previous = places_.layout == StageLayout::Round ? above : other.stage < here.stage;
+    const bool previous = places_.layout == ChunkLayout::Round ? above : other.stage < here.stage;
     return previous ? Peer::PreviousStage : Peer::NextStage;
   }
 

@@ -150,7 +150,7 @@ class Examination {
     Wide model = 0;
     std::set<std::string> tied;
     // Where two stages hold the same, those of the first half have all.
-    const int64_t once = report_->graph().structure.layout == StageLayout::BothWays ? d_.parallel.pp : 2 * d_.parallel.pp;
+    const int64_t once = report_->graph().structure.layout == ChunkLayout::BothWays ? d_.parallel.pp : 2 * d_.parallel.pp;
     for (const StageReport& stage : report_->stages) {
       std::set<std::string> here;
       Wide local = 0;
@@ -371,7 +371,8 @@ class Examination {
         if (!group.across.empty()) wanted[group_name(group.across)] += 1;
         const bool both = !p.tied.empty() && (first || last) && !(first && last) && holds(graph.segments.front(), p.tied) && holds(graph.segments.back(), p.tied);
         if (both) wanted["embedding"] += elements;
-        if (graph.structure.layout == StageLayout::BothWays) wanted["mirror"] += elements;
+        const bool shards = d_.parallel.sync == SyncStrategy::DistributedOptimizer && !group.shard.empty();  // each its own
+        if (graph.structure.layout == ChunkLayout::BothWays && !shards) wanted["mirror"] += elements;
       }
     for (const auto& [group, elements] : wanted)
       if (reduced[group] < elements)

@@ -194,9 +194,8 @@ class ReportTest : public QObject {
       const auto r = make_report(random_design(random, false));
       if (!r->valid()) continue;
       for (const StageReport& s : r->stages) {
-        const bool first = s.stage == 0, last = s.stage + 1 == static_cast<int>(r->stages.size());
         bool dp = false;
-        for (const SyncRow& row : stage_sync(r->graph(), first, last, s.layers > 0).rows) {
+        for (const SyncRow& row : stage_sync(r->graph(), s.first, s.last, s.layers > 0).rows) {
           if (row.axes != MeshAxes{MeshAxis::Dp} || row.op != SyncOp::AllReduce) continue;
           dp = true;  // every parameter of a rank is reduced over the replicas
           QVERIFY(std::get<Wide>(evaluate(row.elements, s.binding)) == s.parameters.value);

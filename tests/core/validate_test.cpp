@@ -109,12 +109,6 @@ void ValidateTest::good_data() {
   row("hybrid", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 8; });
   row("mixers under context parallelism", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 8; d.parallel.cp = 4; });
   row("instances of the distributed optimizer", [](Design& d) { d.parallel.sync = SyncStrategy::DistributedOptimizer; d.parallel.dp = 8; d.parallel.dp_shard = 2; d.workload.batch = 64; });
-  row("ZB-H1", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; });
-  row("ZB-V", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbV; d.parallel.virtual_stages = 2; });
-  row("DualPipe", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; });
-  row("DualPipeV", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 2; });
-  row("flexible", [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; d.parallel.virtual_stages = 2; d.parallel.microbatch_group = 3; });
-  row("a schedule of one stage", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.pp = 1; });
   row("uneven virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 15, 1}; });
   row("scattered messages", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.scatter_gather_pipeline = true; });
   row("hybrid sharding with virtual stages", [](Design& d) {
@@ -321,31 +315,6 @@ void ValidateTest::rules_data() {
       "virtual_stages", "there is none (pp = 1)", "1, or pp of at least 2", 1);
   row("virtual stages under GPipe", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.schedule = ScheduleKind::GPipe; }, error,
       "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is GPipe", "the schedule 1f1b", 2);
-  row("virtual stages under ZB-H1", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.schedule = ScheduleKind::ZbH1; }, error,
-      "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is ZB-H1", "1 with ZB-H1", 2);
-  row("ZB-V without its V", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbV; }, error,
-      "virtual_stages", "ZB-V lays two chunks per stage in a V, but virtual stages are 1", "2, or another schedule", 2);
-  row("DualPipeV of four chunks", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 4; }, error,
-      "virtual_stages", "DualPipeV lays two chunks per stage in a V, but virtual stages are 4", "2, or another schedule", 2);
-  row("flexible without virtual stages", [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; }, error,
-      "virtual_stages", "one per stage", "2 or more, or the schedule 1f1b", 2);
-  row("groups that do not fill the pipeline",
-      [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.parallel.microbatch_group = 3; }, error,
-      "microbatch_group", "groups of 3 microbatches do not fill the pipeline of 4 stages", "at least pp = 4", 2);
-  row("DualPipe on an odd number of stages",
-      [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.pp = 3; d.workload.batch = 64; }, error, "pp", "but pp = 3", "even", 2);
-  row("DualPipe with an odd number of microbatches",
-      [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.workload.batch = d.parallel.dp * d.workload.microbatch * 7; }, error, "batch",
-      "DualPipe wants an even number of microbatches, 2 pp = 4 or more, but m = B / (b dp) = 7", "m even and at least 4", 2);
-  row("DualPipeV with few microbatches",
-      [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 2; d.workload.batch = d.parallel.dp * d.workload.microbatch * 3; }, error,
-      "batch", "DualPipeV wants 2 pp = 4 or more, but m = B / (b dp) = 3", "m at least 4", 2);
-  row("ZB-H2 with FSDP", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH2; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp2; }, error,
-      "sync", "FSDP gathers and frees a unit around its whole backward, which ZB-H2 splits", "distributed-optimizer", 2);
-  row("ZB-H1 with DeepSpeed", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Zero1; }, error,
-      "sync", "DeepSpeed's pipelines do not run ZB-H1", "distributed-optimizer", 2);
-  row("ZB-H1 with offloaded activations", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; d.workload.offload_activations = 2; }, error,
-      "offload_activations", "which ZB-H1 splits", "0, or the schedule 1f1b", 2);
   row("layers over virtual stages", [](Design& d) { d.parallel.virtual_stages = 3; }, error,
       "virtual_stages", "32 layers do not split evenly over pp x virtual stages = 2 x 3", "1, 2, 4, 8 or 16, or stage_layers with a number for each of the 6", 4);
   row("microbatches in groups", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 36; }, error,

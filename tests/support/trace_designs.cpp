@@ -181,7 +181,7 @@ std::vector<NamedDesign> trace_designs() {
     if (name.starts_with("distributed optimizer")) d.design.parallel.sync = SyncStrategy::DistributedOptimizer;
     for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v", "flexible"})
       if (name.starts_with(schedule)) set_knob(d.design, *find_knob("schedule"), schedule);
-    if (stage_layout(d.design.parallel.schedule) == StageLayout::Vee || name.starts_with("flexible")) d.design.parallel.virtual_stages = 2;
+    if (chunk_layout(d.design.parallel.schedule) == ChunkLayout::Vee || name.starts_with("flexible")) d.design.parallel.virtual_stages = 2;
     if (name.find("in groups of 3") != std::string::npos) d.design.parallel.microbatch_group = 3;
     if (name.starts_with("zb-h1, buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
     if (name == "flexible, fsdp") d.design.parallel.sync = SyncStrategy::Fsdp1;

@@ -72,6 +72,9 @@ QString group_reason(const std::string& group) {
   if (group == "embedding") {
     return tr("The first and the last stage share the embedding table, so its gradient is summed over both.");
   }
+  if (group == "mirror") {
+    return tr("Under DualPipe the stages p and pp - 1 - p hold the same layers and each has run half of the microbatches: the gradients of both are summed.");
+  }
   if (group == "cp") {
     return tr(
         "Context parallelism gives each rank a part of the sequence. Attention and the scans of mixers see all of it, so keys and "
@@ -119,7 +122,7 @@ QColor group_color(const std::string& group) {
   if (group == "dp") return colors.parameters;
   if (group == "dp_cp") return colors.gradients;
   if (group == "pp") return colors.buffers;
-  if (group == "embedding") return colors.accent;
+  if (group == "embedding" || group == "mirror") return colors.accent;
   if (group == "edp") return mixed(colors.optimizer, colors.panel, 0.5);
   if (is_of_experts(group)) return colors.optimizer;
   if (group == "cp" || group == "cp_ring" || group == "cp_ulysses") return colors.logits;
@@ -135,6 +138,7 @@ QString group_label(const std::string& group) {
   if (group == "dp_cp") return tr("Data and context parallel (dp_cp)");
   if (group == "pp") return tr("Pipeline (pp)");
   if (group == "embedding") return tr("Tied embedding");
+  if (group == "mirror") return tr("Mirrored stages (DualPipe)");
   if (group == "ep") return tr("Expert parallel (ep)");
   if (group == "ep_node") return tr("Expert parallel, across nodes (ep_node)");
   if (group == "ep_local") return tr("Expert parallel, inside a node (ep_local)");

@@ -42,7 +42,7 @@ QString axes_text(const GroupRole& role) {
 QString group_why(const Report& report, const MeshGrid& grid, const RankGroup& group) {
   QStringList lines{group_reason(group.name)};
   if (!group.takesPart()) return tr("Only the first and the last stage hold the shared table. Pick a rank of one of them.");
-  if (!group.role.embedding)
+  if (!group.role.embedding && !group.role.mirror)
     lines << tr("Its ranks differ in %1 only; ranks are numbered in the order %2, fastest first.")
                  .arg(axes_text(group.role), text_of(to_string(report.design.parallel.order)));
   if (const int64_t stride = stride_of(group); stride == 1)
@@ -58,16 +58,20 @@ QString group_why(const Report& report, const MeshGrid& grid, const RankGroup& g
 
 void add_neighbours(const Report& report, const MeshGrid& grid, int64_t rank, Inspection& inspection) {
   const MeshPlace place = grid.place(rank);
-  const int64_t stages = grid.stages();
   const PipelineLayout places = pipeline_layout(report.design.parallel);
-  const bool wraps = places.chunks > 1 && places.layout == StageLayout::Round;  // chunks go round the stages
-  const auto neighbour = [&](int64_t step) -> QString {
-    const int64_t stage = place.stage + step;
-    if (!wraps && (stage < 0 || stage >= stages)) return tr("none");
-    return tr("rank %1").arg(rank_name(grid.rank({(stage + stages) % stages, place.column, place.cell})));
+  // Of all chunks; where they lie in a V, or run both ways, they have different ones.
+  const auto neighbours = [&](bool above) -> QString {
+    QStringList names;
+    for (int64_t chunk = 0; chunk < places.chunks; ++chunk) {
+      const StagePlace here{place.stage, chunk};
+      const auto other = above ? places.before(here) : places.after(here);
+      if (!other || other->stage == here.stage) continue;
+      if (const QString name = tr("rank %1").arg(rank_name(grid.rank({other->stage, place.column, place.cell}))); !names.contains(name)) names.append(name);
+    }
+    return names.isEmpty() ? tr("none") : names.join(QStringLiteral(", "));
   };
-  inspection.rows.append({tr("Activations from"), neighbour(-1)});
-  inspection.rows.append({tr("Activations to"), neighbour(+1)});
+  inspection.rows.append({tr("Activations from"), neighbours(true)});
+  inspection.rows.append({tr("Activations to"), neighbours(false)});
 }
 
 void add_place(const Report& report, const MeshGrid& grid, int64_t rank, Inspection& inspection) {
