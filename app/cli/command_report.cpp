@@ -5,6 +5,7 @@
 #include "app/cli/command_list.h"
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
+#include "simulate/time_report.h"
 
 namespace shardscape {
 namespace {
@@ -15,7 +16,9 @@ int run(const Arguments& arguments) {
   const auto invalid = [](const Report& report) { std::cout << report_json(report); };
   const auto report = report_of(arguments, json ? +invalid : nullptr);
   if (const int* exit_code = std::get_if<int>(&report)) return *exit_code;
-  std::cout << (json ? report_json(*std::get<0>(report)) : report_text(*std::get<0>(report)));
+  const Report& made = *std::get<0>(report);
+  const auto simulation = simulate(made);
+  std::cout << (json ? report_json(made, *simulation) : report_text(made) + time_text(*simulation));
   return kDone;
 }
 
@@ -24,7 +27,7 @@ int run(const Arguments& arguments) {
 Command report_command() {
   std::vector<Flag> flags{json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"report", "what every rank of a design stores, computes and communicates", "[FLAGS]",
+  return {"report", "what every rank of a design stores, computes and communicates, and how long a step takes", "[FLAGS]",
           std::string("Per pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, and every "
                       "collective with its group and size, each number beside its formula. ") + kDesignFlagsHelp,
           {"shardscape-cli report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1",
