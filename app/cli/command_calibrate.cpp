@@ -32,8 +32,8 @@ std::string error_text(const CalibrationResult& result) {
                     held ? percent(e.held_out.median_percent) : "-", held ? percent(e.held_out.p90_percent) : "-"});
   }
   std::string out = text_table(rows, {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right});
-  if (!result.calibration.collectives.empty()) {
-    out += std::to_string(result.calibration.collectives.size()) + " curves of collectives, taken over as they are\n";
+  if (const size_t curves = result.calibration.collectives.size(); curves > 0) {
+    out += std::to_string(curves) + (curves == 1 ? " curve" : " curves") + " of collectives, taken over as measured\n";
   }
   return out;
 }

@@ -24,12 +24,16 @@ double sum_clamped(double first, double count, double most) {
 
 double first_of(const AttentionShape& s) { return s.first_query >= 0 ? as_double(s.first_query) : as_double(s.keys - s.queries); }
 
-// A few queries, as where tokens are generated one by one.
-bool is_decoding(const AttentionShape& s) { return as_double(s.queries) < kSmallTile && s.keys > s.queries; }
+bool is_decoding(const AttentionShape& s) { return attention_pass(s) == AttentionPass::Decode; }
 
 double element_bytes(DType type) { return is_quantized(type) ? 1 : 2; }
 
 }  // namespace
+
+AttentionPass attention_pass(const AttentionShape& s) {
+  if (s.backward) return AttentionPass::Backward;
+  return as_double(s.queries) < kSmallTile && s.keys > s.queries ? AttentionPass::Decode : AttentionPass::Forward;
+}
 
 double attended_pairs(const AttentionShape& s) {
   const double queries = as_double(s.queries), keys = as_double(s.keys), window = as_double(s.window);
@@ -64,7 +68,7 @@ double attention_bytes(const AttentionShape& s) {
 
 std::array<double, 3> attention_place(const AttentionShape& s) {
   const double keys = s.window > 0 ? std::min(as_double(s.keys), as_double(s.window) + kTile) : as_double(s.keys);
-  return {std::log2(keys), std::log2(as_double(s.batch * s.heads)), std::log2(as_double(s.head_dim + s.value_dim) / 2)};
+  return {std::log2(keys), std::log2(as_double(s.batch * (is_decoding(s) ? s.kv_heads : s.heads))), std::log2(as_double(s.head_dim + s.value_dim) / 2)};
 }
 
 double modelled_attention_seconds(const Accelerator& accelerator, const AttentionCalibration& c, const AttentionShape& s) {
@@ -82,7 +86,7 @@ double modelled_attention_seconds(const Accelerator& accelerator, const Attentio
 }
 
 double calibrated_attention_seconds(const Accelerator& accelerator, const AttentionCalibration& c, const AttentionShape& s) {
-  const double correction = c.residual.empty() || is_decoding(s) ? 1 : std::exp(c.residual.at(attention_place(s)));
+  const double correction = c.residual.empty() ? 1 : std::exp(c.residual.at(attention_place(s)));
   const double useful = 2 * as_double(s.batch * s.heads) * attended_pairs(s) *
                         (s.backward ? as_double(3 * s.head_dim + 2 * s.value_dim) : as_double(s.head_dim + s.value_dim));
   return std::max({modelled_attention_seconds(accelerator, c, s) * c.scale * correction, useful / peak_flops(accelerator, s.compute),

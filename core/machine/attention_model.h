@@ -14,6 +14,9 @@ double attention_bytes(const AttentionShape& shape);
 
 double modelled_attention_seconds(const Accelerator& accelerator, const AttentionCalibration& constants, const AttentionShape& shape);
 double calibrated_attention_seconds(const Accelerator& accelerator, const AttentionCalibration& constants, const AttentionShape& shape);
+// A few queries over many keys, as where tokens are generated one by one: the queries of the heads that share keys make up a
+// tile, and the keys are split over processors (Flash-Decoding, Dao et al. 2023).
+AttentionPass attention_pass(const AttentionShape& shape);
 // Where the correction of a shape stands in the grid: keys that a query meets at most, batch times heads, mean head dimension.
 std::array<double, 3> attention_place(const AttentionShape& shape);
 

@@ -228,31 +228,33 @@ void calibrate_matmul(const Accelerator& accelerator, const MeasuredOps& ops, co
 // --- attention ---
 
 void calibrate_attention(const Accelerator& accelerator, const MeasuredOps& ops, const std::string& source, CalibrationResult& out) {
-  std::map<std::tuple<DType, bool, bool>, std::vector<const MeasuredAttention*>> groups;
-  for (const MeasuredAttention& row : ops.attention) groups[{row.shape.compute, row.shape.backward, row.shape.causal}].push_back(&row);
+  std::map<std::tuple<DType, AttentionPass, bool>, std::vector<const MeasuredAttention*>> groups;
+  for (const MeasuredAttention& row : ops.attention) groups[{row.shape.compute, attention_pass(row.shape), row.shape.causal}].push_back(&row);
   Kind<MeasuredAttention, AttentionCalibration> kind;
   kind.modelled = [&](const AttentionCalibration& c, const MeasuredAttention& row) { return modelled_attention_seconds(accelerator, c, row.shape); };
   kind.calibrated = [&](const AttentionCalibration& c, const MeasuredAttention& row) { return calibrated_attention_seconds(accelerator, c, row.shape); };
   kind.place = [](const MeasuredAttention& row) { return attention_place(row.shape); };
   kind.floors = {64, 1, 32};
   for (const auto& [key, rows] : groups) {
-    const auto& [type, backward, causal] = key;
-    AttentionCalibration constants = *kernels_of(accelerator).attention[backward ? 1 : 0][causal ? 1 : 0];
+    const auto& [type, pass, causal] = key;
+    AttentionCalibration constants = kernels_of(accelerator).of(pass, causal);
     constants.dtype = type;
-    constants.backward = backward;
+    constants.pass = pass;
     constants.causal = causal;
     constants.source = source;
-    kind.at_knot = [&, type = type, backward = backward, causal = causal](const AttentionCalibration& c, const std::array<double, 3>& sizes) {
+    kind.at_knot = [&, type = type, pass = pass, causal = causal](const AttentionCalibration& c, const std::array<double, 3>& sizes) {
       AttentionShape shape;
-      shape.queries = shape.keys = std::llround(sizes[0]);
+      shape.keys = std::llround(sizes[0]);
+      shape.queries = pass == AttentionPass::Decode ? 1 : shape.keys;
       shape.heads = shape.kv_heads = std::llround(sizes[1]);
       shape.head_dim = shape.value_dim = std::llround(sizes[2]);
       shape.compute = type;
-      shape.backward = backward;
+      shape.backward = pass == AttentionPass::Backward;
       shape.causal = causal;
       return modelled_attention_seconds(accelerator, c, shape);
     };
-    const std::string what = std::string("attention ") + (backward ? "backward" : "forward") + (causal ? " causal " : " full ") + std::string(dtype_name(type));
+    constexpr std::array kPassNames{" forward", " backward", " decode"};
+    const std::string what = std::string("attention") + kPassNames[static_cast<size_t>(pass)] + (causal ? " causal " : " full ") + std::string(dtype_name(type));
     out.errors.push_back(finish(what, kind, constants, rows));
     out.calibration.attention.push_back(std::move(constants));
   }

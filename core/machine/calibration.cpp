@@ -18,7 +18,7 @@ void replace_sections(Calibration& into, Calibration&& from) {
     into.matmul.push_back(std::move(m));
   }
   for (auto& a : from.attention) {
-    std::erase_if(into.attention, [&](const auto& old) { return old.dtype == a.dtype && old.backward == a.backward && old.causal == a.causal; });
+    std::erase_if(into.attention, [&](const auto& old) { return old.dtype == a.dtype && old.pass == a.pass && old.causal == a.causal; });
     into.attention.push_back(std::move(a));
   }
   for (auto& t : from.training) {
@@ -43,11 +43,12 @@ Calibration unmeasured() {
   matmul.tiles = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}};
   matmul.scale = 4.0 / 3;
   c.matmul.push_back(matmul);
-  for (const bool backward : {false, true}) {
+  for (const AttentionPass pass : {AttentionPass::Forward, AttentionPass::Backward, AttentionPass::Decode}) {
     AttentionCalibration attention;
-    attention.backward = backward;
+    attention.pass = pass;
     attention.source = source;
-    attention.scale = backward ? 1.75 : 1.5;
+    attention.scale = pass == AttentionPass::Forward ? 1.5 : pass == AttentionPass::Backward ? 1.75 : 1.1;
+    if (pass == AttentionPass::Decode) attention.launch_us = 8;  // of the parts of the keys, then of their sum
     c.attention.push_back(attention);
   }
   c.memory = MemoryCalibration{};
@@ -141,13 +142,13 @@ class Store {
         }
       }
     }
-    for (const bool backward : {false, true}) {
+    for (const AttentionPass pass : {AttentionPass::Forward, AttentionPass::Backward, AttentionPass::Decode}) {
       for (const bool causal : {false, true}) {
-        const AttentionCalibration*& slot = out->attention[backward ? 1 : 0][causal ? 1 : 0];
+        const AttentionCalibration*& slot = out->attention[static_cast<size_t>(pass)][causal ? 1 : 0];
         // A table of the other mask is nearer than none.
         const auto rank = [&](const AttentionCalibration& a) { return (a.from.empty() ? 0 : 2) + (a.causal == causal ? 1 : 0); };
         for (const AttentionCalibration& a : data.attention) {
-          if (a.backward == backward && (!slot || rank(a) >= rank(*slot))) slot = &a;
+          if (a.pass == pass && (!slot || rank(a) >= rank(*slot))) slot = &a;
         }
       }
     }
@@ -203,8 +204,8 @@ std::string matmul_basis(const Accelerator& accelerator, DType dtype) {
   return text;
 }
 
-std::string attention_basis(const Accelerator& accelerator, bool backward) {
-  const AttentionCalibration& a = *kernels_of(accelerator).attention[backward ? 1 : 0][1];
+std::string attention_basis(const Accelerator& accelerator, AttentionPass pass) {
+  const AttentionCalibration& a = kernels_of(accelerator).of(pass, true);
   return basis_text(accelerator, a.from, a.source, a.held_out);
 }
 

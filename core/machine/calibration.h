@@ -11,8 +11,8 @@
 //     {"dtype": "bfloat16", "source": text, "held_out": {"rows", "median_percent", "p90_percent"},
 //      "tiles": [[m, n], ...], "wave": 0..1, "tile_overhead": elements, "k_overhead": elements, "launch_us", "split_us",
 //      "memory_share": 0..1, "sharpness": > 1, "scale": factor on time, "m": [...], "n": [...], "k": [...], "log_residual": [...]}],
-//   "attention": [one per dtype, pass and mask:
-//     {"dtype", "backward": bool, "causal": bool, "source", "held_out", "launch_us", "scale",
+//   "attention": [one per dtype, pass ("forward", "backward", or "decode": a few queries over the keys of a cache) and mask:
+//     {"dtype", "pass": text, "causal": bool, "source", "held_out", "launch_us", "scale",
 //      "keys": [...], "parallel": [...], "head_dim": [...], "log_residual": [...]}],
 //   "memory": {"source", "held_out", "launch_us", "share": 0..1, "cache_mb", "cache_share"},
 //   "host": {"source", "launch_us"},
@@ -63,11 +63,15 @@ struct MatmulCalibration {
   ResidualGrid residual;
 };
 
-// Constants of the model of attention (attention_model.h), correction over keys, batch times heads, head dimension.
+enum class AttentionPass : uint8_t { Forward, Backward, Decode };
+
+// Constants of the model of attention (attention_model.h), correction over keys, batch times heads (of the keys where decoding),
+// head dimension.
 struct AttentionCalibration {
   std::string from;  // id of the accelerator it was measured on
   DType dtype = DType::BF16;
-  bool backward = false, causal = true;
+  AttentionPass pass = AttentionPass::Forward;
+  bool causal = true;
   std::string source;
   HeldOut held_out;
   double launch_us = 4;
@@ -113,12 +117,13 @@ struct Calibration {
 struct Kernels {
   Calibration data;
   std::array<const MatmulCalibration*, 9> matmul{};                       // by DType, never null
-  std::array<std::array<const AttentionCalibration*, 2>, 2> attention{};  // [backward][causal], never null
+  std::array<std::array<const AttentionCalibration*, 2>, 3> attention{};  // [pass][causal], never null
+  const AttentionCalibration& of(AttentionPass pass, bool causal) const { return *attention[static_cast<size_t>(pass)][causal ? 1 : 0]; }
 };
 const Kernels& kernels_of(const Accelerator& accelerator);
 // Where the times come from: "measured: ...", or "H100 table scaled by peak: ...". Of matrix products in dtype, or of attention.
 std::string matmul_basis(const Accelerator& accelerator, DType dtype);
-std::string attention_basis(const Accelerator& accelerator, bool backward);
+std::string attention_basis(const Accelerator& accelerator, AttentionPass pass);
 // Mistakes found in the files; the files in question were left out.
 const std::vector<Problem>& calibration_problems();
 

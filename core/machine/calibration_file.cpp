@@ -1,4 +1,5 @@
 // Calibration files as text.
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,8 @@ namespace shardscape {
 namespace {
 
 using json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 3> kPasses{"forward", "backward", "decode"};  // by AttentionPass
 
 class Reader {
  public:
@@ -137,10 +140,13 @@ class Reader {
   }
 
   AttentionCalibration attention(const json& in) {
-    file_.only(in, {"dtype", "backward", "causal", "source", "held_out", "launch_us", "scale", "keys", "parallel", "head_dim", "log_residual"});
+    file_.only(in, {"dtype", "pass", "causal", "source", "held_out", "launch_us", "scale", "keys", "parallel", "head_dim", "log_residual"});
     AttentionCalibration out;
     out.dtype = dtype(in);
-    out.backward = file_.boolean_or(in, "backward", false);
+    const std::string pass = file_.text(in, "pass");
+    const auto known = std::find(kPasses.begin(), kPasses.end(), pass);
+    if (known == kPasses.end()) file_.fail(pass, "\"" + pass + "\" is no pass", "forward, backward or decode");
+    out.pass = static_cast<AttentionPass>(known - kPasses.begin());
     out.causal = file_.boolean_or(in, "causal", true);
     out.source = file_.text(in, "source");
     out.held_out = held_out(in);
@@ -244,7 +250,7 @@ std::string calibration_json(const Calibration& c) {
     root["matmul"].push_back(std::move(entry));
   }
   for (const AttentionCalibration& a : c.attention) {
-    json entry{{"dtype", dtype_name(a.dtype)}, {"backward", a.backward}, {"causal", a.causal}, {"source", a.source}};
+    json entry{{"dtype", dtype_name(a.dtype)}, {"pass", kPasses[static_cast<size_t>(a.pass)]}, {"causal", a.causal}, {"source", a.source}};
     if (a.held_out.rows > 0) entry["held_out"] = held_out_json(a.held_out);
     entry.update({{"launch_us", brief(a.launch_us)}, {"scale", brief(a.scale)}});
     put_grid(entry, a.residual, {"keys", "parallel", "head_dim"});

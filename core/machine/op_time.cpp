@@ -25,7 +25,7 @@ double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
 
 double attention_seconds(const Machine& machine, const AttentionShape& shape) {
   const Kernels& kernels = kernels_of(*machine.accelerator);
-  return calibrated_attention_seconds(*machine.accelerator, *kernels.attention[shape.backward ? 1 : 0][shape.causal ? 1 : 0], shape) *
+  return calibrated_attention_seconds(*machine.accelerator, kernels.of(attention_pass(shape), shape.causal), shape) *
          training_factor(kernels, shape.compute);
 }
 

@@ -111,10 +111,10 @@ void OpTimeTest::measured_products() {
 void OpTimeTest::measured_attention() {
   QFETCH(QString, id);
   const Machine machine = machine_with(qPrintable(id));
-  std::map<bool, std::vector<double>> errors;
-  for (const MeasuredAttention& row : measured(id.toStdString()).attention) errors[row.shape.backward].push_back(percent_off(attention_seconds(machine, row.shape), row.us));
-  for (const auto& [backward, list] : errors) {
-    HeldOut stated = kernels_of(*machine.accelerator).attention[backward ? 1 : 0][1]->held_out;
+  std::map<AttentionPass, std::vector<double>> errors;
+  for (const MeasuredAttention& row : measured(id.toStdString()).attention) errors[attention_pass(row.shape)].push_back(percent_off(attention_seconds(machine, row.shape), row.us));
+  for (const auto& [pass, list] : errors) {
+    HeldOut stated = kernels_of(*machine.accelerator).of(pass, true).held_out;
     if (stated.rows == 0) stated = {1, 3, 6};  // the few rows of a figure: no half is held out
     check_errors(list, stated, 1);
   }
@@ -351,7 +351,7 @@ void OpTimeTest::basis() {
   QFETCH(QString, words);
   const std::string text = matmul_basis(*find_accelerator(id.toStdString()), *dtype_from_name(dtype.toStdString()));
   QVERIFY2(QString::fromStdString(text).contains(words), text.c_str());
-  QVERIFY(!attention_basis(*find_accelerator(id.toStdString()), true).empty());
+  QVERIFY(!attention_basis(*find_accelerator(id.toStdString()), AttentionPass::Backward).empty());
 }
 
 // A device of a person's own form: its family's tables at its own peak, else constants.
