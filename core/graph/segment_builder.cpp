@@ -131,7 +131,8 @@ bool SegmentBuilder::keeps(const KernelStat& stat) const {
   const std::pair<const char*, bool> known[] = {{"dropout", structure_.dropout},   {"b>1", structure_.many_microbatch},
                                                 {"grouped", structure_.grouped},   {"allgather", gathers},
                                                 {"alltoall", !gathers},            {"local_experts>1", structure_.local_experts},
-                                                {"no ring", !structure_.ring}};
+                                                {"no ring", !structure_.ring},
+                                                {"at_once", !structure_.ep_nodes},  {"by_node", structure_.ep_nodes}};
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = stat.when.find('&', begin);
     for (const auto& [name, holds] : known)
