@@ -336,7 +336,8 @@ void CalibrationTest::memory_and_cache() {
 
 void CalibrationTest::curves() {
   MeasuredOps ops;
-  ops.collectives = {{"all_gather", 8, 8, 2048, 6}, {"all_gather", 8, 8, 1024, 5}, {"all_gather", 8, 8, 1024, 4}, {"all_gather", 8, 8, 1024, 9}, {"all_gather", 16, 8, 1024, 7}};
+  ops.collectives = {{"all_gather", 8, 8, 2048, 6}, {"all_gather", 8, 8, 1024, 5}, {"all_gather", 8, 8, 1024, 4}, {"all_gather", 8, 8, 1024, 9},
+                     {"all_gather", 16, 8, 1024, 7}};
   const CalibrationResult result = calibrate(*find_accelerator("h100-sxm-80gb"), ops, "made up");
   QCOMPARE(result.calibration.collectives.size(), size_t{2});
   const CollectiveCurve& curve = result.calibration.collectives[0];
