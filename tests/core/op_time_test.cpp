@@ -190,7 +190,7 @@ void OpTimeTest::larger_takes_longer() {
         }
       }
     }
-    QVERIFY2(shorter * 50 <= all, qPrintable(QString("%1 of %2").arg(shorter).arg(all)));
+    QVERIFY2(shorter * 30 <= all, qPrintable(QString("%1 of %2").arg(shorter).arg(all)));
   }
   for (const bool backward : {false, true}) {
     AttentionShape shape{1, 16, 16, 128, 128};
@@ -212,7 +212,7 @@ void OpTimeTest::waves() {
   constants.tiles = {{128, 128}};
   constants.wave = 1;
   constants.launch_us = 0;
-  constants.memory_share = 1;
+  constants.memory_share = 10;  // so that it does not matter here
   const Accelerator& a100 = *find_accelerator("a100-sxm-80gb");
   QCOMPARE(a100.processors, int64_t{108});
   const auto seconds = [&](int64_t rows_of_tiles) { return modelled_matmul_seconds(a100, constants, {1, 128 * rows_of_tiles, 128, 16384}); };
