@@ -6,6 +6,7 @@
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
 #include "simulate/memory_report.h"
+#include "simulate/time_report.h"
 
 namespace shardscape {
 namespace {
@@ -18,7 +19,8 @@ int run(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&report)) return *exit_code;
   const Report& of = *std::get<0>(report);
   const auto memory = memory_timeline(of);
-  std::cout << (json ? report_json_with_memory(of, *memory) : report_text(of) + memory_text(*memory));
+  const auto simulation = simulate(of);
+  std::cout << (json ? with_time(report_json_with_memory(of, *memory), *simulation) : report_text(of) + memory_text(*memory) + time_text(*simulation));
   return kDone;
 }
 
@@ -27,7 +29,7 @@ int run(const Arguments& arguments) {
 Command report_command() {
   std::vector<Flag> flags{json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"report", "what every rank of a design stores, computes and communicates", "[FLAGS]",
+  return {"report", "what every rank of a design stores, computes and communicates, and how long a step takes", "[FLAGS]",
           std::string("Per pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, and every "
                       "collective with its group and size, each number beside its formula. ") + kDesignFlagsHelp,
           {"shardscape-cli report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1",

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "design/checks.h"
 #include "design/expert_nodes.h"
+#include "design/limits.h"
 #include "design/number_text.h"
 #include "model/library.h"
 
@@ -66,7 +67,7 @@ void check_groups(Checks& checks) {
     checks.error("groups_per_token", "a token cannot pick " + grouped(m.groups_per_token) + " of " + grouped(m.expert_groups) + " groups of experts",
                  "1 to " + grouped(m.expert_groups), {set_to("groups_per_token", m.expert_groups)});
   else if (const int64_t reach = m.groups_per_token * (m.experts / m.expert_groups); m.experts_per_token > reach && m.experts_per_token <= m.experts)
-    checks.error("groups_per_token", grouped(m.groups_per_token) + " groups have " + grouped(reach) + " experts, fewer than the " + grouped(m.experts_per_token) +
+    checks.error("groups_per_token", "picking from " + grouped(m.groups_per_token) + " of " + grouped(m.expert_groups) + " groups leaves " + grouped(reach) + " experts, fewer than the " + grouped(m.experts_per_token) +
                  " that a token picks", "more groups per token, or no limit", {set_to("groups_per_token", m.expert_groups), no_limit});
   else if (limits_groups(m) && m.groups_per_token > m.experts_per_token)
     checks.error("groups_per_token", "a token that picks " + grouped(m.experts_per_token) + " experts cannot have some of " + grouped(m.groups_per_token) + " groups",
@@ -79,7 +80,8 @@ void check_nodes(Checks& checks) {
   const ParallelSpec& p = d.parallel;
   if (p.dispatcher != Dispatcher::Flex || d.model.experts == 0) return;
   if (!checks.sound({"dispatcher", "tp", "pp", "dp", "cp", "ep", "etp", "gpus_per_node", "experts", "experts_per_token", "expert_groups", "groups_per_token"})) return;
-  if ((p.dp * p.cp * p.tp) % (p.ep * p.expert_tp()) != 0 || d.model.experts % p.ep != 0) return;  // said before
+  const int64_t stage = p.dp * p.cp * p.tp;
+  if (stage > kMaxWorld / p.pp || stage % (p.ep * p.expert_tp()) != 0 || d.model.experts % p.ep != 0) return;  // said elsewhere
   const Fix by_expert = set_to("dispatcher", std::string("alltoall"));
   const int64_t nodes = ep_nodes(d), per_node = d.cluster.gpus_per_node;
   if (nodes == 0)

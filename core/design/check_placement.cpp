@@ -70,7 +70,9 @@ void check_nodes(Checks& checks) {
       fixes.push_back(std::move(fix));
     }
   }
-  const std::string wrong = tp > node ? " is larger than a node of " + grouped(node) + " GPUs:"
+  const bool rack = node != d.cluster.gpus_per_node;
+  const std::string wrong = tp > node ? (rack ? " is larger than a scale-up domain of " : " is larger than a node of ") + grouped(node) + " GPUs:"
+                            : rack    ? " does not divide the " + grouped(node) + " GPUs of a scale-up domain, so that some groups lie on two:"
                                       : " does not divide " + grouped(node) + " GPUs per node, so that some groups lie on two nodes:";
   checks.note("tp", "tp = " + grouped(tp) + wrong + slow, "a divisor of " + grouped(node) + ": " + or_list(divisors(node)), std::move(fixes));
 }

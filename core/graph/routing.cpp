@@ -18,10 +18,7 @@ Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) c
   Placement p;
   p.shards.resize(t.axes.size());
   const bool in_node = structure_.ep_nodes && (kind == OpKind::Dispatch || kind == OpKind::Combine);
-  if (in_node || kind == OpKind::CombineNodes) {
-    p = in_node ? at_nodes() : before_nodes();
-    p.shards.back() = inner(t.axes.back());
-  } else switch (kind) {
+  switch (kind) {
     case OpKind::Flatten: {
       // Tokens split by hidden need the whole sequence of their cp rank.
       const bool stream = structure_.sequence_parallel && structure_.dispatcher != Dispatcher::AllToAllSeq;
@@ -37,7 +34,9 @@ Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) c
       p.shards.back() = inner(t.axes.back());
       break;
     default:
-      if (kind == OpKind::Combine && operand == 0) {
+      if (in_node || kind == OpKind::CombineNodes) {
+        p.shards = (in_node ? at_nodes() : before_nodes()).shards;
+      } else if (kind == OpKind::Combine && operand == 0) {
         if (gathers) p.shards[0] = parameter_rules_.of(Axis::Experts);
         p.shards[1] = rows;
       } else {

@@ -135,7 +135,7 @@ const Tables& tables() {
 
 }  // namespace
 
-CollectiveCurve::CollectiveCurve(MeasuredCollective row) : row_(std::move(row)) {
+TimeCurve::TimeCurve(MeasuredCollective row) : row_(std::move(row)) {
   std::vector<double> us = row_.us;
   for (size_t i = us.size(); i-- > 1;) us[i - 1] = std::min(us[i - 1], us[i]);
   for (size_t i = 0; i < us.size(); ++i) {
@@ -148,7 +148,7 @@ CollectiveCurve::CollectiveCurve(MeasuredCollective row) : row_(std::move(row)) 
   rate_ = (more > 0 ? (row_.bytes[last] - row_.bytes[last - 1]) / more : row_.bytes[last] / us[last]) * 1e6;
 }
 
-double CollectiveCurve::seconds(double bytes) const {
+double TimeCurve::seconds(double bytes) const {
   if (bytes <= row_.bytes.front()) return std::exp2(log_us_.front()) * 1e-6;
   if (bytes >= row_.bytes.back()) return std::exp2(log_us_.back()) * 1e-6 + (bytes - row_.bytes.back()) / rate_;
   const double x = std::log2(bytes);
@@ -160,14 +160,14 @@ double CollectiveCurve::seconds(double bytes) const {
 CollectiveTable::CollectiveTable(const std::vector<MeasuredCollective>& rows, double scaleup_gbps, std::string source)
     : scaleup_gbps_(scaleup_gbps), source_(std::move(source)) {
   for (const MeasuredCollective& row : rows) curves_.emplace_back(row);
-  std::stable_sort(curves_.begin(), curves_.end(), [](const CollectiveCurve& a, const CollectiveCurve& b) {
+  std::stable_sort(curves_.begin(), curves_.end(), [](const TimeCurve& a, const TimeCurve& b) {
     return a.row().op != b.row().op ? a.row().op < b.row().op : a.row().ranks < b.row().ranks;
   });
 }
 
 CollectiveTable::Nearest CollectiveTable::nearest(CollectiveKind op, bool in_network, int64_t ranks, int64_t per_domain) const {
   Nearest found;  // of equal groups the last: a person's own rows come last
-  for (const CollectiveCurve& curve : curves_) {
+  for (const TimeCurve& curve : curves_) {
     const MeasuredCollective& row = curve.row();
     if (row.op != op || !(in_network ? row.in_network : row.by_ranks)) continue;
     if (row.per_domain != (per_domain == 0 ? row.ranks : per_domain) || (per_domain != 0 && row.ranks == row.per_domain)) continue;

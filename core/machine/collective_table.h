@@ -29,9 +29,9 @@ struct MeasuredCollective {
 };
 
 // Time over bytes of one collective. A larger message never takes less: what a later size beats was noise of the measurement.
-class CollectiveCurve {
+class TimeCurve {
  public:
-  explicit CollectiveCurve(MeasuredCollective row);
+  explicit TimeCurve(MeasuredCollective row);
   // Linear between measured sizes in the logarithms of both; below the first its time, beyond the last by the rate there.
   double seconds(double bytes) const;
   double rate() const { return rate_; }  // bytes per second that the largest messages add
@@ -49,17 +49,17 @@ class CollectiveTable {
 
   // The measured groups nearest in size: one at or below the wanted ranks and one at or above; either may be missing.
   struct Nearest {
-    const CollectiveCurve *below = nullptr, *above = nullptr;
+    const TimeCurve *below = nullptr, *above = nullptr;
     explicit operator bool() const { return below || above; }
   };
   // Inside one domain where per_domain is 0; else of groups with that many ranks per domain.
   Nearest nearest(CollectiveKind op, bool in_network, int64_t ranks, int64_t per_domain = 0) const;
   double scaleup_gbps() const { return scaleup_gbps_; }
   const std::string& source() const { return source_; }
-  const std::vector<CollectiveCurve>& curves() const { return curves_; }
+  const std::vector<TimeCurve>& curves() const { return curves_; }
 
  private:
-  std::vector<CollectiveCurve> curves_;  // by op, ranks
+  std::vector<TimeCurve> curves_;  // by op, ranks
   double scaleup_gbps_ = 0;
   std::string source_;
 };

@@ -69,8 +69,8 @@ bool offers(const Network& net, Algorithm algorithm, Kind kind, const Group& gro
 bool tried(Algorithm algorithm, Kind kind, const Group& group) {
   switch (algorithm) {
     case Algorithm::Ring:
-    case Algorithm::Tree:
     case Algorithm::InNetwork: return true;
+    case Algorithm::Tree: return group.crosses();  // inside a domain its chains are no shorter than a ring
     case Algorithm::HalvingDoubling: return kind != Kind::AllReduce && group.g == 1;
     case Algorithm::Direct: return kind == Kind::AllToAll || kind == Kind::SendRecv;
     default: return false;
@@ -143,18 +143,28 @@ struct Rates {
   double link, nic, nvls;  // nvls: of the buffer that switches add up
 };
 
-double seconds_of(const Network& net, const Plan& plan, const Rates& rates) {
-  const double link = plan.load.scaleup_bytes / (plan.nvls ? rates.nvls : rates.link), nic = plan.load.nic_bytes / rates.nic;
-  if (!plan.by_protocol)
-    return (net.launch_us + plan.fixed_us + plan.link_hops * net.scaleup_latency_us + plan.net_hops * net.nic_latency_us) * 1e-6 +
-           std::max(link, nic);
-  double best = std::numeric_limits<double>::infinity();
-  for (const Protocol& p : kProtocols) {
-    const double hops = plan.link_hops * net.scaleup_latency_us * (plan.tree ? p.tree_link : p.ring_link) +
-                        plan.net_hops * net.nic_latency_us * (plan.tree ? p.tree_net : p.ring_net);
-    const double a = link / p.link_rate, b = nic / p.net_rate;
-    best = std::min(best, (net.launch_us * p.launch + hops) * 1e-6 + (plan.in_turn ? a + b : std::max(a, b)));
+// Latencies of a plan in us, by protocol, the launch among them.
+using Latencies = std::array<double, kProtocols.size()>;
+Latencies latencies_of(const Network& net, const Plan& plan) {
+  Latencies out;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Protocol& p = kProtocols[plan.by_protocol ? i : 0];
+    out[i] = net.launch_us * p.launch + plan.fixed_us + plan.link_hops * net.scaleup_latency_us * (plan.tree ? p.tree_link : p.ring_link) +
+             plan.net_hops * net.nic_latency_us * (plan.tree ? p.tree_net : p.ring_net);
   }
+  return out;
+}
+
+double wire_seconds(const Plan& plan, const Rates& rates, const Protocol& protocol) {
+  const bool part = plan.by_protocol;
+  const double link = plan.load.scaleup_bytes / (plan.nvls ? rates.nvls : rates.link) / (part ? protocol.link_rate : 1);
+  const double nic = plan.load.nic_bytes / rates.nic / (part ? protocol.net_rate : 1);
+  return plan.in_turn ? link + nic : std::max(link, nic);
+}
+
+double fastest(const Latencies& latencies, const Plan& plan, const Rates& rates) {
+  double best = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < latencies.size(); ++i) best = std::min(best, latencies[i] * 1e-6 + wire_seconds(plan, rates, kProtocols[i]));
   return best;
 }
 
@@ -164,47 +174,57 @@ Rates formula_rates(const Network& net) {
 
 CollectiveEstimate by_algorithm(const Network& net, Algorithm algorithm, Kind kind, double bytes, const Group& group, const Rates& rates) {
   const Plan plan = plan_of(net, algorithm, kind, bytes, group);
-  return {seconds_of(net, plan, rates), algorithm, plan.load};
+  return {fastest(latencies_of(net, plan), plan, rates), algorithm, plan.load};
 }
 
-CollectiveEstimate by_formula(const Network& net, Algorithm wanted, Kind kind, double bytes, const Group& group, const Rates& rates) {
-  if (offers(net, wanted, kind, group)) return by_algorithm(net, wanted, kind, bytes, group, rates);
+// The fastest of the algorithms that come into question.
+template <class Estimate>
+CollectiveEstimate choose(const Network& net, Kind kind, const Group& group, Estimate&& estimate) {
+  if (offers(net, net.algorithm, kind, group)) return estimate(net.algorithm);
   CollectiveEstimate best{std::numeric_limits<double>::infinity(), Algorithm::Ring, {}};
   for (int i = 1; i < kCollectiveAlgorithmCount; ++i) {
     const auto algorithm = static_cast<Algorithm>(i);
     if (!tried(algorithm, kind, group) || !offers(net, algorithm, kind, group)) continue;
-    const CollectiveEstimate one = by_algorithm(net, algorithm, kind, bytes, group, rates);
+    const CollectiveEstimate one = estimate(algorithm);
     if (one.seconds < best.seconds) best = one;
   }
   return best;
 }
 
-// As measured, of the algorithm that NCCL chose there.
+CollectiveEstimate by_formula(const Network& net, Kind kind, double bytes, const Group& group, const Rates& rates) {
+  return choose(net, kind, group, [&](Algorithm algorithm) { return by_algorithm(net, algorithm, kind, bytes, group, rates); });
+}
+
+// What was measured of the group nearest to the wanted one.
 struct Measured {
-  double seconds;
-  Group group;  // the measured one nearest to the wanted; of an interpolation the wanted one
+  const TimeCurve *curve = nullptr, *above = nullptr;  // above: to interpolate with
+  double part = 0;                                     // of the way there, in the logarithm of ranks
+  double bytes_factor = 1;                             // faster links move as many bytes more in the same time
+  Group group{};                                       // that it is of
+
+  double seconds(double bytes) const {
+    const double one = curve->seconds(bytes * bytes_factor);
+    return above ? one * std::pow(above->seconds(bytes * bytes_factor) / one, part) : one;
+  }
 };
 
-bool look_up(const Network& net, Kind kind, bool in_network, double bytes, const GroupSpan& span, Measured& out) {
+Measured look_up(const Network& net, Kind kind, bool in_network, const GroupSpan& span) {
+  Measured out;
   const bool inside = span.domains() == 1;
   const CollectiveTable::Nearest near = net.measured->nearest(kind, in_network, span.ranks, inside ? 0 : span.per_domain);
-  if (!near) return false;
-  // Faster links move as many bytes more in the same time.
-  const double moved = inside && net.measured->scaleup_gbps() > 0 ? bytes * net.measured->scaleup_gbps() / net.scaleup_gbps : bytes;
-  const CollectiveCurve* one = near.below ? near.below : near.above;
-  out.seconds = one->seconds(moved);
-  const auto ranks = static_cast<double>(one->row().ranks);
+  if (!near) return out;
+  out.curve = near.below ? near.below : near.above;
   out.group = group_of(span);
-  if (near.below && near.above && near.below != near.above) {
-    const auto above = static_cast<double>(near.above->row().ranks);
-    const double part = std::log2(out.group.n / ranks) / std::log2(above / ranks);
-    out.seconds *= std::pow(near.above->seconds(moved) / out.seconds, part);
+  out.group.pods = 1;
+  if (inside && net.measured->scaleup_gbps() > 0) out.bytes_factor = net.measured->scaleup_gbps() / net.scaleup_gbps;
+  const auto ranks = static_cast<double>(out.curve->row().ranks);
+  if (near.below && near.above && near.below->row().ranks != near.above->row().ranks) {
+    out.above = near.above;
+    out.part = std::log2(out.group.n / ranks) / std::log2(static_cast<double>(near.above->row().ranks) / ranks);
   } else if (ranks != out.group.n) {
-    out.group.n = ranks;
-    out.group.domains = inside ? 1 : ranks / out.group.g;
-    if (inside) out.group.g = out.group.fullest = ranks;
+    out.group = inside ? Group{ranks, ranks, 1, ranks, 1} : Group{ranks, out.group.g, ranks / out.group.g, out.group.g, 1};
   }
-  return true;
+  return out;
 }
 
 // What the measured times are of: NCCL's choice there.
@@ -213,34 +233,72 @@ Algorithm native_of(Kind kind, bool in_network) {
   return kind == Kind::AllReduce && in_network ? Algorithm::InNetwork : Algorithm::Ring;
 }
 
-CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, const GroupSpan& span, const CollectiveEstimate& formula, const Rates& rates) {
+// From a measurement to what was not measured, so that larger messages still take longer: it is read off where it moves as many
+// bytes, and the hops that it lacks are added; of hops that it has too many only the latency of small messages is taken off.
+double carried_seconds(const Network& net, const Measured& measured, double bytes, const Plan& here, const Plan& there, const Plan& hops_there, const Rates& rates) {
+  const Protocol& simple = kProtocols.back();
+  const double factor = wire_seconds(here, rates, simple) / wire_seconds(there, rates, simple);
+  Network links = net;  // as they were measured
+  links.scaleup_latency_us = Network{}.scaleup_latency_us;
+  links.nic_latency_us = Network{}.nic_latency_us;
+  const Latencies asked = latencies_of(net, here), had = latencies_of(links, hops_there);
+  Latencies more = had;
+  double lacking = 0;
+  for (size_t i = 0; i < more.size(); ++i) {
+    lacking = std::max(lacking, asked[i] - had[i]);
+    more[i] += lacking;
+  }
+  const double off = lacking > 0 ? 0 : (asked[0] - had[0]) * 1e-6;
+  const double added = fastest(more, here, rates) - fastest(had, here, rates);
+  return std::max(net.launch_us * 1e-6, measured.seconds(bytes * factor) + added + off);
+}
+
+CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, const GroupSpan& span, const Rates& rates) {
   const Group group = group_of(span);
-  const Algorithm wanted = offers(net, net.algorithm, kind, group) ? net.algorithm : Algorithm::Auto;
-  Network measured_on = net;
-  measured_on.nvls = net.nvls && (wanted == Algorithm::Auto || wanted == Algorithm::InNetwork);
-  Kind as = kind;
-  double size = bytes;
-  Measured measured;
-  bool found = look_up(net, kind, measured_on.nvls, bytes, span, measured);
-  if (!found && kind == Kind::SendRecv) {  // an all-to-all of two exchanges half its buffer
-    const GroupSpan pair{2, span.domains() > 1 ? 1 : 2, 0, 0, span.pods};
-    if (look_up(net, Kind::AllToAll, false, 2 * bytes, pair, measured)) return {measured.seconds, Algorithm::Direct, formula.load};
+  const bool usual_latency = net.scaleup_latency_us == Network{}.scaleup_latency_us && (!group.crosses() || net.nic_latency_us == Network{}.nic_latency_us);
+  if (kind == Kind::SendRecv) {
+    const Plan plan = plan_of(net, Algorithm::Direct, kind, bytes, group);
+    Measured measured = look_up(net, kind, false, span);
+    double size = bytes;
+    if (!measured.curve) {  // an all-to-all of two exchanges half its buffer
+      measured = look_up(net, Kind::AllToAll, false, {2, group.crosses() ? 1 : 2});
+      size = 2 * bytes;
+    }
+    if (!measured.curve) return by_formula(net, kind, bytes, group, rates);
+    Group near = group;
+    near.pods = 1;
+    const bool exact = usual_latency && group.pods == 1;
+    const Plan there = plan_of(net, Algorithm::Direct, kind, bytes, near);
+    const double seconds = exact ? measured.seconds(size) : carried_seconds(net, measured, size, plan, there, there, rates);
+    return {seconds, Algorithm::Direct, plan.load};
   }
-  if (!found && (kind == Kind::Broadcast || kind == Kind::Reduce)) {  // rings move the bytes of these as they do of gathers
-    as = kind == Kind::Broadcast ? Kind::AllGather : Kind::ReduceScatter;
-    found = look_up(net, as, false, size, span, measured);
+  const auto estimate = [&](Algorithm algorithm, bool& exact) -> CollectiveEstimate {
+    // What switches do for a reduce-scatter is in its measured times, of which NCCL has the choice.
+    const bool in_network = kind == Kind::AllReduce ? algorithm == Algorithm::InNetwork : net.nvls && !offers(net, net.algorithm, kind, group);
+    // Rings move the bytes of a broadcast as they do of a gather.
+    Kind as = kind;
+    Measured measured = look_up(net, kind, in_network, span);
+    if (!measured.curve && (kind == Kind::Broadcast || kind == Kind::Reduce)) {
+      as = kind == Kind::Broadcast ? Kind::AllGather : Kind::ReduceScatter;
+      measured = look_up(net, as, in_network, span);
+    }
+    const Algorithm native = native_of(kind, in_network);
+    if (!measured.curve) return by_algorithm(net, algorithm, kind, bytes, group, rates);
+    const Plan here = plan_of(net, algorithm, kind, bytes, group);
+    exact = algorithm == native && as == kind && measured.group.n == group.n && usual_latency && group.pods == measured.group.pods;
+    if (exact) return {measured.seconds(bytes), algorithm, here.load};
+    const Plan there = plan_of(net, native, as, bytes, measured.group);
+    // Few ranks add up small messages themselves, whoever adds up the large ones.
+    const bool ring = native == Algorithm::InNetwork && measured.group.n != group.n;
+    const Plan hops_there = ring ? plan_of(net, Algorithm::Ring, as, bytes, measured.group) : there;
+    return {carried_seconds(net, measured, bytes, here, there, hops_there, rates), algorithm, here.load};
+  };
+  bool exact = false;
+  if (!offers(net, net.algorithm, kind, group)) {  // NCCL has chosen
+    const Algorithm native = native_of(kind, net.nvls);
+    if (const CollectiveEstimate one = estimate(native, exact); exact) return one;
   }
-  if (!found) return formula;
-  const Algorithm native = native_of(kind, measured_on.nvls);
-  const bool is_native = wanted == Algorithm::Auto || wanted == native;
-  const Network usual;  // whose latencies the measured links have
-  measured_on.scaleup_latency_us = usual.scaleup_latency_us;
-  measured_on.nic_latency_us = usual.nic_latency_us;
-  const bool same_latency = net.scaleup_latency_us == usual.scaleup_latency_us && (span.domains() == 1 || net.nic_latency_us == usual.nic_latency_us);
-  if (is_native && as == kind && measured.group.n == group.n && same_latency) return {measured.seconds, formula.algorithm, formula.load};
-  // From what was measured to what is asked for by the difference of the formulas: of latencies and of shares of the bytes.
-  const double there = by_formula(measured_on, is_native ? wanted : native, as, size, measured.group, rates).seconds;
-  return {std::max(net.launch_us * 1e-6, measured.seconds + formula.seconds - there), formula.algorithm, formula.load};
+  return choose(net, kind, group, [&](Algorithm algorithm) { return estimate(algorithm, exact); });
 }
 
 // The rates that measured collectives inside a domain reach, of which the formulas make use.
@@ -252,11 +310,11 @@ Rates rates_of(const Network& net, const GroupSpan& span) {
     const CollectiveTable::Nearest near = net.measured->nearest(kind, in_network, span.per_domain);
     return near.below ? near.below : near.above;
   };
-  if (const CollectiveCurve* ring = nearest(Kind::AllGather, false)) {
+  if (const TimeCurve* ring = nearest(Kind::AllGather, false)) {
     const auto n = static_cast<double>(ring->row().ranks);
     rates.link = ring->rate() * (n - 1) / n * scale;
   }
-  if (const CollectiveCurve* sum = nearest(Kind::AllReduce, true)) rates.nvls = sum->rate() * scale;
+  if (const TimeCurve* sum = nearest(Kind::AllReduce, true)) rates.nvls = sum->rate() * scale;
   return rates;
 }
 
@@ -264,15 +322,14 @@ Rates rates_of(const Network& net, const GroupSpan& span) {
 
 CollectiveEstimate collective_formula(const Network& network, CollectiveKind kind, double bytes, const GroupSpan& span) {
   if (span.ranks <= 1 || !(bytes > 0)) return {};
-  return by_formula(network, network.algorithm, kind, bytes, group_of(span), formula_rates(network));
+  return by_formula(network, kind, bytes, group_of(span), formula_rates(network));
 }
 
 CollectiveEstimate collective_estimate(const Machine& machine, CollectiveKind kind, double bytes, const GroupSpan& span) {
   if (span.ranks <= 1 || !(bytes > 0)) return {};
   const Network& net = machine.network;
   const Rates rates = rates_of(net, span);
-  const CollectiveEstimate formula = by_formula(net, net.algorithm, kind, bytes, group_of(span), rates);
-  return net.measured ? by_measurement(net, kind, bytes, span, formula, rates) : formula;
+  return net.measured ? by_measurement(net, kind, bytes, span, rates) : by_formula(net, kind, bytes, group_of(span), rates);
 }
 
 double collective_seconds(const Machine& machine, CollectiveKind kind, double bytes, const GroupSpan& span) {

@@ -35,9 +35,8 @@ bool slower(const Lie& a, const Lie& b) {
 }
 bool wider(const Lie& a, const Lie& b) { return a.touched > b.touched; }
 
-// Of ranks' blocks in any order. The vector is sorted.
-Lie lie_of(std::vector<int64_t>& blocks) {
-  std::sort(blocks.begin(), blocks.end());
+// Of ranks' blocks, ascending.
+Lie lie_of(const std::vector<int64_t>& blocks) {
   Lie lie{static_cast<int64_t>(blocks.size()), 0, 0};
   for (size_t first = 0, next = 0; first < blocks.size(); first = next) {
     while (next < blocks.size() && blocks[next] == blocks[first]) ++next;
@@ -168,16 +167,15 @@ Lie worst_lie(const DeviceMesh& mesh, Steps group, int64_t block, bool (*worse)(
   if (dropped > 0) last.degree = kept;
 
   const auto lie_from = [&](int64_t begin, int64_t last_degree) {
-    static thread_local std::vector<int64_t> offsets, blocks;
-    offsets.assign(1, begin);
+    static thread_local std::vector<int64_t> blocks;  // first the ranks, ascending as steps do
+    blocks.assign(1, begin);
     for (const Step& step : inner) {
       const int64_t degree = &step == &last ? last_degree : step.degree;
-      const size_t before = offsets.size();
+      const size_t before = blocks.size();
       for (int64_t i = 1; i < degree; ++i)
-        for (size_t k = 0; k < before; ++k) offsets.push_back(offsets[k] + i * (step.stride / unit));
+        for (size_t k = 0; k < before; ++k) blocks.push_back(blocks[k] + i * (step.stride / unit));
     }
-    blocks.clear();
-    for (int64_t offset : offsets) blocks.push_back(offset / size);
+    for (int64_t& block_of : blocks) block_of /= size;
     return lie_of(blocks);
   };
   bool first = true;
@@ -202,6 +200,7 @@ GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod
   const auto lie = [&](int64_t block) {
     blocks.clear();
     for (int64_t rank : ranks) blocks.push_back(rank / block);
+    std::sort(blocks.begin(), blocks.end());
     return lie_of(blocks);
   };
   return to_span(static_cast<int64_t>(ranks.size()), lie(domain), pod > 0 ? lie(pod).touched : 1);
@@ -216,21 +215,17 @@ GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, 
     if (pod > 0 && pod < mesh.ranks()) pods = worst_lie(mesh, group, pod, wider).touched;
     return to_span(ranks, worst_lie(mesh, group, domain, slower), pods);
   }
-  Lie worst;
+  GroupSpan worst;
   int64_t pods = 1;
-  bool first = true;
+  const auto lie = [](const GroupSpan& s) { return Lie{s.per_domain, s.domains(), s.fullest > 0 ? s.fullest : s.per_domain}; };
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     if (std::any_of(axes.begin(), axes.end(), [&](MeshAxis axis) { return mesh.coordinate(rank, axis) != 0; })) continue;
-    std::vector<int64_t> members = mesh.group(rank, axes), blocks;
-    for (int64_t member : members) blocks.push_back(member / domain);
-    const Lie lie = lie_of(blocks);
-    if (first || slower(lie, worst)) worst = lie;
-    first = false;
-    if (pod <= 0) continue;
-    for (int64_t& member : members) member /= pod;
-    pods = std::max(pods, lie_of(members).touched);
+    const GroupSpan span = span_of(mesh.group(rank, axes), domain, pod);
+    if (rank == 0 || slower(lie(span), lie(worst))) worst = span;
+    pods = std::max(pods, span.pods);
   }
-  return to_span(ranks, worst, pods);
+  worst.pods = pods;
+  return worst;
 }
 
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network) {

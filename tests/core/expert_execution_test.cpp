@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "design/knobs.h"
+#include "design/validate.h"
 #include "graph/build.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
@@ -203,6 +204,47 @@ class ExpertExecutionTest : public QObject {
     };
     QVERIFY(sends(OpKind::DispatchNodes) && sends(OpKind::CombineNodes));
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
+  }
+
+  // DeepSeek-V3 over 8 nodes of 8: 4 copies of a token over nodes, 8 inside, in FP8 with a float32 per 128 there and bf16 back; the
+  // weights of 8 choices travel with each copy. By all-to-all 8 copies, whatever the groups.
+  void bytesByNode_data() {
+    QTest::addColumn<QString>("dispatcher");
+    QTest::addColumn<int>("groups_per_token");
+    QTest::addColumn<qint64>("over_nodes");
+    QTest::addColumn<qint64>("in_nodes");
+    QTest::addColumn<qint64>("at_once");
+    constexpr qint64 tokens = 4096, there = 7168 * 33 / 32, back = 7168 * 2, weights = 8 * 4;
+    QTest::newRow("4 of 8 nodes") << "flex" << 4 << tokens * 4 * (there + weights + back) << tokens * 8 * (there + back) << qint64{0};
+    QTest::newRow("any nodes: 5.295, so 2,712 slots of each") << "flex" << 8 << 2712 * 8 * (there + weights + back) << tokens * 8 * (there + back) << qint64{0};
+    QTest::newRow("all-to-all, 4 of 8 groups") << "alltoall" << 4 << qint64{0} << qint64{0} << tokens * 8 * (there + back);
+    QTest::newRow("all-to-all, any") << "alltoall" << 8 << qint64{0} << qint64{0} << tokens * 8 * (there + back);
+  }
+  void bytesByNode() {
+    QFETCH(QString, dispatcher);
+    QFETCH(int, groups_per_token);
+    Design d = default_design();
+    QVERIFY(apply_preset(d, "deepseek-v3"));
+    d.parallel = {};
+    d.parallel.dp = d.parallel.ep = 64;
+    d.model.groups_per_token = groups_per_token;
+    d.workload.seq = 4096;
+    d.workload.batch = 64;
+    d.workload.dispatch_dtype = DispatchPrecision::FP8;
+    QVERIFY(!set_knob(d, *find_knob("dispatcher"), dispatcher.toStdString()));
+    QVERIFY(!has_errors(validate(d)));
+    const auto graph = std::get<std::shared_ptr<const Graph>>(cached_graph(structure_of(d)));
+    const Segment& layer = *std::find_if(graph->segments.begin(), graph->segments.end(), [](const Segment& s) {
+      return s.kind == SegmentKind::Layer && std::any_of(s.ops.begin(), s.ops.end(), [](const Op& op) { return op.kind == OpKind::Dispatch; });
+    });
+    const Binding binding = bind_symbols(d);
+    std::map<std::string, qint64> bytes;
+    for (const Op& op : layer.ops)
+      if (op.kind == OpKind::AllToAll && op.phase == Phase::Forward)
+        bytes[group_name(op.group)] += static_cast<qint64>(std::get<Wide>(evaluate(collective_bytes(layer, op), binding)));
+    QTEST(bytes["ep_node"], "over_nodes");
+    QTEST(bytes["ep_local"], "in_nodes");
+    QTEST(bytes["ep"], "at_once");
   }
 
   // Ulysses spreads heads, and the ranks that a sink is read on, over cp.

@@ -2,6 +2,7 @@
 #include <QtTest>
 #include <set>
 
+#include "design/expert_nodes.h"
 #include "parallel/mesh.h"
 #include "parallel/placement.h"
 

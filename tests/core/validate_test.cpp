@@ -182,7 +182,7 @@ void ValidateTest::rules_data() {
   row("groups of experts", [=](Design& d) { mixtral(d); d.model.expert_groups = 3; }, error, "expert_groups", "8 experts do not split into 3 equal groups", "a divisor of 8", 1);
   row("more groups than there are", [=](Design& d) { mixtral(d); d.model.expert_groups = 2; d.model.groups_per_token = 3; }, error, "groups_per_token",
       "a token cannot pick 3 of 2 groups", "1 to 2", 1);
-  row("groups with too few experts", [=](Design& d) { mixtral(d); d.model.expert_groups = 8; }, error, "groups_per_token", "1 groups have 1 experts, fewer than the 2", "more groups per token", 2);
+  row("groups with too few experts", [=](Design& d) { mixtral(d); d.model.expert_groups = 8; }, error, "groups_per_token", "picking from 1 of 8 groups leaves 1 experts, fewer than the 2", "more groups per token", 2);
   row("more groups than experts of a token", [=](Design& d) { mixtral(d); d.model.expert_groups = 4; d.model.groups_per_token = 3; }, error, "groups_per_token",
       "cannot have some of 3 groups", "1 to 2", 2);
   row("ep uneven over nodes", [=](Design& d) { by_node(d); d.cluster.gpus_per_node = 3; }, error, "dispatcher", "lie unevenly over nodes of 3", "the dispatcher alltoall", 1);
