@@ -405,9 +405,6 @@ double number(const Expr& expr, const Binding& binding) {
   return whole ? to_double(*whole) / static_cast<double>(kParts) : 0;
 }
 
-GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network) {
-  return span_of(mesh.group(0, axes), network.domain);
-}
 
 TimeCategory comm_category(const MeshAxes& axes) {
   const auto any = [&](auto is) { return std::any_of(axes.begin(), axes.end(), is); };

@@ -23,8 +23,6 @@ struct OpTime {
   TimeCategory waits = TimeCategory::ContextComm;  // category of `exposed`
 };
 
-// What a group of ranks of this design spans; groups are regular, that of the first rank stands for all.
-GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network);
 TimeCategory comm_category(const MeshAxes& axes);
 
 struct OpSeconds {
