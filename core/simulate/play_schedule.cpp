@@ -23,7 +23,7 @@ class Messages {
 class Player {
  public:
   Player(const Schedule& schedule, ScheduleWork& work, Timeline& timeline)
-      : schedule_(schedule), work_(work), timeline_(timeline), forward_(schedule.stages * schedule.chunks, schedule.microbatches),
+      : schedule_(schedule), places_(schedule.places()), work_(work), timeline_(timeline), forward_(schedule.stages * schedule.chunks, schedule.microbatches),
         backward_(schedule.stages * schedule.chunks, schedule.microbatches), next_(schedule.actions.size(), 0), made_(schedule.actions.size(), kNoNode) {}
 
   void run(const std::stop_token& stop) {
@@ -50,15 +50,17 @@ class Player {
   }
 
   bool play(int stage, const Action& action) {
-    const int here = action.chunk * schedule_.stages + stage;
+    const StagePlace place{stage, action.chunk};
+    const int here = static_cast<int>(places_.virtual_stage(place));
     NodeId& made = made_[static_cast<size_t>(stage)];
     switch (action.kind) {
       case ActionKind::ReceiveForward: return has_come(forward_.at(here, action.microbatch));
       case ActionKind::ReceiveBackward: return has_come(backward_.at(here, action.microbatch));
-      case ActionKind::SendForward: send(stage, action, forward_, here + 1, made); return true;
-      case ActionKind::SendBackward: send(stage, action, backward_, here - 1, made); return true;
+      case ActionKind::SendForward: send(stage, action, forward_, here + 1, *places_.after(place), made); return true;
+      case ActionKind::SendBackward: send(stage, action, backward_, here - 1, *places_.before(place), made); return true;
       case ActionKind::Forward: made = work_.compute(timeline_, stage, action, arrived(forward_.at(here, action.microbatch))); return true;
-      case ActionKind::Backward: made = work_.compute(timeline_, stage, action, arrived(backward_.at(here, action.microbatch))); return true;
+      case ActionKind::Backward:
+      case ActionKind::BackwardInput: made = work_.compute(timeline_, stage, action, arrived(backward_.at(here, action.microbatch))); return true;
       default: work_.compute(timeline_, stage, action, kNoNode); return true;
     }
   }
@@ -67,7 +69,7 @@ class Player {
 
   static bool has_come(NodeId message) { return message != Messages::kMissing; }
 
-  void send(int stage, const Action& action, Messages& messages, int to, NodeId made) {
+  void send(int stage, const Action& action, Messages& messages, int to, StagePlace peer, NodeId made) {
     Node node;
     node.stage = stage;
     node.stream = StreamKind::PipelineComm;
@@ -75,11 +77,12 @@ class Player {
     node.category = TimeCategory::PipelineComm;
     node.microbatch = action.microbatch;
     node.chunk = action.chunk;
-    node.peer = to % schedule_.stages;
+    node.peer = static_cast<int32_t>(peer.stage);
     messages.at(to, action.microbatch) = timeline_.add(node, work_.message(stage, node.peer), {made});
   }
 
   const Schedule& schedule_;
+  const PipelineLayout places_;
   ScheduleWork& work_;
   Timeline& timeline_;
   Messages forward_, backward_;

@@ -13,20 +13,22 @@ StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   const Graph& graph = report.graph();
   StageLayout out;
+  const PipelineLayout places = pipeline_layout(report.design.parallel);
   const auto add = [&](int segment, int64_t layer, LayerClass layer_class) {
     out.instances.push_back({segment, layer, layer_class, out.instances.size(), false, &table.at(segment, layer_class)});
   };
   for (size_t c = 0; c < of.chunks.size(); ++c) {
     const StageChunk& chunk = of.chunks[c];
     const size_t first = out.instances.size();
-    if (stage == 0 && c == 0) add(0, -1, {});
+    const StagePlace here{stage, static_cast<int64_t>(c)};
+    if (places.first(here)) add(0, -1, {});
     const size_t first_layer = out.instances.size();
     for (const ChunkLayer& layer : chunk_layers(graph, report.design, chunk.first_layer, chunk.layers)) {
       add(layer.segment, chunk.first_layer + layer.index, {layer.keeps, layer.offloaded});
       out.instances.back().group = first_layer + static_cast<size_t>(layer.begin);
       out.instances.back().ends_group = layer.ends_group();
     }
-    if (stage + 1 == static_cast<int>(report.stages.size()) && c + 1 == of.chunks.size()) add(graph.head(), -1, {});
+    if (places.last(here)) add(graph.head(), -1, {});
     out.chunks.push_back({first, out.instances.size()});
   }
   return out;
@@ -64,7 +66,9 @@ NodeId StepPlay::compute(Timeline& timeline, int stage, const Action& action, No
   const At at{timeline, of, stage, action};
   switch (action.kind) {
     case ActionKind::Forward: return forward(at, arrived);
-    case ActionKind::Backward: return backward(at, arrived);
+    case ActionKind::Backward: return backward(at, arrived, true);
+    case ActionKind::BackwardInput: return backward(at, arrived, false);
+    case ActionKind::BackwardWeight: return weights(at);
     case ActionKind::GradReduce: of.sync->reduce(); return kNoNode;
     default: return kNoNode;  // the optimizer, in finish
   }
@@ -111,8 +115,9 @@ NodeId StepPlay::forward(At at, NodeId arrived) {
   return last;
 }
 
-NodeId StepPlay::backward(At at, NodeId arrived) {
-  NodeId last = gather_message(at, SpanKind::Backward, arrived);
+NodeId StepPlay::backward(At at, NodeId arrived, bool whole) {
+  const SpanKind kind = whole ? SpanKind::Backward : SpanKind::BackwardInput;
+  NodeId last = gather_message(at, kind, arrived);
   const std::vector<StageInstance>& instances = at.stage.layout.instances;
   const StageRange& range = at.stage.layout.chunks[static_cast<size_t>(at.action.chunk)];
   NodeId behind = kNoNode;
@@ -125,11 +130,26 @@ NodeId StepPlay::backward(At at, NodeId arrived) {
     if (group == here.group && group > range.first) load(at, instances[group - 1].group, behind);
     if (here.ends_group)
       for (size_t r = here.group; r <= i; ++r) last = run(at, r, Part::Replay, SpanKind::Recompute, {last, gathered, at.stage.loaded[r]});
-    last = run(at, i, Part::Backward, SpanKind::Backward, {last, gathered, at.stage.loaded[i]});
-    at.stage.sync->leave(at.action.microbatch, i, true, last);
+    last = run(at, i, Part::Backward, kind, {last, gathered, at.stage.loaded[i]});
+    if (whole) last = weights(at, i, kind, last);
     at.stage.loaded[i] = kNoNode;
     behind = last;
   }
+  return last;
+}
+
+NodeId StepPlay::weights(At at, size_t instance, SpanKind kind, NodeId after) {
+  const bool some = at.stage.layout.instances[instance].seconds->of(Part::Weight).seconds > 0;
+  const NodeId last = some ? run(at, instance, Part::Weight, kind, {after}) : after;
+  at.stage.sync->leave(at.action.microbatch, instance, true, last);
+  return last;
+}
+
+// Those that a backward has left.
+NodeId StepPlay::weights(At at) {
+  const StageRange& range = at.stage.layout.chunks[static_cast<size_t>(at.action.chunk)];
+  NodeId last = kNoNode;
+  for (size_t i = range.end; i-- != range.first;) last = weights(at, i, SpanKind::BackwardWeight, last);
   return last;
 }
 
@@ -153,6 +173,13 @@ void StepPlay::finish() {
   if (const double bytes = first.embedding_bytes(); bytes > 0 && stages_.size() > 1) {
     const std::vector<NodeId> both{first.reduced(), last.reduced()};
     for (SyncPlay* end : {&first, &last}) end->all_reduce("all-reduce of the tied embedding", costs_.all_reduce_ends(bytes), both);
+  }
+  for (size_t low = 0, high = stages_.size() - 1; low < high; ++low, --high) {
+    const double bytes = stages_[low].sync->mirror_bytes();
+    if (bytes == 0) continue;
+    const std::vector<NodeId> both{stages_[low].sync->reduced(), stages_[high].sync->reduced()};
+    for (const size_t s : {low, high})
+      stages_[s].sync->all_reduce("all-reduce of mirrored stages", costs_.all_reduce_pair(bytes, static_cast<int64_t>(low), static_cast<int64_t>(high)), both);
   }
   for (const MeshAxes& axes : norm_groups(report_.graph())) {
     const bool crosses = std::find(axes.begin(), axes.end(), MeshAxis::Pp) != axes.end();

@@ -48,7 +48,9 @@ class StepPlay : public ScheduleWork {
     const Action& action;
   };
   NodeId forward(At at, NodeId arrived);
-  NodeId backward(At at, NodeId arrived);
+  NodeId backward(At at, NodeId arrived, bool whole);
+  NodeId weights(At at, size_t instance, SpanKind kind, NodeId after);
+  NodeId weights(At at);
   NodeId run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after);
   void load(At at, size_t instance, NodeId after);
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);

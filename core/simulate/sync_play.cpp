@@ -32,8 +32,10 @@ double SyncCosts::collective(SyncOp op, double bytes, const MeshAxes& axes) {
   return collective_seconds(machine_, collective_kind(op), bytes, it->second);
 }
 
-double SyncCosts::all_reduce_ends(double bytes) const {
-  const GroupSpan span = shardscape::span_of({0, mesh_.with(0, MeshAxis::Pp, mesh_.degree(MeshAxis::Pp) - 1)}, machine_.network.domain);
+double SyncCosts::all_reduce_ends(double bytes) const { return all_reduce_pair(bytes, 0, mesh_.degree(MeshAxis::Pp) - 1); }
+
+double SyncCosts::all_reduce_pair(double bytes, int64_t stage, int64_t other) const {
+  const GroupSpan span = shardscape::span_of({mesh_.with(0, MeshAxis::Pp, stage), mesh_.with(0, MeshAxis::Pp, other)}, machine_.network.domain);
   return collective_seconds(machine_, CollectiveKind::AllReduce, bytes, span);
 }
 
@@ -59,7 +61,7 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
 
 SyncPlay::SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline)
     : costs_(costs), graph_(costs.report().graph()), stage_(stage), timeline_(timeline),
-      microbatches_(static_cast<int>(costs.report().microbatches)), parts_(costs.parts(stage)) {
+      microbatches_(static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches))), parts_(costs.parts(stage)) {
   for (size_t u = 0; u < parts_->sync.units.size(); ++u)
     if (parts_->sync.units[u].segment < 0) root_.units.push_back(u);
 }
@@ -150,6 +152,8 @@ void SyncPlay::reduce() {
   for (const GradReduction& r : parts_->reductions) {
     if (r.embedding_group) {
       embedding_bytes_ = value(r.bytes);
+    } else if (r.mirror) {
+      mirror_bytes_ = value(r.bytes);
     } else {
       last_reduction_ = add("all-reduce of gradients over " + group_name(r.axes), costs_.collective(SyncOp::AllReduce, value(r.bytes), r.axes), -1, {reduced()});
     }

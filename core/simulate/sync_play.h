@@ -27,6 +27,7 @@ class SyncCosts {
   const DeviceMesh& mesh() const { return mesh_; }
   double collective(SyncOp op, double bytes, const MeshAxes& axes);
   double all_reduce_ends(double bytes) const;    // over the first and the last stage
+  double all_reduce_pair(double bytes, int64_t stage, int64_t other) const;
   std::shared_ptr<const StageSyncParts> parts(const StageReport& stage) const;
 
  private:
@@ -50,6 +51,7 @@ class SyncPlay {
   // The end of a step, in three acts, as some collectives run over several stages.
   void reduce();                                    // over replicas and within a stage
   double embedding_bytes() const { return embedding_bytes_; }
+  double mirror_bytes() const { return mirror_bytes_; }
   NodeId reduced() const;                           // when all that is reduced so far is
   NodeId all_reduce(const std::string& name, double seconds, const std::vector<NodeId>& after);
   void optimize();
@@ -87,7 +89,7 @@ class SyncPlay {
   size_t root_begin_ = 0, root_end_ = 0;
   NodeId before_ = kNoNode;
   NodeId last_reduction_ = kNoNode;
-  double embedding_bytes_ = 0;
+  double embedding_bytes_ = 0, mirror_bytes_ = 0;
   SyncPlan plan_;
   std::vector<size_t> holders_;
   std::vector<NodeId> param_gather_;
