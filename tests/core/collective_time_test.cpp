@@ -124,6 +124,11 @@ void CollectiveTimeTest::spans_of_lists() {
   QFETCH(int64_t, domain);
   QFETCH(GroupSpan, span);
   QCOMPARE(text(span_of(ranks, domain)), text(span));
+  Network net;  // each domain a pod of its own, where there is a thin level at all
+  net.domain = net.pod = domain;
+  QCOMPARE(span_of(ranks, net).pods, int64_t{1});
+  net.oversubscription = 2;
+  QCOMPARE(span_of(ranks, net).pods, ranks.size() > 1 ? span.domains() : int64_t{1});
 }
 
 void CollectiveTimeTest::spans_of_meshes() {
