@@ -4,7 +4,7 @@ namespace shardscape {
 
 std::span<const Command> commands() {
   static const std::vector<Command> list{presets_command(), import_command(), report_command(), graph_command(), export_command(),
-                                         check_command(), audit_command()};
+                                         check_command(), audit_command(), validate_command()};
   return list;
 }
 

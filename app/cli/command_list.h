@@ -12,6 +12,7 @@ Command graph_command();
 Command export_command();
 Command check_command();
 Command audit_command();
+Command validate_command();
 
 // --json with the same words everywhere.
 Flag json_flag();

@@ -290,7 +290,8 @@ class Assembler {
       made.label += made.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
     }
     const auto& again = b_.profile().recomputes;
-    made.remade = std::find(again.begin(), again.end(), line.output) != again.end();
+    const std::string in_block = b_.segment().blocks.empty() ? "" : b_.segment().blocks.back().template_id + "." + line.output;
+    made.remade = std::any_of(again.begin(), again.end(), [&](const std::string& output) { return output == line.output || output == in_block; });
     const DType type = rule->float_result ? DType::FP32 : result_type(*kind, operands);
     const TensorId out = b_.add_tensor(name, out_axes, placement, type, TensorRole::Activation);
     made.outputs = {out};

@@ -345,6 +345,12 @@ SegmentMemory SegmentLifetimes::memory(int segment, Keeps keeps, const SegmentSi
   return out;
 }
 
+MemoryCategory SegmentLifetimes::kept_category(int segment, StorageId kept) const {
+  const PerSegment& of = segments_[static_cast<size_t>(segment)];
+  const MemoryCategory category = of.category[static_cast<size_t>(of.root[static_cast<size_t>(kept)])];
+  return category == MemoryCategory::Buffers ? MemoryCategory::Activations : category;
+}
+
 std::vector<LiveStorage> SegmentLifetimes::live(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const {
   std::vector<LiveStorage> out;
   walk(segment, keeps, sizes, part, &out);
