@@ -36,6 +36,20 @@ void data_parallel(RowMapper& m, int64_t gpus) {
   m.set("dp", gpus / inner);
 }
 
+// Where layers do not split evenly, embedding and loss stand for those that the first and the last virtual stage lack
+// (Megatron-core's account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split).
+void uneven_layers(RowMapper& m) {
+  const Design& d = m.out().design;
+  const int64_t chunks = d.parallel.pp * d.parallel.virtual_stages, layers = d.model.layers;
+  if (m.refused() || chunks < 2 || layers % chunks == 0) return;
+  const int64_t each = (layers + chunks - 1) / chunks, lacking = each * chunks - layers, first = lacking / 2;
+  if (lacking - first > each) return;
+  std::string list;
+  for (int64_t c = 0; c < chunks; ++c)
+    list += (c ? "," : "") + std::to_string(each - (c == 0 ? first : c + 1 == chunks ? lacking - first : 0));
+  m.set("stage_layers", list);
+}
+
 void recompute(RowMapper& m) {
   const std::string policy = m.text("recompute", "none");
   if (policy.find("full") != std::string::npos) m.set("recompute", "full");
@@ -155,10 +169,12 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
     else if (m.preset(id)) {
       for (const char* axis : {"tp", "pp", "cp", "ep"}) m.set_from(axis, axis);
       m.set_from("virtual_stages", "vp");
+      uneven_layers(m);
       m.set_from("seq", "seq");
       m.set_from("microbatch", "mbs");
       m.set_from("batch", "gbs");
       data_parallel(m, m.integer("gpus", 1));
+      if (m.out().design.model.experts > 0 && m.integer("tp", 1) > 1) m.set("etp", 1);
       if (m.integer("tp", 1) > 1) m.set("sequence_parallel", "true");
       const int64_t shards = m.integer("fsdp", 0);
       m.set("sync", shards > 0 ? "fsdp2" : "distributed-optimizer");

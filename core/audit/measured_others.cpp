@@ -39,6 +39,7 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
       m.set("microbatch", pp > 1 ? 1 : local);  // stages split the local batch into single sequences
       m.set("batch", local * shards);
       m.set("sync", "fsdp2");
+      if (pp > 1) m.set("reshard_after_forward", "false");  // so that microbatches share a gather
       m.set("clip_grad_norm", "true");
       m.set("vocab_multiple", 1);
       const std::string checkpoints = m.text("ac");

@@ -189,6 +189,7 @@ class StageWalk {
     starts_.push_back(instances_.size());
   }
 
+  SegmentKind kind(size_t instance) const { return graph_.segments[static_cast<size_t>(instances_[instance].key.first)].kind; }
   const SegmentMemory& memory(size_t instance) { return m_.of(instances_[instance].key); }
 
   static void note(Profile& p, const CategoryBytes& level, size_t instance, Part part) {
@@ -204,14 +205,15 @@ class StageWalk {
     CategoryBytes stored{};  // on its way to the host
     for (size_t i = begin; i < end; ++i) {
       const SegmentMemory& s = memory(i);
-      if (i == begin) p.received = on_the_way(s.forward.begin);
+      const bool ends = kind(i) == SegmentKind::Head;
+      if (i == begin && kind(i) != SegmentKind::Embedding) p.received = on_the_way(s.forward.begin);
       note(p, p.change + s.forward.peak, i, Part::Forward);
       if (instances_[i].offloaded) {
         p.change = p.change - stored;
         stored = s.kept;
       }
       p.change = p.change + s.kept;
-      if (i + 1 == end) p.sent = on_the_way(s.forward.end - s.kept);
+      if (i + 1 == end && !ends) p.sent = on_the_way(s.forward.end - s.kept);
     }
     p.change = p.change - stored;
     return p;
@@ -228,7 +230,7 @@ class StageWalk {
     for (size_t i = end; i-- > begin;) {
       const SegmentMemory& s = memory(i);
       if (i + 1 == end) {
-        p.received = on_the_way(s.output_grad);
+        if (kind(i) != SegmentKind::Head) p.received = on_the_way(s.output_grad);
         p.instance = i;
       }
       load(instances_[i].group);
@@ -250,7 +252,7 @@ class StageWalk {
       note(p, p.change - s.kept + replayed - survivors + s.backward.peak, i, Part::Backward);
       replayed = replayed - survivors;
       p.change = p.change - s.kept;
-      if (i == begin) p.sent = on_the_way(s.backward.end);
+      if (i == begin && kind(i) != SegmentKind::Embedding) p.sent = on_the_way(s.backward.end);
     }
     return p;
   }

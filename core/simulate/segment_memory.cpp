@@ -32,6 +32,10 @@ Expr workspace_of(const Structure& structure, const Segment& segment, const Op& 
   Expr out;
   for (const KernelStat& stat : stats) {
     if (!applies(structure, stat)) continue;
+    if (stat.when.starts_with("sharded:")) {
+      const size_t at = spec->in[0].find(stat.when.back());
+      if (at == std::string::npos || segment.tensor(forward.inputs[0]).placement.shards[at].empty()) continue;
+    }
     std::string over = stat.over;
     if (over == "result") over = spec->out;
     if (over.starts_with("operand ")) over = spec->in.at(static_cast<size_t>(over.back() - '0'));

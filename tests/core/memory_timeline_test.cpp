@@ -118,7 +118,8 @@ class MemoryTimelineTest : public QObject {
   void culpritsAddUp_data() { add_trace_designs(); }
   void culpritsAddUp() {
     const auto report = trace_report(chosen());
-    for (const StageMemory& stage : memory_timeline(*report)->stages) {
+    const auto memory = memory_timeline(*report);
+    for (const StageMemory& stage : memory->stages) {
       CategoryBytes sum{};
       for (const Culprit& c : stage.culprits) {
         QVERIFY2(c.bytes > 0, c.name.c_str());
