@@ -225,7 +225,7 @@ class Assembler {
     const TensorId result = b_.quantize(whole, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1, b_.structure().compute);
     b_.segment().ops.back().modules = modules;
     const auto& again = b_.profile().recomputes;
-    b_.segment().ops.back().remade = std::find(again.begin(), again.end(), template_name(OpKind::Quantize)) != again.end();
+    b_.segment().ops.back().remade = std::find(again.begin(), again.end(), op_kind_name(OpKind::Quantize)) != again.end();
     return quantized_[id] = result;
   }
 
