@@ -206,7 +206,7 @@ void CollectiveTimeTest::measured_rows_return() {
   int rows = 0;
   std::vector<double> errors;
   for (const TimeCurve& curve : machine.network.measured->curves()) {
-    const MeasuredCollective& row = curve.row();
+    const TimedRow& row = curve.row();
     Machine asked = machine;
     asked.network.nvls = row.in_network;
     for (size_t i = 0; i < row.bytes.size(); ++i) {
@@ -226,7 +226,7 @@ void CollectiveTimeTest::held_out_rows() {
   QFETCH(QByteArray, id);
   std::vector<double> errors;
   for (const TimeCurve& curve : collective_table(id.toStdString())->curves()) {
-    MeasuredCollective kept = curve.row();
+    TimedRow kept = curve.row();
     kept.bytes.clear();
     kept.us.clear();
     for (size_t i = 0; i < curve.row().bytes.size(); i += 2) {
