@@ -108,12 +108,18 @@ void add_parallelism(TableWriter& table) {
   table.flag(member<parallel, &P::overlap_grad_reduce>(), "overlap_grad_reduce", "Overlap grad reduce",
              "Of ddp-flat and distributed-optimizer: gradients are reduced in buckets of at least 40 million elements (or a "
              "million per replica) as the last backward fills them, instead of all at its end.");
+  table.flag(member<parallel, &P::overlap_param_gather>(), "overlap_param_gather", "Overlap param gather",
+             "Of distributed-optimizer with overlap_grad_reduce: updated parameters are gathered under the next step's first forward, "
+             "bucket by bucket, instead of right after the optimizer. Changes the time of a step only.");
   add_sync(table);
   table.section("Degrees");
   table.flag(member<parallel, &P::sequence_parallel>(), "sequence_parallel", "Sequence parallel",
              "Splits norms and the residual stream over the tensor-parallel ranks by sequence. Saves activation memory; "
              "each all-reduce becomes a reduce-scatter and an all-gather of the same volume, and backward gathers the "
              "saved inputs of the first projections once more.");
+  table.flag(member<parallel, &P::tp_comm_overlap>(), "tp_comm_overlap", "Overlap TP communication",
+             "With sequence parallelism: products run in tp pieces beside the gather of their operand or the scatter of their "
+             "result (Megatron's tp-comm-overlap). Changes the time of a step only.");
   table.section("Pipeline");
   table.choice(named<parallel, &P::schedule, kSchedules>(), "schedule", "Pipeline schedule", choices_of(kSchedules),
                "Order of forward and backward on each stage. GPipe and 1F1B idle equally long; GPipe keeps activations of all m "

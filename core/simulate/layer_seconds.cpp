@@ -24,6 +24,7 @@ const LayerSeconds& LayerTable::at(int index, LayerClass of) {
     part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
     part.categories[static_cast<size_t>(time.waits)] += time.exposed;
     part.communication += time.communication;
+    part.links += {time.links.scaleup * time.communication, time.links.nic * time.communication};
   }
   if (of.offloaded)
     for (const SavedStorage& s : saved_by(segment, of.keeps))

@@ -14,6 +14,7 @@ struct PartSeconds {
   double seconds = 0;
   CategorySeconds categories{};  // add up to seconds
   double communication = 0;      // hidden or not
+  LinkShare links{};             // that its collectives take, times the seconds that they do
 };
 
 struct LayerSeconds {

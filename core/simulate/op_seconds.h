@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "machine/collective_time.h"
 #include "parallel/mesh.h"
 #include "simulate/simulation.h"
 
@@ -21,6 +22,7 @@ struct OpTime {
   double communication = 0;    // of collectives and of all messages of a ring, hidden or not
   TimeCategory category = TimeCategory::MemoryBound;
   TimeCategory waits = TimeCategory::ContextComm;  // category of `exposed`
+  LinkShare links{};           // of a collective, while it runs
 };
 
 TimeCategory comm_category(const MeshAxes& axes);

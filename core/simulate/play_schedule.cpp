@@ -44,8 +44,11 @@ class Player {
     const std::vector<Action>& actions = schedule_.actions[static_cast<size_t>(stage)];
     size_t& next = next_[static_cast<size_t>(stage)];
     const size_t begin = next;
-    for (; next < actions.size(); ++next)
-      if (!play(stage, actions[next])) break;
+    for (; next < actions.size(); ++next) {
+      const Action& action = actions[next];
+      if (action.overlapped && action.kind == ActionKind::Forward) work_.overlap(stage, action, actions.at(next + 1));
+      if (!play(stage, action)) break;
+    }
     return next > begin;
   }
 
@@ -94,14 +97,21 @@ class GivenWork : public ScheduleWork {
  public:
   explicit GivenWork(const ActionSeconds& seconds) : seconds_(seconds) {}
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override {
-    if (action.kind != ActionKind::Forward && action.kind != ActionKind::Backward) return kNoNode;
-    const bool forward = action.kind == ActionKind::Forward;
     Node node;
     node.stage = stage;
-    node.kind = forward ? SpanKind::Forward : SpanKind::Backward;
     node.microbatch = action.microbatch;
     node.chunk = action.chunk;
-    return timeline.add(node, forward ? seconds_.forward : seconds_.backward, {arrived});
+    const auto add = [&](SpanKind kind, double seconds) {
+      node.kind = kind;
+      return timeline.add(node, seconds, {arrived});
+    };
+    switch (action.kind) {
+      case ActionKind::Forward: return add(SpanKind::Forward, seconds_.forward);
+      case ActionKind::Backward: return add(SpanKind::Backward, seconds_.backward_input + seconds_.backward_weight);
+      case ActionKind::BackwardInput: return add(SpanKind::BackwardInput, seconds_.backward_input);
+      case ActionKind::BackwardWeight: return add(SpanKind::BackwardWeight, seconds_.backward_weight);
+      default: return kNoNode;
+    }
   }
   double message(int, int) const override { return seconds_.message; }
 

@@ -34,6 +34,18 @@ StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
   return out;
 }
 
+// Of the links, over the seconds of all parts of all layers of a stage.
+static LinkShare mean_links(const StageLayout& layout) {
+  LinkShare links;
+  double seconds = 0;
+  for (const StageInstance& instance : layout.instances)
+    for (const PartSeconds& part : instance.seconds->parts) {
+      links += part.links;
+      seconds += part.seconds;
+    }
+  return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
+}
+
 StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline)
     : report_(report), machine_(machine), costs_(report, machine), timeline_(timeline) {
   const Graph& graph = report.graph();
@@ -55,6 +67,8 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
       for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
         of.sync->add_instance(of.layout.instances[i].segment, of.layout.instances[i].layer >= 0, static_cast<int>(c));
     of.sync->plan();
+    of.sync->set_links(mean_links(of.layout));
+    of.sync->begin();
     of.loaded.assign(of.layout.instances.size(), kNoNode);
     if (std::any_of(of.layout.instances.begin(), of.layout.instances.end(), [](const StageInstance& i) { return i.seconds->host_bytes > 0; }))
       of.stored.assign(of.layout.instances.size() * static_cast<size_t>(report.microbatches), kNoNode);
@@ -74,6 +88,55 @@ NodeId StepPlay::compute(Timeline& timeline, int stage, const Action& action, No
   }
 }
 
+double StepPlay::message(int from, int to) const {
+  const auto [low, high] = std::minmax(from, to);
+  return messages_[static_cast<size_t>(high - low == 1 ? low : high)];
+}
+
+// The exchanges of experts in one run while the other computes, and the other way round (DeepSeek-AI, arXiv 2412.19437, section
+// 3.2.1): together they take as long as the larger of all that is computed and all that is exchanged.
+void StepPlay::overlap(int stage, const Action& forward, const Action& backward) {
+  Stage& of = stages_[static_cast<size_t>(stage)];
+  double exchanged = 0, computed = 0;
+  for (const Action* action : {&forward, &backward}) {
+    const PartSeconds seconds = seconds_of(of, *action);
+    const double experts = seconds.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
+    exchanged += experts;
+    computed += seconds.seconds - experts;
+  }
+  of.exposed = exchanged > 0 ? std::max(0.0, exchanged - computed) / exchanged : 1;
+}
+
+PartSeconds StepPlay::seconds_of(const Stage& stage, const Action& action) const {
+  PartSeconds out;
+  const auto add = [&](const PartSeconds& part) {
+    out.seconds += part.seconds;
+    for (size_t c = 0; c < out.categories.size(); ++c) out.categories[c] += part.categories[c];
+  };
+  const StageRange& range = stage.layout.chunks[static_cast<size_t>(action.chunk)];
+  for (size_t i = range.first; i < range.end; ++i) {
+    const StageInstance& at = stage.layout.instances[i];
+    if (action.kind == ActionKind::Forward) {
+      add(at.seconds->of(Part::Forward));
+      continue;
+    }
+    if (at.of.keeps != Keeps::Activations) add(at.seconds->of(Part::Replay));
+    add(at.seconds->of(Part::Backward));
+    if (action.kind == ActionKind::Backward) add(at.seconds->of(Part::Weight));
+  }
+  return out;
+}
+
+const PartSeconds& StepPlay::partly_hidden(const PartSeconds& part, double exposed) {
+  const auto [it, fresh] = hidden_.try_emplace({&part, exposed}, part);
+  if (fresh) {
+    double& experts = it->second.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
+    it->second.seconds -= (1 - exposed) * experts;
+    experts *= exposed;
+  }
+  return it->second;
+}
+
 Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
   Node out;
   out.stage = at.number;
@@ -85,7 +148,8 @@ Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
 }
 
 NodeId StepPlay::run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after) {
-  const PartSeconds& seconds = at.stage.layout.instances[instance].seconds->of(part);
+  const PartSeconds& whole = at.stage.layout.instances[instance].seconds->of(part);
+  const PartSeconds& seconds = at.action.overlapped ? partly_hidden(whole, at.stage.exposed) : whole;
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
   return at.timeline.add(made, seconds.seconds, after);
@@ -181,6 +245,7 @@ void StepPlay::finish() {
     for (const size_t s : {low, high})
       stages_[s].sync->all_reduce("all-reduce of mirrored stages", costs_.all_reduce_pair(bytes, static_cast<int64_t>(low), static_cast<int64_t>(high)), both);
   }
+  for (Stage& stage : stages_) stage.sync->norm();
   for (const MeshAxes& axes : norm_groups(report_.graph())) {
     const bool crosses = std::find(axes.begin(), axes.end(), MeshAxis::Pp) != axes.end();
     const double seconds = costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), axes);
