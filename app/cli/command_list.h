@@ -9,10 +9,12 @@ Command presets_command();
 Command import_command();
 Command report_command();
 Command graph_command();
+Command timeline_command();
 Command export_command();
 Command check_command();
 Command audit_command();
 Command validate_command();
+Command calibrate_command();
 
 // --json with the same words everywhere.
 Flag json_flag();

@@ -6,6 +6,7 @@
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
 #include "simulate/memory_report.h"
+#include "simulate/time_report.h"
 
 namespace shardscape {
 namespace {
@@ -17,9 +18,11 @@ int run(const Arguments& arguments) {
   const auto report = report_of(arguments, json ? +invalid : nullptr);
   if (const int* exit_code = std::get_if<int>(&report)) return *exit_code;
   const Report& of = *std::get<0>(report);
+  const auto simulation = simulate(of);
   std::optional<std::vector<MemoryAdvice>> advice;
-  if (arguments.has("--advice")) advice = memory_advice(of, *of.memory);
-  std::cout << (json ? estimate_json(of, advice) : report_text(of) + memory_text(*of.memory) + (advice ? advice_text(*advice) : ""));
+  if (arguments.has("--advice")) advice = memory_advice(of, *of.memory, [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
+  std::cout << (json ? with_time(estimate_json(of, advice), *simulation)
+                     : report_text(of) + memory_text(*of.memory) + (advice ? advice_text(*advice) : "") + time_text(*simulation));
   return kDone;
 }
 
@@ -28,7 +31,7 @@ int run(const Arguments& arguments) {
 Command report_command() {
   std::vector<Flag> flags{json_flag(), {"--advice", 0, FlagKind::Switch, "", "Say what would save memory: the same design with one knob changed, computed again.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"report", "what every rank of a design stores, computes and communicates", "[FLAGS]",
+  return {"report", "what every rank of a design stores, computes and communicates, and how long a step takes", "[FLAGS]",
           std::string("Per pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, and every "
                       "collective with its group and size, each number beside its formula; then whether the step fits, "
                       "and what fills memory at its fullest moment. ") + kDesignFlagsHelp,

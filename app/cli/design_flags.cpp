@@ -9,6 +9,8 @@
 #include "base/data_dir.h"
 #include "design/document.h"
 #include "design/knobs.h"
+#include "machine/collective_table.h"
+#include "machine/network_catalogue.h"
 #include "model/hf_import.h"
 #include "simulate/estimate.h"
 
@@ -203,6 +205,8 @@ std::variant<Design, int> design_of(const Arguments& arguments) {
 std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments, void (*invalid)(const Report&)) {
   if (!models_found()) return kFileError;
   print_problems(accelerator_problems());
+  print_problems(network_problems());
+  print_problems(collective_table_problems());
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   auto report = estimate(std::get<Design>(design));

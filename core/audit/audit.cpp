@@ -42,8 +42,8 @@ class Comparison {
   }
 
   bool chunked() const { return stage_.chunks.size() > 1; }
-  bool first() const { return stage_.stage == 0; }
-  bool last() const { return stage_.stage + 1 == static_cast<int>(a_.report->stages.size()); }
+  bool first() const { return stage_.first; }
+  bool last() const { return stage_.last; }
   SegmentNumbers numbers(int segment) const {
     const Segment& of = a_.report->graph().segments[static_cast<size_t>(segment)];
     return segment_numbers(of, of.kind == SegmentKind::Layer ? layer_.keeps : Keeps::Activations, stage_.binding);

@@ -12,8 +12,10 @@ std::vector<ChunkLayer> parts_of_chunk(const Report& report, const StageReport& 
   const Graph& graph = report.graph();
   const StageChunk& layers = stage.chunks[chunk];
   std::vector<ChunkLayer> out = chunk_layers(graph, report.design, layers.first_layer, layers.layers);
-  if (stage.stage + 1 == static_cast<int>(report.stages.size()) && chunk + 1 == stage.chunks.size()) out.push_back({.segment = graph.head()});
-  if (stage.stage == 0 && chunk == 0) out.insert(out.begin(), ChunkLayer{.segment = 0});
+  const PipelineLayout places = pipeline_layout(report.design.parallel);
+  const StagePlace here{stage.stage, static_cast<int64_t>(chunk)};
+  if (places.last(here)) out.push_back({.segment = graph.head()});
+  if (places.first(here)) out.insert(out.begin(), ChunkLayer{.segment = 0});
   return out;
 }
 

@@ -16,8 +16,7 @@ std::string phase_word(const std::string& recorded) {
 }
 
 std::vector<Action> actions_of(const Report& report, const StageReport& stage) {
-  return make_stage_schedule(report.design.parallel.schedule, stage.stage, static_cast<int>(report.stages.size()),
-                             static_cast<int>(report.microbatches), static_cast<int>(stage.chunks.size()));
+  return make_stage_schedule(report.design.parallel, stage.stage, static_cast<int>(report.microbatches));
 }
 
 bool data_parallel(const std::string& group) {

@@ -69,16 +69,21 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
   for (const auto& [key, size] : elements) {
     const char* why = key.first == 1 ? "Parameters that are Replicate on tp beside sequence shards have gradients that are Partial on tp."
                                      : "Ranks that share a KV head each hold a summand of its projection's gradient.";
-    out.push_back({key.second, false, size, size * bytes, type, why});
+    out.push_back({key.second, false, false, size, size * bytes, type, why});
   }
   if (!tied.is_zero())
-    out.push_back({{}, true, tied, tied * bytes, type, "The embedding and the head share one table, which lives on the first and the last stage."});
+    out.push_back({{}, true, false, tied, tied * bytes, type, "The embedding and the head share one table, which lives on the first and the last stage."});
   return out;
 }
 
 std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool last, bool has_layers) {
   if (is_fsdp(graph.structure.sync)) return {};
-  return reductions_of(graph, stage_params(graph, first, last, has_layers), first != last);
+  std::vector<GradReduction> out = reductions_of(graph, stage_params(graph, first, last, has_layers), first != last);
+  if (graph.structure.layout != ChunkLayout::BothWays) return out;
+  const DType type = graph.structure.grad_dtype;
+  const Expr owned = stage_sync(graph, first, last, has_layers).owned;  // what reductions over replicas have left
+  out.push_back({{}, false, true, owned, owned * Expr(dtype_bytes(type)), type, "Two stages hold these parameters, and each has run half of the microbatches."});
+  return out;
 }
 
 Expr quantized_weight_bytes(const Graph& graph, bool first, bool last, bool has_layers) {

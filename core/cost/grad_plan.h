@@ -12,9 +12,12 @@ namespace shardscape {
 struct GradReduction {
   MeshAxes axes;                 // the group; empty for the embedding group
   bool embedding_group = false;  // ranks of the first and the last stage that share a tied parameter
+  bool mirror = false;           // the two stages that hold the same virtual stages (ChunkLayout::BothWays)
   Expr elements, bytes;
   DType dtype = DType::FP32;
   std::string why;
+  bool pair() const { return embedding_group || mirror; }  // one rank of each of two stages
+  std::string group() const { return embedding_group ? "embedding" : mirror ? "mirror" : group_name(axes); }
 };
 
 // A parameter on one rank of a stage; one that is tied to itself on the same rank appears once.

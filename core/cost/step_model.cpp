@@ -23,10 +23,6 @@ constexpr std::array<CategoryInfo, kAllMemoryCategories> kCategories{{{"paramete
                                                                       {"buffers", "Buffers"},
                                                                       {"runtime", "Runtime"}}};
 
-const Expr& microbatches() {
-  static const Expr m{Symbol::intern("m")};
-  return m;
-}
 const Expr& in_flight() {
   static const Expr nf{Symbol::intern("nf")};
   return nf;
@@ -60,11 +56,12 @@ class ShapeBuilder {
     states();
     for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
       const Segment& segment = graph_.segments[static_cast<size_t>(part.segment)];
-      const bool layer = segment.kind == SegmentKind::Layer, chunks = graph.structure.interleaved;
+      const bool layer = segment.kind == SegmentKind::Layer, chunks = graph.structure.chunkwise();
       const int kind = part.segment - 1;
       if (!layer) {
         for (const Op& op : segment.ops) work(segment, op, microbatches() * part.count);
         saved(segment, Keeps::Activations, chunks ? Expr(end_in_flight_symbol(segment.kind == SegmentKind::Head)) : in_flight());
+        waiting(segment, Keeps::Activations, Expr(end_waiting_symbol(segment.kind == SegmentKind::Head)));
         continue;
       }
       for (const Op& op : segment.ops) {
@@ -79,6 +76,7 @@ class ShapeBuilder {
           offloaded(segment, kind, of, count, copies);
         else
           saved(segment, of.keeps, copies);
+        waiting(segment, of.keeps, Expr(layers_waiting_symbol(graph, kind, of)));
       }
       replayed(segment, kind);
     }
@@ -95,6 +93,12 @@ class ShapeBuilder {
   StageShape take() { return std::move(shape_); }
 
  private:
+  // That a chunk of a stage runs.
+  Expr microbatches() const {
+    static const Expr m{Symbol::intern("m")};
+    return graph_.structure.layout == ChunkLayout::BothWays ? m / Expr(2) : m;
+  }
+
   void part(MemoryCategory category, const std::string& name, const Expr& bytes) {
     if (bytes.is_zero()) return;
     const auto c = static_cast<size_t>(category);
@@ -225,6 +229,15 @@ class ShapeBuilder {
     }
   }
 
+  // Between the two parts of its backward.
+  void waiting(const Segment& segment, Keeps keeps, const Expr& copies) {
+    if (!graph_.structure.split_backward) return;
+    Expr bytes;
+    for (const SavedStorage& s : waiting_in(segment, keeps)) bytes += segment.storages[static_cast<size_t>(s.storage)].bytes;
+    part(segment.kind == SegmentKind::Head ? MemoryCategory::Logits : MemoryCategory::Activations, "for gradients of weights, " + segment.name,
+         copies * bytes);
+  }
+
   // Stored after the forward of the layer and loaded before its backward, in every microbatch.
   void offloaded(const Segment& segment, int kind, LayerClass of, const Expr& count, const Expr& copies) {
     Expr bytes;
@@ -259,8 +272,10 @@ class ShapeBuilder {
     const StageBoundary boundary = stage_boundary(graph_);
     static const Expr stages{Symbol::intern("pp")}, chunks{Symbol::intern("v")};
     const int64_t ends = (shape_.last ? 1 : 0) + (shape_.first ? 1 : 0);
-    if (ends == 2) return;
-    const Expr count = microbatches() * (Expr(2) * (graph_.structure.interleaved ? chunks : Expr(1)) - Expr(ends));
+    const ChunkLayout layout = graph_.structure.layout;
+    if (ends == 2 && layout == ChunkLayout::Round) return;
+    const Expr held = layout == ChunkLayout::BothWays ? Expr(2) : graph_.structure.interleaved ? chunks : Expr(1);
+    const Expr count = microbatches() * (layout == ChunkLayout::Vee ? Expr(messages_symbol()) : Expr(2) * held - Expr(ends));
     for (const char* op : {"send", "recv"})
       collective(Phase::Pipeline, op, "pp", stages, boundary.message.dtype, count, count * local_elements(boundary.message));
     if (!boundary.gathered.empty())
@@ -283,8 +298,7 @@ class ShapeBuilder {
   }
 
   void reduction(const GradReduction& r, const Expr& count) {
-    collective(Phase::GradReduce, "all_reduce", r.embedding_group ? "embedding" : group_name(r.axes),
-               r.embedding_group ? Expr(2) : group_size(r.axes), r.dtype, count, count * r.elements);
+    collective(Phase::GradReduce, "all_reduce", r.group(), r.pair() ? Expr(2) : group_size(r.axes), r.dtype, count, count * r.elements);
   }
 
   const Graph& graph_;
@@ -349,6 +363,8 @@ std::string_view memory_category_label(MemoryCategory category) { return kCatego
 
 Symbol stage_layers_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Ls", kind); }
 Symbol end_in_flight_symbol(bool head) { return Symbol::intern(head ? "nfh" : "nfe"); }
+Symbol end_waiting_symbol(bool head) { return Symbol::intern(head ? "nzh" : "nze"); }
+Symbol messages_symbol() { return Symbol::intern("nx"); }
 
 std::vector<LayerClass> layer_classes(const Structure& structure) {
   std::vector<LayerClass> out{{structure.recompute == Recompute::Full ? Keeps::Input : Keeps::Activations}};
@@ -364,6 +380,9 @@ Symbol layer_count_symbol(const Graph& graph, int kind, LayerClass of) {
 }
 Symbol layers_in_flight_symbol(const Graph& graph, int kind, LayerClass of) {
   return layers_symbol(graph, ("Lf" + (layer_classes(graph.structure).size() == 1 ? "" : class_letters(of))).c_str(), kind);
+}
+Symbol layers_waiting_symbol(const Graph& graph, int kind, LayerClass of) {
+  return layers_symbol(graph, ("Lz" + (layer_classes(graph.structure).size() == 1 ? "" : class_letters(of))).c_str(), kind);
 }
 Symbol layers_in_transit_symbol(const Graph& graph, int kind, LayerClass of) {
   return layers_symbol(graph, ("Lt" + class_letters({of.keeps})).c_str(), kind);

@@ -84,14 +84,20 @@ Symbol stage_layers_symbol(const Graph& graph, int kind);
 // Microbatches whose activations of the embedding (nfe) or the head (nfh) a stage keeps when it keeps most. With virtual
 // stages a chunk has its own number of microbatches in flight, so this is a symbol. Without it is nf.
 Symbol end_in_flight_symbol(bool head);
+// Those of them, with split backwards, whose gradients of weights are still to come: nze, nzh.
+Symbol end_waiting_symbol(bool head);
 // How layers of one kind on a stage are treated, where they differ: under block recompute, in groups of several layers, and
 // where some are offloaded. One entry where all are treated alike.
 std::vector<LayerClass> layer_classes(const Structure& structure);
 // How many layers of kind k on a stage are of a class: La keep all activations, Lc a checkpoint, Li nothing (inside a group);
 // with an o behind where that waits on the host, numbered by kind where there are several. Ls where all are alike.
 Symbol layer_count_symbol(const Graph& graph, int kind, LayerClass of);
-// The same times microbatches in flight, with virtual stages: Lfa, Lfc, Lfi, or Lf.
+// The same times microbatches in flight, where chunks hold them (Structure::chunkwise): Lfa, Lfc, Lfi, or Lf; times microbatches
+// whose gradients of weights wait: Lza, Lzc, Lzi, or Lz.
 Symbol layers_in_flight_symbol(const Graph& graph, int kind, LayerClass of);
+Symbol layers_waiting_symbol(const Graph& graph, int kind, LayerClass of);
+// Messages that a stage sends per microbatch, where that is no matter of the ends of the model alone (ChunkLayout::Vee).
+Symbol messages_symbol();
 // Offloaded layers of kind k whose activations are on the device at once, being used or on their way: Lta, Ltc.
 Symbol layers_in_transit_symbol(const Graph& graph, int kind, LayerClass of);
 inline constexpr int64_t kLayersInTransit = 2;  // the one that runs and the one before or after it

@@ -7,7 +7,7 @@
 namespace shardscape {
 namespace {
 
-bool is_expert_axis(MeshAxis axis) { return axis == MeshAxis::Edp || axis == MeshAxis::EdpFolded || axis == MeshAxis::Etp || axis == MeshAxis::Ep; }
+bool is_expert_axis(MeshAxis axis) { return axis >= MeshAxis::Edp; }
 
 }  // namespace
 

@@ -23,7 +23,7 @@ struct KindSymbols {
   std::string count, elements;
 };
 KindSymbols kind_symbols(const SyncKind& kind, size_t group) {
-  const std::string what = !kind.gathers() ? "b" : kind.phase == Phase::Forward ? "gf" : kind.phase == Phase::Backward ? "gb" : "gu";
+  const std::string what = kind.across ? "a" : !kind.gathers() ? "b" : kind.phase == Phase::Forward ? "gf" : kind.phase == Phase::Backward ? "gb" : "gu";
   return {"n" + what + suffix(group), "P" + what + suffix(group)};
 }
 
@@ -96,11 +96,13 @@ class StageSyncBuilder {
     sync_.owned += owned;
     sync_.buffers += s_.sync == SyncStrategy::DistributedOptimizer ? owned * group.size() : elements;
     for (const SyncKind& kind : sync_kinds(policy_)) {
-      SyncRow row{kind.phase, kind.op, group.shard, dtype(kind), Expr(1), flat ? owned * group.size() : elements};
+      if (kind.across && group.across.empty()) continue;
+      SyncRow row{kind.phase, kind.op, kind.across ? group.across : group.shard, dtype(kind), Expr(1),
+                  kind.across ? owned : flat ? owned * group.size() : elements};
       if (planned) {
         const KindSymbols symbols = kind_symbols(kind, g);
         row.count = Expr(symbol(symbols.count));
-        const bool padded = kind.gathers() || kind.op == SyncOp::ReduceScatter;
+        const bool padded = kind.gathers() || kind.across || kind.op == SyncOp::ReduceScatter;
         row.elements = padded ? Expr(symbol(symbols.elements)) : kind.turn == SyncTurn::Every ? microbatches() * elements : elements;
       }
       sync_.rows.push_back(std::move(row));
@@ -264,7 +266,9 @@ void bind_plan(Binding& binding, const Graph& graph, const SyncInput& input, con
   const auto totals = sync_totals(plan, policy.microbatches);
   for (size_t g = 0; g < input.groups.size(); ++g) {
     for (const SyncKind& kind : sync_kinds(policy)) {
-      const auto it = totals.find({kind.phase, kind.op, input.groups[g].name, kind.gathers() ? policy.param_dtype : policy.grad_dtype});
+      const std::string& over = kind.across ? input.groups[g].across : input.groups[g].name;
+      if (over.empty()) continue;
+      const auto it = totals.find({kind.phase, kind.op, over, kind.gathers() ? policy.param_dtype : policy.grad_dtype});
       const SyncTotal total = it == totals.end() ? SyncTotal{} : it->second;
       const KindSymbols symbols = kind_symbols(kind, g);
       binding.set(symbol(symbols.count), total.count);
@@ -280,10 +284,10 @@ void bind_plan(Binding& binding, const Graph& graph, const SyncInput& input, con
 
 // Of a unit that is freed after each backward of its chunk: gathers in forward and in backward, per chunk.
 using ChunkGathers = std::vector<std::pair<int64_t, int64_t>>;
-ChunkGathers chunk_gathers(int stage, int stages, int microbatches, int chunks) {
+ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbatches, int chunks) {
   ChunkGathers out(static_cast<size_t>(chunks));
   std::vector<char> whole(static_cast<size_t>(chunks));
-  for (const Action& a : make_stage_schedule(ScheduleKind::OneFOneB, stage, stages, microbatches, chunks)) {
+  for (const Action& a : make_stage_schedule(parallel, stage, microbatches)) {
     const bool backward = a.kind == ActionKind::Backward;
     if (!backward && a.kind != ActionKind::Forward) continue;
     const auto c = static_cast<size_t>(a.chunk);
@@ -293,14 +297,14 @@ ChunkGathers chunk_gathers(int stage, int stages, int microbatches, int chunks) 
   return out;
 }
 
-void bind_chunk_gathers(Binding& binding, const Graph& graph, bool first, bool last, const std::vector<std::vector<int>>& chunks) {
-  const auto stages = static_cast<int>(number(binding, "pp")), stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size());
+void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last, const std::vector<std::vector<int>>& chunks) {
+  const auto stages = static_cast<int>(parallel.pp), stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size());
   const int64_t m = number(binding, "m");
-  // The schedule repeats itself every pp microbatches between warm-up and cool-down.
-  const int64_t seen = std::min<int64_t>(m, 4 * stages);
-  ChunkGathers gathers = chunk_gathers(stage, stages, static_cast<int>(seen), v);
+  // 1F1B repeats itself every pp microbatches between warm-up and cool-down.
+  const int64_t seen = telling_microbatches(parallel, static_cast<int>(m));
+  ChunkGathers gathers = chunk_gathers(parallel, stage, static_cast<int>(seen), v);
   if (m > seen) {
-    const ChunkGathers before = chunk_gathers(stage, stages, static_cast<int>(seen) - stages, v);
+    const ChunkGathers before = chunk_gathers(parallel, stage, static_cast<int>(seen) - stages, v);
     for (size_t c = 0; c < gathers.size(); ++c) {
       gathers[c].first += (m - seen) / stages * (gathers[c].first - before[c].first);
       gathers[c].second += (m - seen) / stages * (gathers[c].second - before[c].second);
@@ -364,7 +368,7 @@ void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& paralle
                const std::vector<std::vector<int>>& chunks) {
   if (needs_plan(graph.structure))
     bind_plan(binding, graph, sync_input(graph, binding, first, last, chunks), sync_policy(graph.structure, parallel, number(binding, "m")));
-  if (needs_schedule(graph.structure)) bind_chunk_gathers(binding, graph, first, last, chunks);
+  if (needs_schedule(graph.structure)) bind_chunk_gathers(binding, graph, parallel, first, last, chunks);
 }
 
 std::vector<MeshAxes> norm_groups(const Graph& graph) { return graph.structure.clip_grad_norm ? norm_axes(graph) : std::vector<MeshAxes>{}; }

@@ -55,8 +55,9 @@ SyncPolicy sync_policy(const Structure& structure);
 SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel, int64_t microbatches);
 
 // Sets the symbols that only the planner or the schedule can tell; the binding has the stage's others already. Of group
-// "" (dense) and "x" (the next one): Pb elements in nb reductions, Pgf in ngf gathers of the forward, Pgb in ngb of the
-// backward, Pgu in ngu of updated parameters; Po owned; of ZeRO-3 Pg elements whole at a time; Zb the reduce bucket.
+// "" (dense) and "x" (the next one): Pb elements in nb reductions, Pa in na of shards across groups, Pgf in ngf gathers of the
+// forward, Pgb in ngb of the backward, Pgu in ngu of updated parameters; Po owned; of ZeRO-3 Pg elements whole at a time; Zb the
+// reduce bucket.
 void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
                const std::vector<std::vector<int>>& chunks);
 

@@ -1,4 +1,4 @@
-// Writing a small file so that a failure leaves what was there. Private to core/design.
+// Writing a small file so that a failure leaves what was there.
 #pragma once
 
 #include <filesystem>

@@ -1,11 +1,14 @@
 // Numbers of a design under their symbols.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <stdexcept>
 
+#include "design/expert_nodes.h"
 #include "design/limits.h"
 #include "design/validate.h"
 #include "model/library.h"
+#include "parallel/pipeline_layout.h"
 
 namespace shardscape {
 namespace {
@@ -52,9 +55,13 @@ std::vector<int64_t> layers_per_virtual_stage(const Design& design) {
 
 std::vector<int64_t> layers_per_stage(const Design& design) {
   std::vector<int64_t> chunks = layers_per_virtual_stage(design);
-  if (design.parallel.virtual_stages == 1 || chunks.empty()) return chunks;
-  std::vector<int64_t> result(static_cast<size_t>(std::clamp<int64_t>(design.parallel.pp, 1, kMaxWorld)), 0);
-  for (size_t i = 0; i < chunks.size(); ++i) result[i % result.size()] += chunks[i];
+  PipelineLayout places = pipeline_layout(design.parallel);
+  if (places.chunks == 1 || chunks.empty()) return chunks;
+  places.stages = std::clamp<int64_t>(places.stages, 1, kMaxWorld);
+  std::vector<int64_t> result(static_cast<size_t>(places.stages), 0);
+  for (int64_t stage = 0; stage < places.stages; ++stage)
+    for (int64_t chunk = 0; chunk < places.chunks; ++chunk)
+      if (const auto k = static_cast<size_t>(places.virtual_stage({stage, chunk})); k < chunks.size()) result[static_cast<size_t>(stage)] += chunks[k];
   return result;
 }
 
@@ -71,12 +78,19 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
   if (architecture && profile)
     for (int64_t tokens : profile->chunks(architecture->ops))
       out.push_back({chunk_count_symbol(tokens), DerivedRule::CeilDiv, symbol("S"), Expr(tokens)});
-  if (!slots_are_derived(design)) return out;
-  // Slots of one expert for the tokens of one rank: the fullest expert's, at most the capacity; padding fills it.
   const ParallelSpec& p = design.parallel;
   const bool split = p.tp > 1 && p.sequence_parallel && p.dispatcher != Dispatcher::AllToAllSeq;
+  if (sends_by_node(design)) {
+    const int64_t nodes = ep_nodes(design);
+    // Slots of one node for the tokens of one rank: each goes to some of the nodes, equally often to each.
+    const int64_t copies = nodes_per_token(design.model, nodes), common = std::gcd(copies, nodes * 1000);
+    const Expr ranks = Expr(symbol("cp")) * Expr(split ? Expr(symbol("tp")) : Expr(1));
+    out.push_back({symbol("Cn"), DerivedRule::CeilDiv, Expr(symbol("b")) * Expr(symbol("S")) * Expr(copies / common), ranks * Expr(nodes * 1000 / common)});
+  }
+  if (!slots_are_derived(design)) return out;
+  // Slots of one expert for the tokens of one rank: the fullest expert's, at most the capacity; padding fills it.
   const Expr even = Expr(symbol("b")) * Expr(symbol("S")) * Expr(symbol("K"));
-  const Expr experts = Expr(symbol("cp")) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
+  const Expr experts = (p.cp > 1 ? Expr(symbol("cp")) : Expr(1)) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
   const int64_t factor = design.workload.capacity_factor;
   out.push_back({symbol("Cx"), DerivedRule::CeilDiv, even * Expr(design.workload.pad_to_capacity && factor > 0 ? factor : design.workload.load_imbalance), experts});
   if (factor > 0 && !design.workload.pad_to_capacity) {
@@ -105,6 +119,7 @@ Binding bind_symbols(const Design& design) {
     for (const auto& [name, value] : {std::pair{"X", m.experts}, {"K", m.experts_per_token}, {"Fx", m.expert_ffn},
                                       {"Fs", m.shared_experts * m.expert_ffn}, {"ep", design.parallel.ep}, {"etp", design.parallel.expert_tp()}})
       binding.set(Symbol::intern(name), value);
+    if (sends_by_node(design)) binding.set(Symbol::intern("el"), ep_ranks_per_node(design));
   }
   if (design.parallel.dp_shard > 0) binding.set(Symbol::intern("ds"), design.parallel.dp_shard);
   if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);

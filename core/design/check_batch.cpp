@@ -32,9 +32,9 @@ void check_batch(Checks& checks) {
   if (batch % slots != 0) {
     const std::string wrong = batch < slots ? " is less than one microbatch per replica, " : " does not split into ";
     // Whole groups of microbatches, as in splits_batch.
-    const bool groups = d.parallel.virtual_stages > 1 && checks.sound({"pp"}) && d.parallel.pp <= kMaxBatch / slots;
+    const int64_t multiple = checks.sound({"pp"}) ? microbatch_multiple(d) : 1;
     checks.error("batch", "a batch of " + grouped(batch) + wrong + sizes, "a multiple of " + grouped(slots),
-                 split_fixes(d, groups ? slots * d.parallel.pp : slots));
+                 split_fixes(d, multiple <= kMaxBatch / slots ? slots * multiple : slots));
     return;
   }
   const int64_t m = batch / slots;

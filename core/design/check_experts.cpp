@@ -3,6 +3,8 @@
 
 #include "base/units.h"
 #include "design/checks.h"
+#include "design/expert_nodes.h"
+#include "design/limits.h"
 #include "design/number_text.h"
 #include "model/library.h"
 
@@ -51,6 +53,47 @@ void check_routing(Checks& checks, const std::string& architecture) {
   if (m.dense_layers > 0 && m.dense_layers >= m.layers && checks.sound({"layers", "dense_layers"}))
     checks.note("dense_layers", "all " + grouped(m.layers) + " layers are dense ones: no layer has experts", "less than " + grouped(m.layers),
                 {set_to("dense_layers", 0)});
+}
+
+// Groups that a token picks its experts from.
+void check_groups(Checks& checks) {
+  const ModelSpec& m = checks.design.model;
+  if (!checks.sound({"experts", "experts_per_token", "expert_groups", "groups_per_token"}) || m.experts == 0) return;
+  const Fix no_limit = both(set_to("expert_groups", 1), set_to("groups_per_token", 1));
+  if (m.experts % m.expert_groups != 0)
+    checks.error("expert_groups", grouped(m.experts) + " experts do not split into " + grouped(m.expert_groups) + " equal groups",
+                 "a divisor of " + grouped(m.experts) + ": " + or_list(divisors(m.experts)), {no_limit});
+  else if (m.groups_per_token > m.expert_groups)
+    checks.error("groups_per_token", "a token cannot pick " + grouped(m.groups_per_token) + " of " + grouped(m.expert_groups) + " groups of experts",
+                 "1 to " + grouped(m.expert_groups), {set_to("groups_per_token", m.expert_groups)});
+  else if (const int64_t reach = m.groups_per_token * (m.experts / m.expert_groups); m.experts_per_token > reach && m.experts_per_token <= m.experts)
+    checks.error("groups_per_token", "picking from " + grouped(m.groups_per_token) + " of " + grouped(m.expert_groups) + " groups leaves " + grouped(reach) + " experts, fewer than the " + grouped(m.experts_per_token) +
+                 " that a token picks", "more groups per token, or no limit", {set_to("groups_per_token", m.expert_groups), no_limit});
+  else if (limits_groups(m) && m.groups_per_token > m.experts_per_token)
+    checks.error("groups_per_token", "a token that picks " + grouped(m.experts_per_token) + " experts cannot have some of " + grouped(m.groups_per_token) + " groups",
+                 "1 to " + grouped(m.experts_per_token), {set_to("groups_per_token", m.experts_per_token), no_limit});
+}
+
+// Tokens that are sent once per node.
+void check_nodes(Checks& checks) {
+  const Design& d = checks.design;
+  const ParallelSpec& p = d.parallel;
+  if (p.dispatcher != Dispatcher::Flex || d.model.experts == 0) return;
+  if (!checks.sound({"dispatcher", "tp", "pp", "dp", "cp", "ep", "etp", "gpus_per_node", "experts", "experts_per_token", "expert_groups", "groups_per_token"})) return;
+  const int64_t stage = p.dp * p.cp * p.tp;
+  if (stage > kMaxWorld / p.pp || stage % (p.ep * p.expert_tp()) != 0 || d.model.experts % p.ep != 0) return;  // said elsewhere
+  const Fix by_expert = set_to("dispatcher", std::string("alltoall"));
+  const int64_t nodes = ep_nodes(d), per_node = d.cluster.gpus_per_node;
+  if (nodes == 0)
+    checks.error("dispatcher", "groups of ep = " + grouped(p.ep) + " ranks lie unevenly over nodes of " + grouped(per_node) + ", or between other ranks: "
+                 "a token has no one rank per node to be sent to", "an ep that the ranks of it on a node divide, or the dispatcher alltoall", {by_expert});
+  else if (limits_groups(d.model) && !groups_fit_nodes(d.model, nodes))
+    checks.error("dispatcher", grouped(d.model.expert_groups) + " groups of experts lie unevenly over " + grouped(nodes) + " nodes",
+                 "as many groups as nodes, a multiple or a divisor of them, or the dispatcher alltoall", {by_expert});
+  // Megatron-core's flex dispatcher asserts it.
+  if (d.workload.pad_to_capacity)
+    checks.error("pad_to_capacity", "slots that are filled up cannot be sent once per node: Megatron-core's flex dispatcher has none", "off, or another dispatcher",
+                 {set_to("pad_to_capacity", std::string("false")), by_expert});
 }
 
 void check_mesh(Checks& checks) {
@@ -136,9 +179,11 @@ void check_experts(Checks& checks) {
   if (!architecture) return;
   if (!architecture->uses(Axis::Experts)) return check_dense_model(checks, architecture->id);
   check_routing(checks, architecture->id);
+  check_groups(checks);
   check_mesh(checks);
   if (calls_block(*architecture, has_expert_bias)) check_expert_bias(checks);
   check_dispatcher(checks);
+  check_nodes(checks);
   check_capacity(checks);
   check_kernels(checks);
 }

@@ -3,6 +3,7 @@
 #include "design/checks.h"
 #include "design/limits.h"
 #include "design/number_text.h"
+#include "parallel/pipeline_layout.h"
 
 namespace shardscape {
 namespace {
@@ -64,12 +65,14 @@ void check_interleaving(Checks& checks) {
                  "1, or pp of at least 2", {without_interleaving(d)});
     return;
   }
-  if (d.parallel.schedule != ScheduleKind::OneFOneB) {
-    checks.error("virtual_stages", grouped(d.parallel.virtual_stages) + " virtual stages are interleaved 1F1B, but the schedule is GPipe",
-                 "1 with GPipe, or the schedule 1f1b", {set_to("schedule", "1f1b"), without_interleaving(d)});
+  const ScheduleKind kind = d.parallel.schedule;
+  if (kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible && chunk_layout(kind) != ChunkLayout::Vee) {
+    const std::string name = schedule_label(kind);
+    checks.error("virtual_stages", grouped(d.parallel.virtual_stages) + " virtual stages are interleaved 1F1B, but the schedule is " + name,
+                 "1 with " + name + ", or the schedule 1f1b", {set_to("schedule", "1f1b"), without_interleaving(d)});
   }
   check_layers(checks);
-  check_groups(checks);
+  if (kind == ScheduleKind::OneFOneB) check_groups(checks);
 }
 
 }  // namespace shardscape

@@ -40,12 +40,35 @@ void check_heads(Checks& checks) {
                "a divisor of " + grouped(heads) + ": " + or_list(accepted), std::move(fixes));
 }
 
-// A scan needs what all tokens before have left.
+// A scan needs what all tokens before have left: cp exchanges the sequence for groups of heads around it, or for heads where tensor
+// parallelism has left each rank one group, of which all then have B and C (Megatron-core, ssm/mamba_context_parallel.py). Several
+// groups that are fewer than cp are not covered.
 void check_scan_order(Checks& checks) {
-  const int64_t cp = checks.design.parallel.cp;
-  if (!checks.sound({"cp"}) || cp == 1 || !uses_axis(checks.design, Axis::SsmConv)) return;
-  checks.error("cp", "state-space mixers scan the sequence from its start to its end: it cannot be spread over cp = " + grouped(cp) + " ranks",
-               "1", {set_to("cp", 1)});
+  const Design& d = checks.design;
+  const int64_t cp = d.parallel.cp, tp = d.parallel.tp;
+  if (!checks.sound({"cp"}) || cp == 1 || !uses_axis(d, Axis::SsmConv)) return;
+  const Fix off = set_to("cp", 1);
+  if (uses_axis(d, Axis::SsmInner)) {
+    checks.error("cp",
+                 "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are made of all channels: it cannot be "
+                 "spread over cp = " + grouped(cp) + " ranks",
+                 "1, or an architecture with Mamba-2 mixers", {off});
+    return;
+  }
+  if (!checks.sound({"tp", "hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"})) return;
+  const ModelSpec& m = d.model;
+  if (m.ssm_groups % tp != 0 || ssm_channels(d) % (m.ssm_head_dim * m.ssm_groups) != 0) return;  // problems of their own
+  const int64_t groups = m.ssm_groups / tp, heads = ssm_channels(d) / (m.ssm_head_dim * m.ssm_groups), parts = groups == 1 ? heads : groups;
+  if (parts % cp == 0) return;
+  std::vector<int64_t> accepted = divisors(parts);
+  std::erase_if(accepted, [&](int64_t n) { return n > cp; });
+  std::vector<Fix> fixes;
+  if (accepted.back() > 1) fixes.push_back(set_to("cp", accepted.back()));
+  fixes.push_back(off);
+  checks.error("cp",
+               "a tensor-parallel rank has " + (groups == 1 ? grouped(heads) + " heads of one mixer group" : grouped(groups) + " mixer groups") +
+                   ", which cp = " + grouped(cp) + " ranks cannot share out evenly",
+               or_list(accepted), std::move(fixes));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "design/checks.h"
 #include "design/limits.h"
 #include "design/number_text.h"
+#include "parallel/pipeline_layout.h"
 
 namespace shardscape {
 namespace {
@@ -67,6 +68,7 @@ void check_bubble(Checks& checks) {
   const Design& d = checks.design;
   // Fewer microbatches than stages cannot be interleaved at all.
   if (!checks.sound({"batch", "microbatch", "dp"}) || d.parallel.pp < 2 || d.parallel.virtual_stages > 1) return;
+  if (splits_backward(d.parallel.schedule)) return;  // they idle less
   const int64_t slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots, pp = d.parallel.pp;
   if (m < 1 || d.workload.batch % slots != 0 || m >= pp) return;
   std::vector<Fix> fixes;

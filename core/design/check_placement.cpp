@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "design/checks.h"
+#include "design/cluster.h"
 #include "design/limits.h"
 #include "design/number_text.h"
 
@@ -45,9 +46,9 @@ RankOrder tp_first(RankOrder order) {
 
 // The collectives of tp are on the critical path of every layer.
 void check_nodes(Checks& checks) {
-  if (!checks.sound({"tp", "pp", "dp", "cp", "rank_order", "gpus_per_node"})) return;
+  if (!checks.sound({"tp", "pp", "dp", "cp", "rank_order", "gpus_per_node", "accelerator", "network", "scaleup_domain"})) return;
   const Design& d = checks.design;
-  const int64_t tp = d.parallel.tp, node = d.cluster.gpus_per_node, span = tp_stride(d.parallel) * tp;
+  const int64_t tp = d.parallel.tp, node = scaleup_domain(d), span = tp_stride(d.parallel) * tp;
   if (tp == 1 || d.world() <= node || node % span == 0) return;
   const std::string slow = " its collectives then run over the network, on the critical path of every layer";
   std::vector<Fix> fixes;
@@ -69,7 +70,9 @@ void check_nodes(Checks& checks) {
       fixes.push_back(std::move(fix));
     }
   }
-  const std::string wrong = tp > node ? " is larger than a node of " + grouped(node) + " GPUs:"
+  const bool rack = node != d.cluster.gpus_per_node;
+  const std::string wrong = tp > node ? (rack ? " is larger than a scale-up domain of " : " is larger than a node of ") + grouped(node) + " GPUs:"
+                            : rack    ? " does not divide the " + grouped(node) + " GPUs of a scale-up domain, so that some groups lie on two:"
                                       : " does not divide " + grouped(node) + " GPUs per node, so that some groups lie on two nodes:";
   checks.note("tp", "tp = " + grouped(tp) + wrong + slow, "a divisor of " + grouped(node) + ": " + or_list(divisors(node)), std::move(fixes));
 }

@@ -31,12 +31,13 @@ void check_sizes(Checks& checks) {
   };
   features("hidden", "the hidden size", d.model.hidden, 1, false);
   features("ffn", "the FFN size", d.model.ffn, tp, true);
-  features("heads", "heads x head size", d.model.heads * d.model.head_dim, tp, false);
+  if (!uses_axis(d, Axis::KvRank)) features("heads", "heads x head size", d.model.heads * d.model.head_dim, tp, false);
   if (uses_axis(d, Axis::Experts) && checks.sound({"experts", "expert_ffn", "shared_experts", "etp"})) {
     features("expert_ffn", "the FFN size of experts", d.model.expert_ffn, d.parallel.expert_tp(), true);
     if (d.model.expert_ffn % (tp * block) != 0) features("expert_ffn", "the width of shared experts", d.model.shared_experts * d.model.expert_ffn, tp, false);
   }
-  if (uses_axis(d, Axis::KvRank) && checks.sound({"q_rank", "kv_rank"})) {
+  if (uses_axis(d, Axis::KvRank) && checks.sound({"q_rank", "kv_rank", "value_head_dim"})) {
+    features("heads", "heads x value head size", d.model.heads * d.model.value_head_dim, tp, false);
     features("q_rank", "the rank of queries", d.model.q_rank, 1, true);
     features("kv_rank", "the rank of keys and values", d.model.kv_rank, 1, true);
   }

@@ -34,11 +34,17 @@ void check_hybrid(Checks& checks) {
   if (p.dp_shard == 0) return;
   const Fix all = set_to("dp_shard", 0);
   const bool fits = p.dp % p.dp_shard == 0 && p.dp_shard * p.cp > 1;
-  if (!fsdp(p.sync)) {
+  const bool megatron = p.sync == SyncStrategy::DistributedOptimizer;
+  if (!fsdp(p.sync) && !megatron) {
     std::vector<Fix> fixes{all};
-    if (fits) fixes.insert(fixes.end(), {sync_to("fsdp1"), sync_to("fsdp2")});
-    checks.error("dp_shard", "only FSDP shards inside a group of replicas and replicates across groups", "0, or the gradient sync fsdp1 or fsdp2",
-                 std::move(fixes));
+    if (fits) fixes.insert(fixes.end(), {sync_to("distributed-optimizer"), sync_to("fsdp1"), sync_to("fsdp2")});
+    checks.error("dp_shard", "only FSDP and Megatron's distributed optimizer shard inside a group of replicas and replicate across groups",
+                 "0, or the gradient sync distributed-optimizer, fsdp1 or fsdp2", std::move(fixes));
+    return;
+  }
+  if (megatron && checks.sound({"ep", "etp"}) && checks.design.model.experts > 0 && (p.ep > 1 || p.folds_experts())) {
+    checks.error("dp_shard", "instances of the distributed optimizer that split the replicas of experts on a mesh of their own are not covered",
+                 "0, or ep = 1 and the tensor parallelism of the rest", {all, sync_to("fsdp1"), sync_to("fsdp2")});
     return;
   }
   if (fits) return;

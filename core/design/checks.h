@@ -31,12 +31,14 @@ void check_context(Checks& checks);      // what context parallelism splits
 void check_experts(Checks& checks);      // mixture of experts, and the mesh of experts
 void check_pipeline(Checks& checks);     // stages, layers of each, bubble
 void check_interleaving(Checks& checks); // virtual stages
+void check_schedule(Checks& checks);     // what the other schedules want
 void check_sync(Checks& checks);         // policy of gradient sync
 void check_precision(Checks& checks);    // quantized products, optimizer states
 void check_recompute(Checks& checks);    // what is made again for the backward
 void check_offload(Checks& checks);      // what waits on the host
 void check_batch(Checks& checks);        // batch into replicas and microbatches
 void check_idle(Checks& checks);          // values that mean nothing for this design (knob_state.h)
+void check_cluster(Checks& checks);      // links between accelerators
 void check_placement(Checks& checks);    // number of ranks, groups and nodes
 
 // "set seq to 8,192"
@@ -61,6 +63,9 @@ int64_t tp_at_most(const Design& design, int64_t limit);
 int64_t tp_above(const Design& design, int64_t limit);
 bool has_sinks(const std::string& architecture);          // whether its attention has a learned sink per head
 bool has_window_layers(const std::string& architecture);  // whether any of its layers slides over a window
+std::string schedule_label(ScheduleKind kind);              // as the knob table has it
+// The schedule takes microbatches in multiples of this.
+int64_t microbatch_multiple(const Design& design);
 bool splits_batch(const Design& design, int64_t dp, int64_t microbatch);
 // The largest dp at most the limit over which the batch splits; 0 when there is none.
 int64_t dp_at_most(const Design& design, int64_t limit);

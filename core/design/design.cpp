@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "design/expert_nodes.h"
 #include "model/library.h"
 
 namespace shardscape {
 
 DeviceMesh device_mesh(const Design& design) {
   const ParallelSpec& p = design.parallel;
-  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp, ulysses_ranks(design)}, p.order);
+  const int64_t ep_local = p.dispatcher == Dispatcher::Flex ? ep_ranks_per_node(design) : 1;
+  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp, ulysses_ranks(design), ep_local}, p.order);
 }
 
 int64_t ulysses_ranks(const Design& design) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "machine/network.h"
 #include "model/axis.h"
 #include "model/model_spec.h"
 #include "model/recompute_module.h"
@@ -47,9 +48,23 @@ struct WorkloadSpec {
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 
+// Which switches add up. Sharp: those between domains as well as those inside.
+enum class InNetworkReduction : uint8_t { Auto, None, Nvls, Sharp };
+
+// 0: as the catalogue or the accelerator has it (design/cluster.h).
 struct ClusterSpec {
   std::string accelerator = "h100-sxm-80gb";
   int64_t gpus_per_node = 8;
+  std::string network = "auto";     // of the catalogue; auto: what the accelerator usually comes with
+  int64_t scaleup_domain = 0;       // ranks
+  int64_t scaleup_bandwidth = 0;    // 10^9 bytes per second, rank and direction
+  int64_t nic_bandwidth = 0;        // 10^9 bits per second, rank and direction
+  int64_t scaleup_latency = 0, network_latency = 0;  // ns per hop
+  int64_t rails = 0;
+  int64_t oversubscription = 0;     // in thousandths
+  int64_t pod_size = 0;             // ranks
+  InNetworkReduction in_network_reduction = InNetworkReduction::Auto;
+  CollectiveAlgorithm collective_algorithm = CollectiveAlgorithm::Auto;
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };
 

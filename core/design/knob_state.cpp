@@ -5,6 +5,8 @@
 #include <iterator>
 
 #include "design/checks.h"
+#include "design/cluster.h"
+#include "design/limits.h"
 #include "model/library.h"
 
 namespace shardscape {
@@ -41,9 +43,21 @@ std::string lacks(const Design& d, bool has, const char* parts) {
   return has ? "" : "the " + d.model.architecture + " architecture has no " + parts;
 }
 
+std::string head_size(const Design& d) {
+  if (std::string none = missing_size(d, "head_dim"); !none.empty()) return none;
+  return when(uses_axis(d, Axis::KvRank), "latent attention has head sizes of its own: plain, rotated and of values");
+}
 template <Axis axis>
 std::string latent(const Design& d) { return lacks(d, uses_axis(d, axis), "latent attention"); }
 std::string experts(const Design& d) { return lacks(d, uses_axis(d, Axis::Experts), "experts"); }
+std::string no_ep(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  return when(d.parallel.ep == 1, "tokens stay where they are without expert parallelism (ep = 1)");
+}
+std::string expert_groups(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  return when(d.parallel.dispatcher != Dispatcher::Flex, "each token is sent once to every expert of it, whatever group that is in");
+}
 std::string shared_experts(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
   return lacks(d, uses_axis(d, Axis::SharedFfn), "shared experts");
@@ -64,6 +78,10 @@ std::string mtp(const Design& d) {
 
 std::string no_tp(const Design& d) { return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)"); }
 std::string no_pp(const Design& d) { return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)"); }
+std::string groups(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(d.parallel.schedule != ScheduleKind::Flexible, "only the flexible schedule groups microbatches at will");
+}
 std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
 std::string ulysses_degree(const Design& d) {
   if (std::string none = no_cp(d); !none.empty()) return none;
@@ -94,7 +112,10 @@ std::string megatron_bucket(const Design& d) {
 std::string ddp_bucket(const Design& d) {
   return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::DdpBuckets; }>(d, "sync is not PyTorch's DDP");
 }
-std::string sharding_group(const Design& d) { return of_policy<fsdp>(d, "sync is not FSDP"); }
+std::string sharding_group(const Design& d) {
+  return of_policy<[](const Design& x) { return fsdp(x) || x.parallel.sync == SyncStrategy::DistributedOptimizer; }>(
+      d, "sync is neither FSDP nor Megatron's distributed optimizer");
+}
 std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
 std::string every_microbatch(const Design& d) {
   return of_policy<[](const Design& x) {
@@ -111,6 +132,20 @@ std::string zero_gather(const Design& d) {
 std::string zero_3(const Design& d) {
   if (std::string none = zero(d); !none.empty()) return none;
   return when(d.parallel.sync != SyncStrategy::Zero3, "only zero-3 gathers parameters where they are used");
+}
+
+std::string no_links(const Design& d) { return when(world_at_most(d, 2) == 1, "there is a single rank"); }
+std::string no_scaleup(const Design& d) {
+  if (std::string none = no_links(d); !none.empty()) return none;
+  return when(scaleup_domain(d) == 1, "each rank is a scale-up domain by itself");
+}
+std::string no_network(const Design& d) {
+  if (std::string none = no_links(d); !none.empty()) return none;
+  return when(world_at_most(d, kMaxWorld) <= scaleup_domain(d), "all ranks are in one scale-up domain");
+}
+std::string no_pods(const Design& d) {
+  if (std::string none = no_network(d); !none.empty()) return none;
+  return when(!(network_of(d).oversubscription > 1), "no level of the network is oversubscribed");
 }
 
 std::string not_selective(const Design& d) { return when(d.workload.recompute != Recompute::Selective, "only selective recompute chooses any"); }
@@ -138,6 +173,7 @@ struct Rule {
   const char *other = "", *value = "";  // a setting that is a fix as well
 };
 constexpr Rule kRules[] = {
+    {"head_dim", head_size},
     {"positions", positions, true},
     {"window", window, true},
     {"q_rank", latent<Axis::QRank>, true},
@@ -149,12 +185,14 @@ constexpr Rule kRules[] = {
     {"experts", experts},
     {"experts_per_token", experts},
     {"expert_ffn", experts},
+    {"expert_groups", expert_groups},
+    {"groups_per_token", expert_groups},
     {"shared_experts", shared_experts},
     {"dense_layers", dense_layers},
     {"ep", experts},
     {"etp", experts},
     {"dispatcher", experts},
-    {"dispatch_dtype", experts, true},
+    {"dispatch_dtype", no_ep, true, "ep of at least 2"},
     {"capacity_factor", experts},
     {"pad_to_capacity", experts},
     {"load_imbalance", experts},
@@ -162,6 +200,7 @@ constexpr Rule kRules[] = {
     {"ulysses_degree", ulysses_degree, true, "cp of at least 2 with ulysses-ring or ulysses-zigzag"},
     {"sequence_parallel", no_tp, true, "tp of at least 2"},
     {"virtual_stages", no_pp},
+    {"microbatch_group", groups},
     {"stage_layers", no_pp},
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
     {"sync", alone, true, "dp of at least 2"},
@@ -183,6 +222,16 @@ constexpr Rule kRules[] = {
     {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
     {"recompute_method", not_full<0>, true, "recompute full", "recompute", "full"},
     {"recompute_num_layers", not_full<1>, true, "recompute full", "recompute", "full"},
+    {"scaleup_domain", no_links},
+    {"scaleup_bandwidth", no_scaleup},
+    {"scaleup_latency", no_scaleup},
+    {"nic_bandwidth", no_network},
+    {"network_latency", no_network},
+    {"rails", no_network},
+    {"oversubscription", no_network},
+    {"pod_size", no_pods},
+    {"in_network_reduction", no_links},
+    {"collective_algorithm", no_links},
     {"distribute_saved_activations", checkpoints, true, "full recompute with tp of at least 2 and no sequence parallelism"},
 };
 
@@ -221,7 +270,7 @@ int64_t least_value(const Design& design, const Knob& knob) {
 void check_idle(Checks& checks) {
   struct Noted {
     const Knob* knob;
-    const Rule* rule;  // nullptr: a size
+    const Rule* rule;  // nullptr: a size, noted where the architecture lacks what it is of
     std::string rest;  // worth no note
   };
   static const std::vector<Noted> noted = [] {
@@ -229,19 +278,20 @@ void check_idle(Checks& checks) {
     for (const Knob& knob : knobs()) {
       const Rule* rule = rule_of(knob.id);
       const bool size = std::any_of(kSizes.begin(), kSizes.end(), [&](const PartialSize& s) { return knob.id == s.knob; });
-      if (size || (rule && rule->noted)) out.push_back({&knob, rule, knob_text(Design{}, knob)});
+      if (size || (rule && rule->noted)) out.push_back({&knob, rule && rule->noted ? rule : nullptr, knob_text(Design{}, knob)});
     }
     return out;
   }();
-  if (!checks.sound({"tp", "pp", "dp", "cp"})) return;
+  const Design& design = checks.design;
+  if (!checks.sound({"tp", "pp", "dp", "cp"}) || !ModelLibrary::instance().architecture(design.model.architecture)) return;
   for (const auto& [knob, rule, rest] : noted) {
-    const std::optional<std::string> why = without_effect(checks.design, *knob);
-    if (!why || knob_text(checks.design, *knob) == rest || !checks.sound({knob->id})) continue;
+    const std::string why = rule ? rule->why(design) : missing_size(design, knob->id);
+    if (why.empty() || knob_text(design, *knob) == rest || !checks.sound({knob->id})) continue;
     std::vector<Fix> fixes;
     if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));
     fixes.push_back(set_to(knob->id, rest));
     const std::string accepted = knob->type != KnobType::Boolean ? rest : rest == "true" ? "on" : "off";
-    checks.note(knob->id, *why + "; the value has no effect", accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
+    checks.note(knob->id, why + "; the value has no effect", accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
                 std::move(fixes));
   }
 }

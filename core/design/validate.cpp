@@ -21,12 +21,14 @@ std::vector<Problem> validate(const Design& design) {
   check_experts(checks);
   check_pipeline(checks);
   check_interleaving(checks);
+  check_schedule(checks);
   check_precision(checks);
   check_recompute(checks);
   check_offload(checks);
   check_batch(checks);
   check_sync(checks);
   check_placement(checks);
+  check_cluster(checks);
   check_idle(checks);
   // Errors first; within them the order of the checks, which is the order of the form.
   std::stable_partition(checks.problems.begin(), checks.problems.end(),
@@ -150,9 +152,7 @@ int64_t tp_above(const Design& design, int64_t limit) {
 }
 
 bool splits_batch(const Design& design, int64_t dp, int64_t microbatch) {
-  // Interleaving wants whole groups of pp microbatches.
-  const bool groups = design.parallel.virtual_stages > 1 && design.parallel.pp > 1 && design.parallel.pp <= kMaxWorld;
-  return design.workload.batch % (dp * microbatch * (groups ? design.parallel.pp : 1)) == 0;
+  return design.workload.batch % (dp * microbatch * microbatch_multiple(design)) == 0;
 }
 
 int64_t dp_at_most(const Design& design, int64_t limit) {

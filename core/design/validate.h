@@ -13,7 +13,7 @@ std::vector<Problem> validate(const Design& design);
 
 // Layers on each of pp stages: stage_layers, or as even as possible.
 std::vector<int64_t> layers_per_stage(const Design& design);
-// The same per virtual stage, in the order of the model: entry k is chunk k / pp of stage k % pp.
+// The same per virtual stage, in the order of the model; PipelineLayout says where each is.
 std::vector<int64_t> layers_per_virtual_stage(const Design& design);
 
 // Base symbols of a valid design, and the derived ones with their rules (Vp = align(V, 128·tp), m = B/(b·dp)).

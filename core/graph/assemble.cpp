@@ -220,6 +220,7 @@ class Assembler {
       for (Param& param : b_.segment().params) param.quantized = param.quantized || param.tensor == id;
       return id;
     }
+    if (b_.tensor(id).dtype == b_.structure().compute) return id;  // as it came
     if (const auto it = quantized_.find(id); it != quantized_.end()) return it->second;
     const TensorId whole = b_.redistribute(id, b_.wished(OpKind::Einsum, b_.tensor(id)), Phase::Forward, "Quantize");
     const TensorId result = b_.quantize(whole, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1, b_.structure().compute);
@@ -235,6 +236,10 @@ class Assembler {
     if (kind == OpKind::Dropout && !b_.structure().dropout) return operands.at(0);
     if (!kind) fail(line, "\"" + line.callee + "\" is neither an op nor a block", "an op such as einsum, rms_norm, attention, add, or the id of a block");
     OpSpec spec = checked_spec(line, *kind, operands);
+    if (b_.structure().ep_nodes && b_.tensor(operands.back()).axes.size() == 2) {
+      if (*kind == OpKind::Dispatch) return dispatch_by_node(line, spec, operands, name, label, modules);
+      if (*kind == OpKind::Combine) return combine_by_node(line, spec, operands, name, label, modules);
+    }
     const KernelRule* rule = b_.profile().rule(line.callee);
     if (!rule) fail(line, "the kernel profile " + b_.profile().id + " has no rule for " + line.callee, "a profile whose \"ops\" has \"" + line.callee + "\"");
     std::vector<int> kept = rule->saves_inputs;
@@ -287,6 +292,7 @@ class Assembler {
     made.window = spec.window && b_.structure().window;
     made.soft_cap = spec.soft_cap;
     made.alibi = spec.alibi;
+    made.clamp = spec.clamp;
     if (*kind == OpKind::Attention && b_.structure().ring) {
       made.ring = b_.structure().zigzag && spec.causal ? Ring::Zigzag : Ring::Plain;
       made.label += made.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
@@ -322,10 +328,61 @@ class Assembler {
   TensorId to_experts(TensorId slots) {
     const Structure& s = b_.structure();
     const bool quantized = is_quantized(s.compute);
+    if (is_quantized(b_.tensor(slots).dtype)) {  // on their way to nodes already
+      const TensorId there = b_.redistribute(slots, b_.at_experts(), Phase::Forward, "the experts");
+      return quantized ? there : b_.cast(there, s.dtype, Phase::Forward);
+    }
     if (!s.fp8_dispatch) return quantized ? b_.redistribute(slots, b_.at_experts(), Phase::Forward, "the experts") : slots;
     if (quantized) return slots;
     const TensorId sent = b_.quantize(slots, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1, DType::FP8Block);
     return b_.cast(b_.redistribute(sent, b_.at_experts(), Phase::Forward, "the experts"), s.dtype, Phase::Forward);
+  }
+
+  static OpLine with(OpLine line, OpKind callee, std::vector<std::string> in, std::string out) {
+    line.callee = template_name(callee);
+    line.spec = OpSpec{std::move(in), std::move(out)}.text();
+    return line;
+  }
+  static char unused_letter(const OpSpec& spec) {
+    for (char letter = 'a';; ++letter)
+      if (spec.text().find(letter) == std::string::npos) return letter;
+  }
+
+  // In two steps (DeepSeek-V3, arXiv 2412.19437, section 3.2.2): a token goes once to each node that has experts of it, with the
+  // weights of its choices in float32 (DeepEP), by which the node will sum; there slots of experts are made of what arrived.
+  TensorId dispatch_by_node(const OpLine& line, const OpSpec& spec, const std::vector<TensorId>& operands, const std::string& name,
+                            const std::string& label, RecomputeModules modules) {
+    const Structure& s = b_.structure();
+    const std::string &choices = spec.in[0], &tokens = spec.in[1], &slots = spec.out;
+    const std::string node(1, unused_letter(spec)), rows = slots.substr(0, 2);
+    TensorId weights = operands[0];
+    if (b_.tensor(weights).dtype != DType::FP32) {
+      weights = b_.cast(weights, DType::FP32, Phase::Forward);
+      b_.segment().ops.back().modules = modules;
+    }
+    const OpLine to_nodes = with(line, OpKind::DispatchNodes, {choices, tokens}, rows + tokens.substr(1));
+    TensorId copies = op(to_nodes, operands, name + ".nodes", label + " to nodes", modules);
+    if (s.fp8_dispatch) {
+      copies = b_.quantize(copies, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1, is_quantized(s.compute) ? s.compute : DType::FP8Block);
+      b_.segment().ops.back().modules = modules;
+    }
+    const char choice = unused_letter(*parse_op_spec(to_nodes.spec));
+    const OpLine beside = with(line, OpKind::DispatchNodes, {choices, choices.substr(0, 1) + choice}, rows + choice);
+    const TensorId sent = op(beside, {operands[0], weights}, name + ".weights", label + " of weights to nodes", modules);
+    copies = b_.redistribute(copies, b_.at_nodes(), Phase::Forward, label);
+    at_nodes_[operands[0]] = b_.redistribute(sent, b_.at_nodes(), Phase::Forward, label);
+    return op(with(line, OpKind::Dispatch, {node + choices, node + tokens}, slots), {at_nodes_[operands[0]], copies}, name, label, modules);
+  }
+
+  // The way back: what experts of a node made of a token is summed there, then over nodes where the token is at home.
+  TensorId combine_by_node(const OpLine& line, const OpSpec& spec, const std::vector<TensorId>& operands, const std::string& name,
+                           const std::string& label, RecomputeModules modules) {
+    const auto weights = at_nodes_.find(operands[1]);
+    if (weights == at_nodes_.end()) fail(line, "what is combined was not dispatched by the same choices", "the choices of a dispatch before it");
+    const std::string node(1, unused_letter(spec)), &choices = spec.in[1];
+    const OpLine in_node = with(line, OpKind::Combine, {spec.in[0], node + choices}, node + spec.out);
+    const TensorId sums = op(in_node, {operands[0], weights->second}, name, label + " in nodes", modules);
+    return op(with(line, OpKind::CombineNodes, {spec.in[0]}, spec.out), {sums}, name + ".home", label, modules);
   }
 
   // The axis as large as all that is joined.
@@ -346,6 +403,7 @@ class Assembler {
   // Sums are as wide as their widest summand, so that a wide residual stream stays so.
   DType result_type(OpKind kind, const std::vector<TensorId>& operands) {
     if (op_traits(kind).float_result) return DType::FP32;
+    if (kind == OpKind::Dispatch || kind == OpKind::DispatchNodes) return b_.tensor(operands[1]).dtype;  // as they are sent
     DType type = b_.structure().dtype;
     if (kind == OpKind::Add || kind == OpKind::Scale)  // so are losses that are weighed
       for (TensorId id : operands)
@@ -378,8 +436,8 @@ class Assembler {
               !(kind == OpKind::SigmoidGate && letter == spec->in[1].back()))
             fail(line, std::string("letter '") + letter + "' is missing from the result of " + line.callee, "a result with all letters: only einsum, embed and the reductions sum over letters");
     }
-    if (kind != OpKind::Attention && !spec->plain())
-      fail(line, "\"" + line.spec + "\" has words after the letters", "letters only: causal, window, soft_cap and alibi belong to attention");
+    if (!spec->plain() && (spec->clamp ? kind != OpKind::SwiGlu : kind != OpKind::Attention))
+      fail(line, "\"" + line.spec + "\" has words after the letters", "letters only: causal, window, soft_cap and alibi belong to attention, clamp to swiglu");
     if ((kind == OpKind::Take) != spec->axis.has_value() || (spec->axis && (whole_letters(kind, *spec).size() != 1 || spec->out.size() != spec->in[0].size())))
       fail(line, line.callee + " cannot use \"" + line.spec + "\"",
            "bsk->bsn; ssm_state: take, and no other op, puts a letter of another axis in the place of one of its operand's");
@@ -440,6 +498,7 @@ class Assembler {
   SegmentBuilder& b_;
   const ModelLibrary& library_;
   std::map<TensorId, TensorId> quantized_;
+  std::map<TensorId, TensorId> at_nodes_;  // choices -> their weights, where tokens arrived
 };
 
 }  // namespace

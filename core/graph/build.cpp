@@ -1,10 +1,12 @@
 #include "graph/build.h"
 
 #include <map>
-#include <mutex>
 
+#include "design/checks.h"
+#include "design/expert_nodes.h"
 #include "design/validate.h"
 #include "graph/segment_builder.h"
+#include "graph/structure_cache.h"
 
 namespace shardscape {
 
@@ -23,7 +25,7 @@ void set_sync(const Design& design, Structure& s) {
   s.every_microbatch = accumulates && p.reduce_every_microbatch && (fsdp || s.sync == SyncStrategy::DdpBuckets);
   s.accumulates = accumulates && fsdp && !s.every_microbatch;
   s.reshards = !fsdp || p.reshard_after_forward;
-  s.hybrid = fsdp && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
+  s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
 }
 
 }  // namespace
@@ -38,6 +40,7 @@ Structure structure_of(const Design& design) {
   s.ring = s.cp && ring_ranks(design) > 1;
   s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag || design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
+  s.ssm_heads = s.cp && uses_axis(design, Axis::SsmGroups) && design.model.ssm_groups == design.parallel.tp;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;
   s.grouped = design.model.kv_heads < design.model.heads;
@@ -51,9 +54,15 @@ Structure structure_of(const Design& design) {
     s.derived_slots = slots_are_derived(design);
     s.fp8_dispatch = s.ep && design.workload.dispatch_dtype == DispatchPrecision::FP8;
     s.dispatcher = p.dispatcher;
+    // On one node all-to-all is all that there is to it.
+    s.ep_nodes = sends_by_node(design);
+    s.ep_local = s.ep_nodes && ep_ranks_per_node(design) > 1;
+    if (p.dispatcher == Dispatcher::Flex && !s.ep_nodes) s.dispatcher = Dispatcher::AllToAll;
   }
   s.pp = design.parallel.pp > 1;
-  s.interleaved = design.parallel.virtual_stages > 1;
+  s.interleaved = pipeline_layout(design.parallel).chunks > 1;
+  s.split_backward = splits_backward(schedule_of(design.parallel));
+  s.layout = pipeline_layout(design.parallel).layout;
   s.scatter_gather = s.pp && s.tp && !s.sequence_parallel && design.parallel.scatter_gather_pipeline;
   s.tied = design.model.tied_embeddings;
   s.dropout = design.workload.dropout;
@@ -134,19 +143,10 @@ std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure&
 }
 
 std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure) {
-  constexpr size_t kKept = 64;
-  static std::mutex mutex;
-  static std::map<Structure, std::shared_ptr<const Graph>> graphs;
-  {
-    const std::scoped_lock lock(mutex);
-    if (const auto it = graphs.find(structure); it != graphs.end()) return it->second;
-  }
+  static StructureCache<Graph> graphs;
+  if (auto graph = graphs.find(structure)) return graph;
   auto built = build_graph(structure, ModelLibrary::instance());
-  if (auto* graph = std::get_if<std::shared_ptr<const Graph>>(&built)) {
-    const std::scoped_lock lock(mutex);
-    if (graphs.size() >= kKept) graphs.clear();
-    graphs.emplace(structure, *graph);
-  }
+  if (auto* graph = std::get_if<std::shared_ptr<const Graph>>(&built)) graphs.keep(structure, *graph);
   return built;
 }
 

@@ -58,9 +58,9 @@ class Differentiator {
   MeshAxes riding(TensorId of, const Placement& target, const MeshAxes& open) const {
     if (s_.tensor(of).producer < 0) return {};
     MeshAxes out;
-    // A rotation is turned back before the summands of the heads that it serves are added.
+    // A rotation is turned back before the summands of the heads that it serves are added; so is a convolution of B and C.
     const OpKind producer = s_.op(s_.tensor(of).producer).kind;
-    if (is_routing(producer) || producer == OpKind::Rope) {
+    if (is_routing(producer) || producer == OpKind::Rope || producer == OpKind::CausalConv) {
       for (MeshAxis axis : open)
         if (target.shard_dim(axis) < 0) out.push_back(axis);
     } else if (std::find(open.begin(), open.end(), MeshAxis::TpRep) != open.end() &&
@@ -220,6 +220,7 @@ class Differentiator {
     op.soft_cap = forward.soft_cap;
     op.compute = forward.compute;
     op.alibi = forward.alibi;
+    op.clamp = forward.clamp;
     op.ring = forward.ring;
     op.operand = wanted.size() == 1 ? wanted[0].operand : -1;
     OpSpec spec = align_spec;
@@ -313,7 +314,7 @@ class Differentiator {
       op.inputs.push_back(forward.inputs[static_cast<size_t>(operand)]);
       shape.in.push_back(spec.in[static_cast<size_t>(operand)]);
     }
-    for (size_t i = forward.kind == OpKind::Dispatch ? 1 : 0; i < forward.inputs.size(); ++i) {
+    for (size_t i = forward.kind == OpKind::Dispatch || forward.kind == OpKind::DispatchNodes ? 1 : 0; i < forward.inputs.size(); ++i) {
       if (!differentiable(forward.inputs[i])) continue;
       Placement p = s_.tensor(forward.inputs[i]).placement;
       MeshAxes partial = s_.tensor(g).placement.partial;
@@ -448,7 +449,7 @@ class Differentiator {
     if (rule && rule->saves_output) extra.insert(extra.begin(), kept(forward.outputs[0]));
     // The index space is the forward op's: letters that only unread operands have keep their shards.
     // KV heads, where a copy stands for them, follow the heads of the queries.
-    const bool all = forward.kind == OpKind::Attention && !std::all_of(reads.begin(), reads.end(), [](bool read) { return read; });
+    const bool all = b_.exchanges(forward.kind) || (forward.kind == OpKind::Attention && !std::all_of(reads.begin(), reads.end(), [](bool read) { return read; }));
     LetterShards seed;
     for (size_t i = 0; i < forward.inputs.size(); ++i)
       if (all || !reads[i])

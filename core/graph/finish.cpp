@@ -8,6 +8,7 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kQuantizeFlops = 2;   // per element: largest absolute value, scaling
+constexpr int64_t kClampFlops = 5;      // per element of a SwiGLU that clamps: three comparisons, a factor, a one added; as many behind
 constexpr int64_t kQuantizedCopies = 2; // written: one scaled along the contraction at hand, one along that of the weight gradient
 
 void drop_unused(Segment& s) {
@@ -133,10 +134,10 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
       if (!rule) return;
       const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
       // A table lookup touches the rows of its tokens, not the table.
-      const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd || op.kind == OpKind::Dispatch
+      const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd || op.kind == OpKind::Dispatch || op.kind == OpKind::DispatchNodes
                              ? local_elements(s.tensor(forward.outputs[0]))
                              : is_routing(op.kind) ? local_elements(s.tensor(forward.inputs[0])) : index_space(s, forward);
-      op.flops = Expr(backward ? rule->backward_flops : rule->flops) * space;
+      op.flops = Expr((backward ? rule->backward_flops : rule->flops) + (op.clamp ? kClampFlops : 0)) * space;
     }
   }
   op.useful_flops = op.flops;
@@ -204,6 +205,39 @@ std::vector<SavedStorage> collect_saved(const Segment& s, Keeps keeps, std::vect
   return saved;
 }
 
+// What the gradient of the input does without. Replays run before all else.
+void split_backward(Segment& s) {
+  std::vector<bool> wanted(s.tensors.size(), false);
+  if (s.input_grad >= 0) wanted[static_cast<size_t>(s.input_grad)] = true;
+  for (size_t i = s.ops.size(); i-- > static_cast<size_t>(s.backward_begin);) {
+    Op& op = s.ops[i];
+    op.for_weights = op.phase != Phase::Recompute &&
+                     std::none_of(op.outputs.begin(), op.outputs.end(), [&](TensorId id) { return wanted[static_cast<size_t>(id)]; });
+    if (op.for_weights) continue;
+    for (TensorId id : op.inputs)
+      if (id >= 0) wanted[static_cast<size_t>(id)] = true;
+  }
+}
+
+std::vector<SavedStorage> collect_waiting(const Segment& s, Keeps keeps) {
+  std::set<StorageId> seen;
+  std::vector<SavedStorage> out;
+  for (const Op& op : s.ops) {
+    if (!op.for_weights || !runs(op, keeps)) continue;
+    for (TensorId read : op.inputs) {
+      if (read < 0) continue;
+      const TensorId id = keeps == Keeps::Activations ? first_self(s, read) : read;
+      const Tensor& t = s.tensor(id);
+      if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient) continue;
+      if (t.producer >= 0 && s.op(t.producer).for_weights) continue;
+      const OpId named = op.forward >= 0 ? op.forward : reader_behind(s, op);
+      if (seen.insert(t.storage).second) out.push_back({t.storage, named >= 0 ? named : 0});
+    }
+  }
+  std::stable_sort(out.begin(), out.end(), [](const SavedStorage& a, const SavedStorage& b) { return a.saver < b.saver; });
+  return out;
+}
+
 }  // namespace
 
 void finish_segment(SegmentBuilder& builder) {
@@ -218,6 +252,9 @@ void finish_segment(SegmentBuilder& builder) {
   const bool full = s.replay_end > s.backward_begin;
   s.saved = collect_saved(s, Keeps::Input, &s.replayed);
   if (full) s.saved_whole = collect_saved(s, Keeps::Activations, nullptr);
+  split_backward(s);
+  s.waiting = collect_waiting(s, Keeps::Input);
+  if (full) s.waiting_whole = collect_waiting(s, Keeps::Activations);
 }
 
 }  // namespace shardscape

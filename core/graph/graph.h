@@ -10,7 +10,7 @@
 #include "design/design.h"
 #include "graph/op_kind.h"
 #include "model/axis.h"
-#include "parallel/parallel_spec.h"
+#include "parallel/pipeline_layout.h"
 #include "parallel/placement.h"
 #include "symbolic/expr.h"
 
@@ -81,17 +81,20 @@ struct Op {
   OpId forward = -1;             // the forward op this one differentiates or runs again
   bool remade = false;           // its result is not kept: the backward runs the op again (KernelProfile::recomputes)
   int operand = -1;              // gradients of one operand only: which
-  bool causal = false, window = false, soft_cap = false, alibi = false;  // attention: as OpSpec
+  bool causal = false, window = false, soft_cap = false, alibi = false, clamp = false;  // as OpSpec
   Ring ring = Ring::None;        // attention only
   MeshAxes group;                // collectives and slices: over which mesh axes
   int dim = -1;                  // all-gather: dimension joined; reduce-scatter, slice: dimension split
-  int dim_to = -1;               // all-to-all: dimension split (dim is joined)
+  // All-to-all: dimension split (dim is joined). Without it each rank is sent a copy, without dim what arrives is summed: B and C
+  // of a mixer's group whose heads are spread over cp.
+  int dim_to = -1;
   Reduce reduce = Reduce::Sum;
   DType compute = DType::BF16;   // precision of the arithmetic
   Expr flops, useful_flops;      // counted by kernels; exact under masks
   Expr read_bytes, written_bytes;
   OpScope scope = OpScope::Always;
   RecomputeModules modules;      // forward ops: of which modules of selective recomputation they are part
+  bool for_weights = false;      // of a backward: what the gradient of the segment's input does without
   std::string why;               // redistributions: producer's placement, consumer's placement, rule
 };
 
@@ -135,6 +138,8 @@ struct Segment {
   std::vector<SavedStorage> saved;     // where full recompute is on, by layers that keep their input
   std::vector<SavedStorage> saved_whole;  // full recompute: by layers that it leaves alone
   std::vector<TensorId> cached;  // what inference keeps for the tokens to come
+  std::vector<SavedStorage> waiting;   // what the ops for weights read, where they run some time after the other backward ones
+  std::vector<SavedStorage> waiting_whole;  // full recompute: the same in layers that it leaves alone
   std::vector<SavedStorage> replayed;  // made again before the backward of this segment, alive during it only
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
@@ -145,6 +150,8 @@ struct Segment {
 bool runs(const Op& op, Keeps keeps);
 // What such a layer keeps. Recompute on the whole is Keeps::Input, its absence Keeps::Activations.
 std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps);
+// What it keeps between the gradient of its input and those of its weights.
+const std::vector<SavedStorage>& waiting_in(const Segment& segment, Keeps keeps);
 // Whether it is under the input of a layer: as it came, the share of it that is kept, or the whole gathered again.
 bool holds_input(const Segment& segment, StorageId storage);
 // The tensor of the forward that this one stands for, itself otherwise.
@@ -174,8 +181,11 @@ struct Structure {
   bool window = false;           // attention that may slide has a window
   bool q_compressed = false;     // latent attention with a rank of queries
   int64_t mtp_layers = 0;        // depths of multi-token prediction
+  bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
+  bool split_backward = false;   // gradients of weights wait
+  ChunkLayout layout = ChunkLayout::Round;
   bool scatter_gather = false;   // messages between stages are split over tp
   bool grouped = false;          // several query heads share a KV head (some kernels then expand the KV heads)
   bool many_microbatch = false;  // b > 1 (some kernels then copy)
@@ -197,13 +207,16 @@ struct Structure {
   bool fp8_dispatch = false;     // tokens go to their experts in FP8, gradients into the backward of experts too
   bool derived_slots = false;    // slots of an expert follow from a capacity or an imbalance, not from an even split
   Dispatcher dispatcher = Dispatcher::AllToAll;
+  bool ep_nodes = false, ep_local = false;  // tokens go once to each of several nodes; several ranks of ep share a node
   SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
   bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
   bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
   bool reshards = true;          // FSDP: units are freed between forward and backward
-  bool hybrid = false;           // FSDP: dp is split into dp_replicate x dp_shard
+  bool hybrid = false;           // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard
   bool clip_grad_norm = false, average_loss = false;
+  // Whether chunks of a stage hold different numbers of microbatches, or hold them in two ways.
+  bool chunkwise() const { return interleaved || split_backward; }
   auto operator<=>(const Structure&) const = default;
 };
 
@@ -211,6 +224,9 @@ struct Structure {
 MeshAxes cp_axes(const Structure& structure);
 MeshAxes ring_axes(const Structure& structure);
 MeshAxes ulysses_axes(const Structure& structure);
+// The mesh axes that split experts: none, {ep}, or its parts over and inside nodes where tokens are sent once per node.
+MeshAxes ep_axes(const Structure& structure);
+MeshAxes node_axes(const Structure& structure);  // the first of these parts, where there are parts
 
 // Whether kernels of the structure make this statistic: its condition, but for shards of letters.
 bool applies(const Structure& structure, const KernelStat& stat);

@@ -11,16 +11,16 @@ enum class OpKind : uint8_t {
   Einsum, Embed, PositionAdd, RmsNorm, LayerNorm, Rope, Attention, SwiGlu, GeGlu, Gelu, SoftCap, Scale, Dropout, Add,
   BiasAdd, SigmoidGate,
   Concat, Contiguous,
-  Cast, Take, CausalConv, SelectiveScan, Ssd, GatedNorm,      // another type; a part of a tensor; state-space mixers
+  Cast, Take, CausalConv, SelectiveScan, Ssd, GroupRmsNorm,   // another type; a part of a tensor; state-space mixers
   ReduceMax, SumExp, Pick, Nll,                              // vocabulary-parallel loss, in pieces
-  Flatten, Unflatten, SoftmaxTopK, SigmoidTopK, Dispatch, Combine,  // mixture of experts: tokens to slots and back
+  Flatten, Unflatten, SoftmaxTopK, SigmoidTopK, DispatchNodes, Dispatch, CombineNodes, Combine,  // mixture of experts: tokens to slots and back
   AllReduce, AllGather, ReduceScatter, AllToAll,             // redistributions
   RingPass, RingSum,                                         // the same by sends to the next rank of a ring
   Slice,
   Optimizer,
   Quantize                                                   // in front of matrix products in fewer bits
 };
-inline constexpr int kOpKindCount = 43;
+inline constexpr int kOpKindCount = 45;
 std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gather": what reports print
 std::string_view template_name(OpKind kind);  // "einsum": what block templates and kernel profiles write
 // An einsum that profiles have a rule of its own for: logits of a router that works in another precision.

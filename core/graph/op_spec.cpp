@@ -7,11 +7,12 @@
 namespace shardscape {
 namespace {
 
-bool* attention_word(OpSpec& spec, const std::string& word) {
+bool* word_of(OpSpec& spec, const std::string& word) {
   if (word == "causal") return &spec.causal;
   if (word == "window") return &spec.window;
   if (word == "soft_cap") return &spec.soft_cap;
-  return word == "alibi" ? &spec.alibi : nullptr;
+  if (word == "alibi") return &spec.alibi;
+  return word == "clamp" ? &spec.clamp : nullptr;
 }
 
 std::string last_letters(const OpSpec& spec) {
@@ -41,7 +42,7 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
         word += c;
         continue;
       }
-      bool* flag = attention_word(spec, word);
+      bool* flag = word_of(spec, word);
       if (flag)
         *flag = true;
       else if (spec.axis = axis_from_name(word); !spec.axis)
@@ -99,7 +100,7 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::CausalConv, {2, true, false, false, 1});
     set(OpKind::SelectiveScan, {7, true});
     set(OpKind::Ssd, {7, true});
-    set(OpKind::GatedNorm, {3, false});
+    set(OpKind::GroupRmsNorm, {2, false});
     set(OpKind::ReduceMax, {1, true, true, true});
     set(OpKind::SumExp, {2, true, false, true});
     set(OpKind::Pick, {2, true, false, true});
@@ -109,6 +110,8 @@ const OpTraits& op_traits(OpKind kind) {
     for (OpKind kind : {OpKind::SoftmaxTopK, OpKind::SigmoidTopK}) set(kind, {1, false, false, false, 1, {Axis::Choices}});
     set(OpKind::Dispatch, {2, false, false, false, 0, {Axis::Experts, Axis::Slots}});
     set(OpKind::Combine, {2, false});
+    set(OpKind::DispatchNodes, {2, false, false, false, 0, {Axis::Nodes, Axis::NodeSlots}});
+    set(OpKind::CombineNodes, {1, false, false, false, 0, {Axis::Tokens}});
     return t;
   }();
   return traits[static_cast<size_t>(kind)];
@@ -136,7 +139,7 @@ std::string whole_letters(OpKind kind, const OpSpec& spec) {
     case OpKind::SelectiveScan:
     case OpKind::Ssd: return spec.in[0].substr(1, 1);
     // Each group, the first dimension of the weight, is normalised by itself.
-    case OpKind::GatedNorm: return spec.in.back().substr(1);
+    case OpKind::GroupRmsNorm: return spec.in.back().substr(1);
     case OpKind::Take: {
       std::string cut;
       for (char letter : spec.in[0])

@@ -16,12 +16,14 @@ struct OpSpec {
   // Of attention only: keys after the query, or further back than the window, are masked; scores pass a tanh; scores
   // fall with distance.
   bool causal = false, window = false, soft_cap = false, alibi = false;
+  // Of swiglu only, as in gpt-oss: gate at most 7 and its sigmoid of 1.702 times it; the other operand between -7 and 7, plus 1.
+  bool clamp = false;
   std::optional<Axis> axis{};   // of take only: what the result's new letter means
   std::string text() const;     // "bsd,dhe->bshe"
-  bool plain() const { return !causal && !window && !soft_cap && !alibi; }
+  bool plain() const { return !causal && !window && !soft_cap && !alibi && !clamp; }
 };
 
-// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal, window", any of the attention's words, or
+// Nothing when the text is not of the form "ab,bc->ac" (optionally "; causal, window", any of the attention's words, "; clamp", or
 // "; ssm_state", the axis of a letter that only the result has). Which letters of the result may be new is up to the kind.
 std::optional<OpSpec> parse_op_spec(const std::string& text);
 

@@ -1,7 +1,8 @@
 // Placements of mixture-of-experts routing. A flattened token row belongs to one rank; a relabelling gives the same
 // elements the axes of the expert mesh. From there the table of redistributions does the rest: slots that are sharded by
 // their tokens' ranks meet expert weights that are sharded over ep, and an all-to-all comes out (Lepikhin et al.,
-// arXiv 2006.16668; Megatron-core's token dispatchers).
+// arXiv 2006.16668; Megatron-core's token dispatchers). Where tokens are sent once per node, slots per node come first: what
+// arrives in a node are rows [nodes, node slots], of which slots per expert are made there.
 #include <algorithm>
 
 #include "graph/segment_builder.h"
@@ -16,6 +17,7 @@ Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) c
   const auto inner = [&](Axis axis) { return axis == Axis::Hidden ? routed_hidden_ : MeshAxes{}; };
   Placement p;
   p.shards.resize(t.axes.size());
+  const bool in_node = structure_.ep_nodes && (kind == OpKind::Dispatch || kind == OpKind::Combine);
   switch (kind) {
     case OpKind::Flatten: {
       // Tokens split by hidden need the whole sequence of their cp rank.
@@ -32,7 +34,9 @@ Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) c
       p.shards.back() = inner(t.axes.back());
       break;
     default:
-      if (kind == OpKind::Combine && operand == 0) {
+      if (in_node || kind == OpKind::CombineNodes) {
+        p.shards = (in_node ? at_nodes() : before_nodes()).shards;
+      } else if (kind == OpKind::Combine && operand == 0) {
         if (gathers) p.shards[0] = parameter_rules_.of(Axis::Experts);
         p.shards[1] = rows;
       } else {
@@ -46,6 +50,8 @@ Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) c
   return p;
 }
 
+Placement SegmentBuilder::before_nodes() const { return {{{}, token_axes_, {}}, {}, Reduce::Sum}; }
+Placement SegmentBuilder::at_nodes() const { return {{node_axes(structure_), node_rows_, {}}, {}, Reduce::Sum}; }
 Placement SegmentBuilder::at_experts() const { return {{parameter_rules_.of(Axis::Experts), expert_rows_, {}}, {}, Reduce::Sum}; }
 
 LetterShards SegmentBuilder::route(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands, MeshAxes& partial,
@@ -68,6 +74,16 @@ LetterShards SegmentBuilder::route(OpKind kind, const OpSpec& spec, std::vector<
     shards[spec.out[0]] = (stream ? stream_rules_ : inner_rules_).of(Axis::Batch);
     shards[spec.out[1]] = (stream ? stream_rules_ : inner_rules_).of(Axis::Seq);
     shards.erase(spec.in[0][0]);
+  } else if (kind == OpKind::CombineNodes) {
+    shards[spec.out[0]] = token_axes_;
+    shards.erase(spec.in[0][0]);
+    shards.erase(spec.in[0][1]);
+  } else if (kind == OpKind::DispatchNodes) {
+    shards[spec.out[0]] = {};
+    shards[spec.out[1]] = token_axes_;
+  } else if (kind == OpKind::Dispatch && structure_.ep_nodes) {
+    shards[spec.out[0]] = node_axes(structure_);
+    shards[spec.out[1]] = node_rows_;
   } else if (kind == OpKind::Dispatch) {
     const bool gathers = structure_.dispatcher == Dispatcher::AllGather;
     shards[spec.out[0]] = gathers ? parameter_rules_.of(Axis::Experts) : MeshAxes{};

@@ -1,6 +1,8 @@
 #include "graph/segment_builder.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace shardscape {
 namespace {
@@ -28,13 +30,19 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   const MeshAxes cp = cp_axes(structure);
   MeshAxes stream = cp;
   if (structure.sequence_parallel) stream.insert(stream.end(), tp.begin(), tp.end());
+  // Mixers run on the whole sequence of some of their heads: cp goes from the sequence to groups, or to the heads of a rank's one
+  // group (Megatron-core, MambaContextParallel).
+  MeshAxes groups = tp, heads;
+  (structure.ssm_heads ? heads : groups).insert((structure.ssm_heads ? heads : groups).end(), cp.begin(), cp.end());
+  scan_rules_.set(Axis::SsmGroups, groups);
+  scan_rules_.set(Axis::SsmGroupHeads, heads);
   inner_rules_.set(Axis::Batch, dp);
   inner_rules_.set(Axis::Seq, cp);
   stream_rules_.set(Axis::Batch, dp);
   stream_rules_.set(Axis::Seq, stream);
 
   const auto append = [](MeshAxes& to, const MeshAxes& more) { to.insert(to.end(), more.begin(), more.end()); };
-  const MeshAxes ep = structure.ep ? MeshAxes{MeshAxis::Ep} : MeshAxes{};
+  const MeshAxes ep = ep_axes(structure);
   const MeshAxes etp = !structure.folded ? tp : structure.etp ? MeshAxes{MeshAxis::Etp} : MeshAxes{};
   parameter_rules_.set(Axis::Experts, ep);
   parameter_rules_.set(Axis::ExpertFfn, etp);
@@ -49,14 +57,31 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   if (by_hidden) routed_hidden_ = tp;
   append(token_axes_, expert_rows_);
   if (!by_hidden && (structure.sequence_parallel || structure.folded)) append(token_axes_, etp);
-  append(token_axes_, ep);
+  // Innermost is what is exchanged first; a rank's own tokens are the same in any order.
+  node_rows_ = token_axes_;
+  if (structure.ep_local) node_rows_.push_back(MeshAxis::EpLocal);
+  if (structure.ep_nodes) token_axes_ = node_rows_;
+  append(token_axes_, structure.ep_nodes ? node_axes(structure) : ep);
 }
 
 Expr SegmentBuilder::axis_extent(Axis axis) const {
   static const Expr replicas{Symbol::intern("dp")}, capacity{Symbol::intern("Cx")};
+  static const Expr cp{Symbol::intern("cp")}, tp{Symbol::intern("tp")}, etp{Symbol::intern("etp")};
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);
-  const bool counts_replicas = axis == Axis::Batch || axis == Axis::Tokens || axis == Axis::Slots;
-  return counts_replicas && !structure_.dp ? axis_size(axis) / replicas : axis_size(axis);
+  if (axis == Axis::Nodes) return group_size(node_axes(structure_));
+  if (axis == Axis::NodeSlots) return axis_size(axis) * group_size(token_axes_);
+  const bool routed = axis == Axis::Tokens || axis == Axis::Slots;
+  const bool folded = contains(token_axes_, MeshAxis::EdpFolded);
+  Expr size = axis_size(axis);
+  if (routed && (folded || contains(token_axes_, MeshAxis::Edp))) {
+    // Degrees of one are factors of edp's degree: as factors of all tokens they are not seen in a rank's share.
+    if (!structure_.cp) size = size * cp;
+    if (folded && !structure_.tp) size = size * tp;
+    if (folded && !structure_.etp) size = size / etp;
+  } else if ((routed || axis == Axis::Batch) && !structure_.dp) {
+    size = size / replicas;
+  }
+  return size;
 }
 
 Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const {
@@ -122,15 +147,28 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
 
 bool SegmentBuilder::keeps(const KernelStat& stat) const { return applies(structure_, stat); }
 
+bool SegmentBuilder::exchanges(OpKind kind) const { return structure_.cp && (kind == OpKind::CausalConv || kind == OpKind::Ssd); }
+
 LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
                                    const LetterShards& seed, Phase phase, const std::string& consumer) {
   LetterShards shards = seed;
   std::vector<Placement> wish(operands.size());
+  const auto reads_part = [&](OpKind op) { return op == OpKind::Attention || exchanges(op); };
+  if (phase == Phase::Forward && (exchanges(kind) || kind == OpKind::GroupRmsNorm))
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const std::vector<Axis>& axes = tensor(operands[i]).axes;
+      for (size_t d = 0; d < axes.size(); ++d) {
+        if (axes[d] == Axis::SsmGroups || axes[d] == Axis::SsmGroupHeads)
+          shards.emplace(spec.in[i][d], (exchanges(kind) ? scan_rules_ : parameter_rules_).of(axes[d]));
+        // The norm needs all heads of a group: it is back where the stream has its sequence.
+        if (axes[d] == Axis::Seq) shards.emplace(spec.in[i][d], exchanges(kind) ? MeshAxes{} : inner_rules_.of(Axis::Seq));
+      }
+    }
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& t = tensor(operands[i]);
     wish[i] = phase == Phase::Forward ? wished(kind, t) : t.placement;
-    // The sinks of an attention are read where the heads are, which follow the queries.
-    if (t.role != TensorRole::Parameter || kind == OpKind::Attention) continue;
+    // The sinks of an attention are read where the heads are, which follow the queries; so are parameters of a scan.
+    if (t.role != TensorRole::Parameter || reads_part(kind)) continue;
     for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
   }
   // KV heads follow the heads of their queries: their axes are a prefix of the heads' axes.
@@ -151,7 +189,14 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   const bool loss = kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick;
   if (loss && structure_.gathered_logits && phase == Phase::Forward) whole += spec.in[0].back();
   for (char letter : whole) shards.emplace(letter, MeshAxes{});
-  for (size_t i = 0; i < operands.size(); ++i) {
+  // Operands that a scan has made come first: a gate is brought to them.
+  std::vector<size_t> order(operands.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(), [&](size_t i) {
+    const OpId producer = tensor(operands[i]).producer;
+    return producer >= 0 && segment_.op(producer).kind == OpKind::Ssd;
+  });
+  for (size_t i : order) {
     for (size_t d = 0; d < wish[i].shards.size(); ++d) {
       const char letter = spec.in[i][d];
       const MeshAxes& axes = wish[i].shards[d];
@@ -174,7 +219,7 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   for (const bool around : {false, true}) {
     if (around && keys == '\0') continue;
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (kind == OpKind::Attention && tensor(operands[i]).role == TensorRole::Parameter) continue;
+      if (reads_part(kind) && tensor(operands[i]).role == TensorRole::Parameter) continue;
       Placement target = wish[i];
       for (size_t d = 0; d < target.shards.size(); ++d) {
         const auto it = shards.find(spec.in[i][d]);
@@ -320,6 +365,15 @@ bool SegmentBuilder::is_packed(TensorId id) const {
 
 TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,
                               Phase phase, const std::string& consumer, const Placement& wanted) {
+  // B and C of a group whose heads are spread over cp: Megatron-core repeats them and exchanges the copies, and adds up what its
+  // backward exchanges.
+  const std::vector<Axis>& axes = tensor(from).axes;
+  const bool repeats = structure_.ssm_heads && group == cp_axes(structure_) && std::find(axes.begin(), axes.end(), Axis::SsmGroups) != axes.end();
+  if (repeats && kind == OpKind::AllGather) kind = OpKind::AllToAll;
+  if (repeats && kind == OpKind::ReduceScatter) {
+    kind = OpKind::AllToAll;
+    dim_to = std::exchange(dim, -1);
+  }
   if (structure_.ring && group == ring_axes(structure_)) {
     if (kind == OpKind::AllGather) kind = OpKind::RingPass;
     if (kind == OpKind::ReduceScatter) kind = OpKind::RingSum;
@@ -330,6 +384,8 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
   const Words words = kind == OpKind::AllReduce       ? Words{tensor(from).placement.reduce == Reduce::Max ? "max" : "sum", "all-reduce", "Partial to Replicate is an all-reduce"}
                       : kind == OpKind::ReduceScatter ? Words{"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"}
                       : kind == OpKind::AllGather     ? Words{"full", "all-gather", "Shard to Replicate is an all-gather"}
+                      : kind == OpKind::AllToAll && dim_to < 0 ? Words{"exchanged", "all-to-all", "All ranks share the group: each is sent a copy by an all-to-all"}
+                      : kind == OpKind::AllToAll && dim < 0    ? Words{"exchanged", "all-to-all", "The summands of all ranks that share the group are exchanged by an all-to-all and added"}
                       : kind == OpKind::AllToAll      ? Words{"exchanged", "all-to-all", "Shard to Shard of another dimension is an all-to-all"}
                       : kind == OpKind::RingPass      ? Words{"ring", "ring pass", "Around a ring every rank sends the block that it has used to the next one, "
                                                                            "until each has seen all: never is more than one block held"}

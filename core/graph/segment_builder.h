@@ -54,6 +54,8 @@ class SegmentBuilder {
   TensorId cast(TensorId from, DType type, Phase phase);
   // What an op of this kind wants of an operand: the profile's wish, else no Partial.
   Placement wished(OpKind kind, const Tensor& tensor) const;
+  // Convolutions and scans of mixers under cp: they run on the whole sequence of a part of the heads.
+  bool exchanges(OpKind kind) const;
   // Whether a kernel makes this statistic in this structure; one that depends on shards is left to where they are known.
   bool keeps(const KernelStat& stat) const;
   // The placement without Partial that a consumer with no wish of its own gets.
@@ -63,6 +65,9 @@ class SegmentBuilder {
   TensorId quantize(TensorId from, Phase phase, int block, DType type);
   // Where the tokens of experts are computed: on the ranks of their experts, gathered over the tensor parallelism of these.
   Placement at_experts() const;
+  // Slots per node where they are sent from (each rank's own tokens) and where they arrive.
+  Placement before_nodes() const;
+  Placement at_nodes() const;
 
   void begin_backward() { moved_.clear(); }
 
@@ -78,9 +83,10 @@ class SegmentBuilder {
   Segment segment_;
   const Structure& structure_;
   const KernelProfile& profile_;
-  ShardRules parameter_rules_, inner_rules_, stream_rules_;
+  ShardRules parameter_rules_, inner_rules_, stream_rules_, scan_rules_;
   // Mesh axes of a routed token: rows of the expert mesh; all of a rank's own tokens; its hidden dimension.
   MeshAxes expert_rows_, token_axes_, routed_hidden_;
+  MeshAxes node_rows_;  // those of a rank's own tokens that stay when each goes to its nodes
   std::vector<std::pair<std::pair<TensorId, Placement>, TensorId>> moved_;
   std::set<std::string> tensor_names_, op_names_;
 };

@@ -10,7 +10,8 @@ bool applies(const Structure& structure, const KernelStat& stat) {
   const std::pair<const char*, bool> known[] = {{"dropout", structure.dropout},   {"b>1", structure.many_microbatch},
                                                 {"grouped", structure.grouped},   {"allgather", gathers},
                                                 {"alltoall", !gathers},            {"local_experts>1", structure.local_experts},
-                                                {"no ring", !structure.ring}};
+                                                {"no ring", !structure.ring},
+                                                {"at_once", !structure.ep_nodes},   {"by_node", structure.ep_nodes}};
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = stat.when.find('&', begin);
     for (const auto& [name, holds] : known)
@@ -37,6 +38,11 @@ std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps) {
   for (const SavedStorage& s : segment.saved)
     if (!holds_input(segment, s.storage)) out.push_back(s);
   return out;
+}
+
+const std::vector<SavedStorage>& waiting_in(const Segment& segment, Keeps keeps) {
+  const bool full = segment.replay_end > segment.backward_begin;
+  return full && keeps == Keeps::Activations ? segment.waiting_whole : segment.waiting;
 }
 
 bool holds_input(const Segment& segment, StorageId storage) {
@@ -78,7 +84,8 @@ Expr ring_message_elements(const Segment& segment, const Op& op) {
 
 Expr collective_elements(const Segment& segment, const Op& op) {
   if (is_ring(op.kind)) return ring_messages(op) * ring_message_elements(segment, op);
-  const TensorId whole = op.kind == OpKind::AllGather ? op.outputs[0] : op.inputs[0];
+  const bool copies = op.kind == OpKind::AllToAll && op.dim_to < 0;  // as many as it gets from others
+  const TensorId whole = op.kind == OpKind::AllGather || copies ? op.outputs[0] : op.inputs[0];
   return local_elements(segment.tensor(whole));
 }
 
@@ -99,6 +106,16 @@ MeshAxes ring_axes(const Structure& s) {
 MeshAxes ulysses_axes(const Structure& s) {
   if (!s.ulysses) return {};
   return {s.ring ? MeshAxis::CpUlysses : MeshAxis::Cp};
+}
+
+MeshAxes ep_axes(const Structure& s) {
+  if (!s.ep) return {};
+  return s.ep_nodes && s.ep_local ? MeshAxes{MeshAxis::EpNode, MeshAxis::EpLocal} : MeshAxes{MeshAxis::Ep};
+}
+
+MeshAxes node_axes(const Structure& s) {
+  if (!s.ep_nodes) return {};
+  return {ep_axes(s).front()};
 }
 
 }  // namespace shardscape

@@ -63,7 +63,7 @@ class Catalogue {
   static Accelerator accelerator(const JsonFile& file, const json& entry) {
     if (!entry.is_object()) file.fail("accelerators", entry.dump() + " is not an accelerator", "an object in braces");
     file.only(entry, {"id", "aliases", "name", "bf16_tflops", "memory_gb", "memory_gbps", "scaleup_gbps", "nic_gbps",
-                      "source", "note"});
+                      "source", "note", "family", "processors", "fp8_tflops", "fp4_tflops", "fp32_tflops"});
     Accelerator item;
     item.id = file.text(entry, "id");
     item.name = file.text(entry, "name");
@@ -76,6 +76,11 @@ class Catalogue {
       }
     }
     item.bf16_tflops = number(file, entry, "bf16_tflops", item.id, true);
+    item.family = file.text_or(entry, "family", "");
+    item.processors = std::llround(number(file, entry, "processors", item.id, false));
+    item.fp8_tflops = number(file, entry, "fp8_tflops", item.id, false);
+    item.fp4_tflops = number(file, entry, "fp4_tflops", item.id, false);
+    item.fp32_tflops = number(file, entry, "fp32_tflops", item.id, false);
     item.memory_gb = number(file, entry, "memory_gb", item.id, true);
     item.memory_bytes = std::llround(item.memory_gb * 1073741824.0);
     item.memory_gbps = number(file, entry, "memory_gbps", item.id, true);
@@ -104,6 +109,18 @@ const Accelerator* find_accelerator(const std::string& name) {
     if (std::find(item.aliases.begin(), item.aliases.end(), name) != item.aliases.end()) return &item;
   }
   return nullptr;
+}
+
+double peak_flops(const Accelerator& a, DType compute) {
+  const double fp8 = a.fp8_tflops > 0 ? a.fp8_tflops : a.bf16_tflops;
+  switch (compute) {
+    case DType::FP8: case DType::FP8Block: case DType::MXFP8: return fp8 * 1e12;
+    case DType::NVFP4: return (a.fp4_tflops > 0 ? a.fp4_tflops : fp8) * 1e12;
+    // Where the rate of plain float32 is not published: tensor cores need several passes for it.
+    case DType::FP32: return (a.fp32_tflops > 0 ? a.fp32_tflops : a.bf16_tflops / 8) * 1e12;
+    case DType::BF16: case DType::FP16: case DType::Int64: case DType::Bool: return a.bf16_tflops * 1e12;
+  }
+  return a.bf16_tflops * 1e12;
 }
 
 }  // namespace shardscape

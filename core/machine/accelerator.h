@@ -6,13 +6,19 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "model/axis.h"
 
 namespace shardscape {
 
 struct Accelerator {
   std::string id, name, source;
   std::vector<std::string> aliases;  // other names a person may type
-  double bf16_tflops = 0;         // dense
+  std::string family;             // of architectures whose kernels behave alike: "hopper"; empty: none
+  int64_t processors = 0;         // that compute tiles of a matrix product side by side: streaming multiprocessors; 0: not known
+  double bf16_tflops = 0;         // dense, as all peaks here
+  double fp8_tflops = 0;          // 0: no such hardware
+  double fp4_tflops = 0;          // likewise
+  double fp32_tflops = 0;         // without tensor cores; 0: not published
   double memory_gb = 0;           // as sold; bytes in memory_bytes
   int64_t memory_bytes = 0;       // nominal capacity, memory_gb · 2^30
   double memory_gbps = 0;         // 10^9 bytes per second
@@ -24,5 +30,8 @@ const std::vector<Accelerator>& accelerators();
 const Accelerator* find_accelerator(const std::string& id_or_alias);
 // Mistakes found in the catalogue; the entries or files in question were left out.
 const std::vector<Problem>& accelerator_problems();
+
+// Dense peak, FLOPs per second, of products in a type. What the device has no hardware for runs in the next wider type that it has.
+double peak_flops(const Accelerator& accelerator, DType compute);
 
 }  // namespace shardscape

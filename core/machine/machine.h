@@ -11,6 +11,7 @@ namespace shardscape {
 struct Machine {
   const Accelerator* accelerator = nullptr;
   Network network;
+  double host_gbps = 63;  // to and from the host's memory, 10^9 bytes per second and direction: PCI Express 5.0, 16 lanes
 };
 
 }  // namespace shardscape

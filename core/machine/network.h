@@ -2,27 +2,70 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "parallel/mesh.h"
+
 namespace shardscape {
+
+class CollectiveTable;
+
+enum class CollectiveKind : uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Reduce, SendRecv };
+inline constexpr int kCollectiveKindCount = 7;
+
+// How a collective runs. What an algorithm cannot do (a tree gathers nothing) runs as Auto.
+enum class CollectiveAlgorithm : uint8_t {
+  Auto,             // the fastest of those that NCCL offers
+  Ring,             // over all ranks; across domains one ring per rank of a domain, each on its own rail
+  Tree,             // double binary trees across domains, chains inside
+  HalvingDoubling,  // recursive halving, then doubling; of gathers also NCCL's PAT
+  Hierarchical,     // reduce-scatter inside, all-reduce across, all-gather inside
+  InNetwork,        // switches add up: NVLink SHARP inside, SHARP across
+  Direct            // every rank exchanges with every other at once
+};
+inline constexpr int kCollectiveAlgorithmCount = 7;
+std::string_view algorithm_name(CollectiveAlgorithm algorithm);  // "halving-doubling"
 
 // Two levels: a scale-up domain (NVLink), and the network between domains through NICs.
 struct Network {
   int64_t domain = 8;               // ranks of one scale-up domain
   double scaleup_gbps = 450;        // per rank and direction, 10^9 bytes per second
   double nic_gbps = 50;             // likewise, of the rank's share of its node's NICs
-  double scaleup_latency_us = 1;    // per hop
-  double nic_latency_us = 5;
+  double scaleup_latency_us = 0.6;  // per hop of a small message (NCCL's LL protocol); others follow from it
+  double nic_latency_us = 2.7;
+  double launch_us = 6.6;           // of any collective, before its first byte moves
+  double scaleup_efficiency = 0.7;  // of the links' rate that a large collective reaches where nothing was measured
+  double nic_efficiency = 0.93;
+  int64_t rails = 8;                // NICs of a domain's ranks that go to switches of their own; 1: all to the same
+  int64_t pod = 0;                  // ranks that reach each other without the oversubscribed level; 0: all
+  double oversubscription = 1;      // bandwidth below that level over the bandwidth of its links upwards
+  bool nvls = false;                // switches of a scale-up domain add up (NVLink SHARP)
+  bool sharp = false;               // so do those between domains
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::Auto;
+  const CollectiveTable* measured = nullptr;  // of collectives on such links; lives as long as the program
+  std::string name;                 // of the catalogue; empty: made up
 };
 
-// A group of ranks as the network sees it. All domains that it touches hold equally many of it, as rank orders are regular.
+// A group of ranks as the network sees it.
 struct GroupSpan {
   int64_t ranks = 1;
-  int64_t per_domain = 1;           // of the group in one scale-up domain
-  int64_t domains() const { return ranks / per_domain; }
+  int64_t per_domain = 1;           // of the group in the scale-up domain that holds fewest of it
+  int64_t touched = 0;              // domains; 0: ranks / per_domain
+  int64_t fullest = 0;              // of the group in the domain that holds most; 0: per_domain, all hold as many
+  int64_t pods = 1;                 // parts of the network between which links are oversubscribed
+  int64_t domains() const { return touched > 0 ? touched : ranks / per_domain; }
+  bool even() const { return per_domain * domains() == ranks; }
+  friend bool operator==(const GroupSpan&, const GroupSpan&) = default;
 };
 
-// Of ranks in any order; 1-rank groups span nothing.
-GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain);
+// Of ranks in any order; 1-rank groups span nothing. pod: as in Network.
+GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod = 0);
+// Of the slowest group along axes, for which its replicas wait: the one with the fewest ranks in some domain, and of these
+// with the most domains; pods are the most of any group. From the mesh's strides, without enumerating ranks, unless a group
+// of experts is no product of mesh axes.
+GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod = 0);
+GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network);
 
 }  // namespace shardscape

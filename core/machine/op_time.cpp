@@ -1,28 +1,39 @@
 #include "machine/op_time.h"
 
-#include <algorithm>
+#include "machine/attention_model.h"
+#include "machine/calibration.h"
+#include "machine/matmul_model.h"
+#include "machine/memory_model.h"
 
 namespace shardscape {
 namespace {
 
-double seconds_of_bytes(const Machine& machine, double bytes) { return bytes / (machine.accelerator->memory_gbps * 1e9); }
-double seconds_of_flops(const Machine& machine, double flops) { return flops / (machine.accelerator->bf16_tflops * 1e12); }
+double training_factor(const Kernels& kernels, DType type) {
+  for (const TrainingFactor& f : kernels.data.training) {
+    if (f.dtype == type) return f.factor;
+  }
+  return 1;
+}
 
 }  // namespace
 
-double matmul_seconds(const Machine& machine, const MatmulShape& s) {
-  const auto batch = static_cast<double>(s.batch), m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-  const double bytes = batch * (2 * (m * k + k * n) + dtype_bytes(s.output) * (s.accumulates ? 2 : 1) * m * n);
-  return std::max(seconds_of_flops(machine, 2 * batch * m * n * k), seconds_of_bytes(machine, bytes));
+double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
+  if (shape.batch * shape.m * shape.n * shape.k == 0) return 0;
+  const Kernels& kernels = kernels_of(*machine.accelerator);
+  return calibrated_matmul_seconds(*machine.accelerator, *kernels.matmul[static_cast<size_t>(shape.compute)], shape) *
+         training_factor(kernels, shape.compute);
 }
 
-double attention_seconds(const Machine& machine, const AttentionShape& s) {
-  const double pairs = static_cast<double>(s.queries) * static_cast<double>(s.keys) * (s.causal ? 0.5 : 1);
-  const double products = s.backward ? 2.5 : 1;
-  const double flops = 2 * pairs * static_cast<double>(s.batch * s.heads * (s.head_dim + s.value_dim)) * products;
-  return seconds_of_flops(machine, flops);
+double attention_seconds(const Machine& machine, const AttentionShape& shape) {
+  if (shape.batch * shape.heads * shape.queries * shape.keys == 0) return 0;
+  const Kernels& kernels = kernels_of(*machine.accelerator);
+  return calibrated_attention_seconds(*machine.accelerator, kernels.of(attention_pass(shape), shape.causal), shape) *
+         training_factor(kernels, shape.compute);
 }
 
-double memory_bound_seconds(const Machine& machine, double bytes) { return seconds_of_bytes(machine, bytes); }
+double memory_bound_seconds(const Machine& machine, double bytes) {
+  if (bytes == 0) return 0;
+  return calibrated_memory_seconds(*machine.accelerator, *kernels_of(*machine.accelerator).data.memory, bytes);
+}
 
 }  // namespace shardscape

@@ -46,6 +46,8 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
                                                   {"slots", "b·dp·S·K/X"},
                                                   {"expert_ffn", "Fx"},
                                                   {"shared_ffn", "Fs"},
+                                                  {"nodes", "ep/el"},
+                                                  {"node_slots", "Cn"},  // of the tokens of one rank
                                                   {"one", "1"}}};
 
 struct DTypeInfo {

@@ -16,11 +16,12 @@ enum class Axis : uint8_t {
   QRank, KvRank, RopeDim, NopeDim, QkDim, ValueDim,
   TwoHidden,  // two tensors of the stream side by side
   // Mixture of experts: experts, which ep splits; experts as what a router scores, which nothing does; tokens in one row;
-  // experts per token; tokens that an expert gets; inner widths.
-  Experts, Routes, Tokens, Choices, Slots, ExpertFfn, SharedFfn,
+  // experts per token; tokens that an expert gets; inner widths; nodes that
+  // share the experts, and tokens that a node gets.
+  Experts, Routes, Tokens, Choices, Slots, ExpertFfn, SharedFfn, Nodes, NodeSlots,
   One  // a single number per row: of a gate
 };
-inline constexpr int kAxisCount = 32;
+inline constexpr int kAxisCount = 34;
 
 std::string_view axis_name(Axis axis);                    // "kv_heads"
 std::optional<Axis> axis_from_name(std::string_view name);

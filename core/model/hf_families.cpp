@@ -175,6 +175,10 @@ bool deepseek_experts(Family& f) {
   if (f.in.absent("n_routed_experts") || f.in.null("n_routed_experts")) return false;
   f.in.size(&ModelSpec::experts, "n_routed_experts");
   f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok");
+  // A greedy choice knows no groups.
+  if (f.in.text_or("topk_method", "") != "greedy")
+    for (const auto& [field, key] : {std::pair{&ModelSpec::expert_groups, "n_group"}, {&ModelSpec::groups_per_token, "topk_group"}})
+      if (!f.in.absent(key) && !f.in.null(key)) f.in.size(field, key);
   f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size");
   count(f, &ModelSpec::shared_experts, "n_shared_experts", "no shared experts");
   count(f, &ModelSpec::dense_layers, "first_k_dense_replace", "every layer has experts");

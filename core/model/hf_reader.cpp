@@ -26,6 +26,7 @@ const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},        {&ModelSpec::h
                        {&ModelSpec::ssm_head_dim, "channels of a head (P)"}, {&ModelSpec::ssm_groups, "groups (Gs)"},
                        {&ModelSpec::ssm_chunk, "tokens of a chunk (Q)"},
                        {&ModelSpec::experts, "experts (X)"}, {&ModelSpec::experts_per_token, "experts per token (K)"},
+                       {&ModelSpec::expert_groups, "groups of experts"}, {&ModelSpec::groups_per_token, "groups that a token picks experts from"},
                        {&ModelSpec::expert_ffn, "FFN size of an expert (Fx)"}, {&ModelSpec::shared_experts, "shared experts"},
                        {&ModelSpec::dense_layers, "dense layers first"}};
 

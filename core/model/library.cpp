@@ -215,7 +215,7 @@ class LibraryReader {
     const json& root = file.root();
     file.only(root, {"preset", "name", "family", "source", "architecture", "published_parameters", "published_exact",
                      "default_seq", "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions",
-                     "window", "tied_embeddings", "experts", "experts_per_token", "expert_ffn", "shared_experts", "dense_layers",
+                     "window", "tied_embeddings", "experts", "experts_per_token", "expert_groups", "groups_per_token", "expert_ffn", "shared_experts", "dense_layers",
                      "q_rank", "kv_rank", "rope_head_dim", "nope_head_dim", "value_head_dim", "mtp_layers", "ssm_state", "ssm_conv",
                      "ssm_expand", "ssm_dt_rank", "ssm_head_dim", "ssm_groups", "ssm_chunk", "published_active_parameters"});
     Preset out;
@@ -246,6 +246,8 @@ class LibraryReader {
                                      {"shared_experts", &ModelSpec::shared_experts}, {"dense_layers", &ModelSpec::dense_layers}, {"mtp_layers", &ModelSpec::mtp_layers},
                                      {"ssm_state", &ModelSpec::ssm_state}, {"ssm_conv", &ModelSpec::ssm_conv}, {"ssm_expand", &ModelSpec::ssm_expand}, {"ssm_dt_rank", &ModelSpec::ssm_dt_rank}, {"ssm_head_dim", &ModelSpec::ssm_head_dim}, {"ssm_groups", &ModelSpec::ssm_groups}, {"ssm_chunk", &ModelSpec::ssm_chunk}})
       m.*field = file.integer_or(root, key, 0);
+    m.expert_groups = file.integer_or(root, "expert_groups", m.expert_groups);
+    m.groups_per_token = file.integer_or(root, "groups_per_token", m.groups_per_token);
     m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
     return out;
   }

@@ -10,8 +10,10 @@ struct ModelSpec {
   std::string preset = "llama3-8b";    // the preset it started from
   std::string architecture = "llama";  // id in the model library
   int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0, positions = 0;
-  int64_t experts = 0;             // X; 0 in models without mixture of experts, as the four below
+  int64_t experts = 0;             // X; 0 in models without mixture of experts, as the sizes below
   int64_t experts_per_token = 0;   // K
+  int64_t expert_groups = 1;       // experts in equal groups; a token picks its experts from groups_per_token of them
+  int64_t groups_per_token = 1;    // as many as expert_groups: from all of them
   int64_t expert_ffn = 0;          // inner width of one expert
   int64_t shared_experts = 0;      // each as wide as a routed one; every token goes through them
   int64_t dense_layers = 0;        // layers with a dense MLP before the first one with experts

@@ -7,7 +7,7 @@ namespace shardscape {
 namespace {
 
 constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "dp_replicate", "dp_shard",
-                                                              "cp_ring", "cp_ulysses", "edp", "edp", "etp", "ep"};
+                                                              "cp_ring", "cp_ulysses", "edp", "edp", "etp", "ep", "ep_node", "ep_local"};
 
 constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
 
@@ -26,9 +26,9 @@ std::string_view mesh_axis_name(MeshAxis axis) { return kNames[index(axis)]; }
 const Expr& mesh_axis_degree(MeshAxis axis) {
   static const std::array<Expr, kMeshAxisCount> degrees = [] {
     const Expr tp(Symbol::intern("tp")), dp(Symbol::intern("dp")), cp(Symbol::intern("cp")), kv_heads(Symbol::intern("G"));
-    const Expr ep(Symbol::intern("ep")), etp(Symbol::intern("etp")), shard(Symbol::intern("ds")), ulysses(Symbol::intern("u"));
+    const Expr ep(Symbol::intern("ep")), local(Symbol::intern("el")), etp(Symbol::intern("etp")), shard(Symbol::intern("ds")), ulysses(Symbol::intern("u"));
     return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard, cp / ulysses, ulysses,
-                                            dp * cp / ep, dp * cp * tp / (ep * etp), etp, ep};
+                                            dp * cp / ep, dp * cp * tp / (ep * etp), etp, ep, ep / local, local};
   }();
   return degrees[index(axis)];
 }
@@ -41,12 +41,14 @@ bool is_replica_axis(MeshAxis axis) {
 std::string group_name(const MeshAxes& axes) {
   const bool whole_tp = contains(axes, MeshAxis::TpKv) && contains(axes, MeshAxis::TpRep);
   const bool whole_cp = contains(axes, MeshAxis::CpRing) && contains(axes, MeshAxis::CpUlysses);
+  const bool whole_ep = contains(axes, MeshAxis::EpNode) && contains(axes, MeshAxis::EpLocal);
   std::string name;
   for (MeshAxis axis : axes) {
-    if ((whole_tp && axis == MeshAxis::TpRep) || (whole_cp && axis == MeshAxis::CpUlysses)) continue;
+    if ((whole_tp && axis == MeshAxis::TpRep) || (whole_cp && axis == MeshAxis::CpUlysses) || (whole_ep && axis == MeshAxis::EpLocal)) continue;
     if (!name.empty()) name += '_';
     if (whole_tp && axis == MeshAxis::TpKv) axis = MeshAxis::Tp;
     if (whole_cp && axis == MeshAxis::CpRing) axis = MeshAxis::Cp;
+    if (whole_ep && axis == MeshAxis::EpNode) axis = MeshAxis::Ep;
     name += mesh_axis_name(axis);
   }
   return name;
@@ -123,6 +125,12 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   stride_[index(MeshAxis::Etp)] = 1;
   degree_[index(MeshAxis::Ep)] = ep;
   stride_[index(MeshAxis::Ep)] = etp;
+  // A rank's ep coordinate is node · el + place in the node.
+  const int64_t local = degrees.ep_local > 1 && ep % degrees.ep_local == 0 ? degrees.ep_local : 1;
+  degree_[index(MeshAxis::EpLocal)] = local;
+  degree_[index(MeshAxis::EpNode)] = ep / local;
+  stride_[index(MeshAxis::EpLocal)] = etp;
+  stride_[index(MeshAxis::EpNode)] = etp * local;
   for (MeshAxis axis : {MeshAxis::Edp, MeshAxis::EdpFolded}) {
     degree_[index(axis)] = edp;
     stride_[index(axis)] = etp * ep;
@@ -191,7 +199,9 @@ int merge_class(MeshAxis axis) {
     case MeshAxis::TpKv:
     case MeshAxis::TpRep:
     case MeshAxis::Etp:
-    case MeshAxis::Ep: return 1;  // tp_ep: all that hold parts of the same experts' tokens
+    case MeshAxis::Ep:
+    case MeshAxis::EpNode:
+    case MeshAxis::EpLocal: return 1;  // tp_ep: all that hold parts of the same experts' tokens
     case MeshAxis::Dp:
     case MeshAxis::DpRep:
     case MeshAxis::DpShard:

@@ -16,17 +16,19 @@ namespace shardscape {
 // CpRing x CpUlysses refine Cp where Ulysses runs inside a ring: u neighbours exchange heads, cp/u such groups form the ring.
 // Experts have a mesh of their own over the ranks of a stage: Edp x Ep covers dp x cp where experts are split over tp as
 // everything else is; EdpFolded x Ep x Etp covers dp x cp x tp where their tensor parallelism has a degree of its own.
-enum class MeshAxis : uint8_t { Pp, Dp, Cp, Tp, TpKv, TpRep, DpRep, DpShard, CpRing, CpUlysses, Edp, EdpFolded, Etp, Ep };
-inline constexpr int kMeshAxisCount = 14;
+// EpNode x EpLocal refine Ep where tokens are sent once per node: el ranks of a group share a node, ep/el nodes share the experts.
+enum class MeshAxis : uint8_t { Pp, Dp, Cp, Tp, TpKv, TpRep, DpRep, DpShard, CpRing, CpUlysses, Edp, EdpFolded, Etp, Ep, EpNode, EpLocal };
+inline constexpr int kMeshAxisCount = 16;
 std::string_view mesh_axis_name(MeshAxis axis);  // "tp", "tp_kv"
-// tp; G for tp_kv; tp/G for tp_rep; ds for dp_shard; dp/ds for dp_replicate; cp/u for cp_ring; u for cp_ulysses
+// tp; G for tp_kv; tp/G for tp_rep; ds for dp_shard; dp/ds for dp_replicate; cp/u for cp_ring; u for cp_ulysses; ep/el for
+// ep_node; el for ep_local
 const Expr& mesh_axis_degree(MeshAxis axis);
 bool is_cp_axis(MeshAxis axis);                  // cp or a part of it
 // Along it lie replicas of parameters that saw other tokens: gradients that are Partial on it are summed by the gradient sync.
 bool is_replica_axis(MeshAxis axis);
 
 using MeshAxes = std::vector<MeshAxis>;          // major to minor
-std::string group_name(const MeshAxes& axes);    // "tp"; {TpKv, TpRep} is "tp" too, and so with the parts of cp
+std::string group_name(const MeshAxes& axes);    // "tp"; {TpKv, TpRep} is "tp" too, and so with the parts of cp and ep
 // The axes cut into the groups that one collective may run over: {dp, tp_kv, tp_rep} is {dp} and {tp_kv, tp_rep}.
 std::vector<MeshAxes> declared_groups(const MeshAxes& axes);
 Expr group_size(const MeshAxes& axes);
@@ -46,6 +48,7 @@ struct MeshDegrees {
   int64_t ep = 1;
   int64_t etp = 0;       // 0: as tp
   int64_t ulysses = 1;   // splits cp
+  int64_t ep_local = 1;  // splits ep
 };
 
 class DeviceMesh {

@@ -14,10 +14,13 @@ enum class ContextMode : uint8_t { AllGather, Ulysses, Ring, Zigzag, UlyssesRing
 
 // How tokens get to their experts and back: exchanged by all-to-all, each rank its own tokens (Megatron "alltoall"), or
 // split over tp by hidden instead (Megatron-core up to 0.8, "alltoall_seq" later); or gathered whole by every rank of the
-// expert groups, which sum what their experts make of them.
-enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather };
+// expert groups, which sum what their experts make of them. Flex (Megatron-core "flex" with DeepEP; DeepSeek-V3, arXiv
+// 2412.19437, section 3.2.2): a token is sent once to each node that has experts of it, to the rank at the sender's place
+// there, then inside the node to the ranks of its experts; results are summed in the node before they go back.
+enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather, Flex };
 
-enum class ScheduleKind : uint8_t { GPipe, OneFOneB };
+// Order of forwards and backwards on every stage; schedule/make_schedule.cpp and its neighbours say whose each is.
+enum class ScheduleKind : uint8_t { GPipe, OneFOneB, ZbH1, ZbH2, ZbV, DualPipe, DualPipeV, Flexible };
 
 // What data parallelism does to gradients, parameters and optimizer states (schedule/sync_plan.h plans each).
 enum class SyncStrategy : uint8_t {
@@ -47,14 +50,15 @@ struct ParallelSpec {
   int64_t ulysses_degree = 0;  // ranks that exchange heads inside a ring; 0: as many as the KV heads allow
   ScheduleKind schedule = ScheduleKind::OneFOneB;
   // Layers of every stage, empty: as even as possible, earlier stages take the rest. With virtual stages one number for
-  // each of these in the order of the model: entry k is chunk k / pp of stage k % pp.
+  // each of these in the order of the model (PipelineLayout says where each is).
   std::vector<int64_t> stage_layers;
   RankOrder order;
   int64_t virtual_stages = 1;            // v: model chunks per stage; more than one interleaves 1F1B
+  int64_t microbatch_group = 0;          // flexible: microbatches in a row on a virtual stage; 0: pp
   bool scatter_gather_pipeline = false;  // each tp rank sends its share of a message, the receivers gather it
   SyncStrategy sync = SyncStrategy::DdpFlat;
   bool overlap_grad_reduce = false;      // Megatron's policies: in buckets, while the last backward runs
-  int64_t dp_shard = 0;                  // FSDP: replicas that share one copy of the states; 0: all of them
+  int64_t dp_shard = 0;                  // replicas that share one copy of the states (FSDP, Megatron); 0: all
   bool reshard_after_forward = true;     // FSDP: off is SHARD_GRAD_OP
   bool reduce_every_microbatch = false;  // PyTorch: without no_sync while accumulating
   int64_t ddp_bucket_size = 0;           // Megatron's buckets, elements; 0: 40 million, or a million per replica

@@ -7,5 +7,7 @@
 namespace shardscape {
 
 DeviceMesh mesh_of(const Report& report);
+// Axes of more than one rank of the experts' own mesh, fastest first: of {Etp, Ep, Edp}. None where experts lie as all else does.
+MeshAxes expert_axes(const Report& report);
 
 }  // namespace shardscape

@@ -3,32 +3,25 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <mutex>
 #include <set>
 
 #include "cost/sync_model.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
+#include "graph/structure_cache.h"
 #include "report/rank_mesh.h"
 
 namespace shardscape {
 namespace {
 
 std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Structure& structure) {
-  constexpr size_t kKept = 64;
-  static std::mutex mutex;
-  static std::map<Structure, std::shared_ptr<const StepModel>> models;
-  {
-    const std::scoped_lock lock(mutex);
-    if (const auto it = models.find(structure); it != models.end()) return it->second;
-  }
+  static StructureCache<StepModel> models;
+  if (auto model = models.find(structure)) return model;
   auto graph = cached_graph(structure);
   if (auto* problem = std::get_if<Problem>(&graph)) return *problem;
   auto model = std::make_shared<const StepModel>(make_step_model(std::get<0>(std::move(graph))));
-  const std::scoped_lock lock(mutex);
-  if (models.size() >= kKept) models.clear();
-  models.emplace(structure, model);
+  models.keep(structure, model);
   return model;
 }
 
@@ -107,25 +100,30 @@ class ReportMaker {
   void stages(const StepModel& step) {
     const Graph& graph = *step.graph;
     const std::vector<int64_t> layers = layers_per_virtual_stage(r_.design);
-    const int64_t pp = r_.design.parallel.pp;
+    const PipelineLayout places = pipeline_layout(r_.design.parallel);
+    const int64_t pp = places.stages;
     r_.stages.resize(static_cast<size_t>(pp));
-    int64_t layer = 0;
-    for (size_t k = 0; k < layers.size(); ++k) {
-      r_.stages[k % r_.stages.size()].chunks.push_back({layer, layers[k]});
-      layer += layers[k];
+    std::vector<StageChunk> chunks;  // by virtual stage
+    for (int64_t layer = 0; const int64_t count : layers) {
+      chunks.push_back({layer, count});
+      layer += count;
     }
     for (int64_t p = 0; p < pp; ++p) {
       StageReport& s = r_.stages[static_cast<size_t>(p)];
       s.stage = static_cast<int>(p);
+      for (int64_t c = 0; c < places.chunks; ++c) s.chunks.push_back(chunks[static_cast<size_t>(places.virtual_stage({p, c}))]);
       for (const StageChunk& chunk : s.chunks) s.layers += chunk.layers;
-      s.shape = StepModel::shape_index(p == 0, p == pp - 1, s.layers > 0);
+      s.first = places.holds_first(p);
+      s.last = places.holds_last(p);
+      s.shape = StepModel::shape_index(s.first, s.last, s.layers > 0);
       s.binding = r_.binding;
       s.binding.set(symbol("p"), p);
       const StageShape& shape = step.shapes[static_cast<size_t>(s.shape)];
       const StageLayers layers_here = count_layers(s, graph);
       nothing_at_once(s.binding, graph);
-      if (graph.structure.interleaved) {
-        if (!interleaved_in_flight(s, shape, graph, layers_here)) return;
+      if (places.layout == ChunkLayout::Vee) s.binding.set(messages_symbol(), places.messages(p));
+      if (graph.structure.chunkwise()) {
+        if (!chunks_in_flight(s, shape, graph, layers_here)) return;
       } else {
         s.in_flight = in_flight(r_.design, p, r_.microbatches);
       }
@@ -236,25 +234,38 @@ class ReportMaker {
   }
 
   // Binds what the stage holds at the moment at which that takes most memory. What is there for a layer at a time is the same at all.
-  bool interleaved_in_flight(StageReport& s, const StageShape& shape, const Graph& graph, const StageLayers& layers) {
-    // Between warm-up and cool-down the schedule repeats itself every pp microbatches: three groups hold a whole period.
-    const auto stages = static_cast<int64_t>(r_.stages.size()), enough = std::min(r_.microbatches, 3 * stages);
-    const std::vector<Action> actions = make_stage_schedule(r_.design.parallel.schedule, s.stage, static_cast<int>(stages),
-                                                            static_cast<int>(enough), static_cast<int>(s.chunks.size()));
+  bool chunks_in_flight(StageReport& s, const StageShape& shape, const Graph& graph, const StageLayers& layers) {
+    const ParallelSpec& parallel = r_.design.parallel;
+    const PipelineLayout places = pipeline_layout(parallel);
+    const std::vector<Action> actions = make_stage_schedule(parallel, s.stage, telling_microbatches(parallel, static_cast<int>(r_.microbatches)));
     s.in_flight = microbatches_in_flight({1, 1, {actions}}).front();
     // Of each segment in the order of the graph, layers by how much they keep.
     std::vector<Symbol> symbols{end_in_flight_symbol(false)};
     for (int kind : layer_kinds(graph))
       for (LayerClass of : layer_classes(graph.structure)) symbols.push_back(layers_in_flight_symbol(graph, kind, of));
     symbols.push_back(end_in_flight_symbol(true));
-    std::vector<std::vector<int64_t>> held;
+    std::vector<std::vector<int64_t>> held, waiting;
     for (size_t c = 0; c < layers.chunks.size(); ++c) {
-      held.push_back({shape.first && c == 0 ? 1 : 0});
+      const StagePlace at{s.stage, static_cast<int64_t>(c)};
+      held.push_back({places.first(at) ? 1 : 0});
       held.back().insert(held.back().end(), layers.chunks[c].begin(), layers.chunks[c].end());
-      held.back().push_back(shape.last && c + 1 == layers.chunks.size() ? 1 : 0);
+      held.back().push_back(places.last(at) ? 1 : 0);
+    }
+    if (graph.structure.split_backward) {
+      // The same once more, of microbatches whose gradients of weights wait.
+      const size_t quantities = symbols.size();
+      symbols.push_back(end_waiting_symbol(false));
+      for (int kind : layer_kinds(graph))
+        for (LayerClass of : layer_classes(graph.structure)) symbols.push_back(layers_waiting_symbol(graph, kind, of));
+      symbols.push_back(end_waiting_symbol(true));
+      for (std::vector<int64_t>& of : held) {
+        std::vector<int64_t>& later = waiting.emplace_back(quantities, 0);
+        later.insert(later.end(), of.begin(), of.end());
+        of.resize(2 * quantities, 0);
+      }
     }
     std::set<Moment> moments;
-    for (const std::vector<int64_t>& counts : fullest_moments(actions, held)) {
+    for (const std::vector<int64_t>& counts : fullest_moments(actions, held, waiting)) {
       Moment moment;
       for (size_t i = 0; i < counts.size(); ++i) moment[symbols[i]] = counts[i];
       moments.insert(std::move(moment));
@@ -375,12 +386,16 @@ int stage_of_rank(const Report& report, int64_t rank) {
 
 std::string rank_text(const Report& report, int64_t rank) {
   const DeviceMesh mesh = mesh_of(report);
-  std::string out;
-  for (MeshAxis axis : {MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp}) {
-    if (axis == MeshAxis::Cp && mesh.degree(axis) == 1) continue;
-    out += (out.empty() ? "" : ", ") + std::string(mesh_axis_name(axis)) + " " + std::to_string(mesh.coordinate(rank, axis));
-  }
-  return out;
+  const auto coordinates = [&](const MeshAxes& axes) {
+    std::string out;
+    for (MeshAxis axis : axes) {
+      if (axis == MeshAxis::Cp && mesh.degree(axis) == 1) continue;
+      out += (out.empty() ? "" : ", ") + std::string(mesh_axis_name(axis)) + " " + std::to_string(mesh.coordinate(rank, axis));
+    }
+    return out;
+  };
+  const std::string experts = coordinates(expert_axes(report));
+  return coordinates({MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp}) + (experts.empty() ? "" : " | " + experts);
 }
 
 }  // namespace shardscape

@@ -59,7 +59,8 @@ struct StageChunk {
 struct StageReport {
   int stage = 0;
   int64_t layers = 0;
-  std::vector<StageChunk> chunks;    // v of them
+  bool first = false, last = false;  // has the embedding; has the head
+  std::vector<StageChunk> chunks;    // v of them; two under ChunkLayout::BothWays
   int64_t in_flight = 0;             // microbatches, at most; with virtual stages each counts once per chunk that holds it
   int shape = 0;                     // index into StepModel::shapes
   Binding binding;                   // base, derived and per-stage symbols
@@ -108,7 +109,7 @@ std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport&
 // Derived symbols that only stages of this shape have: shards and units of the gradient sync. Values: stage.binding.
 const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage);
 
-// Which stage a rank belongs to, and its coordinates as text: "tp 1, dp 0, pp 3".
+// Which stage a rank belongs to, and its coordinates as text: "tp 1, dp 0, pp 3", "tp 0, dp 3, pp 1 | ep 5, edp 0" with experts.
 int stage_of_rank(const Report& report, int64_t rank);
 std::string rank_text(const Report& report, int64_t rank);
 

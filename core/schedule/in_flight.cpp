@@ -18,7 +18,7 @@ std::vector<int> microbatches_in_flight(const Schedule& schedule) {
     int now = 0, most = 0;
     for (const Action& action : actions) {
       if (action.kind == ActionKind::Forward) most = std::max(most, ++now);
-      if (action.kind == ActionKind::Backward) --now;
+      if (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight) --now;
     }
     result.push_back(most);
   }
@@ -26,7 +26,8 @@ std::vector<int> microbatches_in_flight(const Schedule& schedule) {
 }
 
 std::vector<std::vector<int64_t>> fullest_moments(const std::vector<Action>& actions,
-                                                  const std::vector<std::vector<int64_t>>& held) {
+                                                  const std::vector<std::vector<int64_t>>& held,
+                                                  const std::vector<std::vector<int64_t>>& waiting) {
   std::vector<std::vector<int64_t>> fullest;
   std::vector<int64_t> now(held.empty() ? 0 : held.front().size(), 0);
   const auto keep = [&] {
@@ -36,13 +37,19 @@ std::vector<std::vector<int64_t>> fullest_moments(const std::vector<Action>& act
   };
   bool grew = false;
   for (const Action& action : actions) {
-    if (action.kind != ActionKind::Forward && action.kind != ActionKind::Backward) continue;
-    const bool forward = action.kind == ActionKind::Forward;
-    // Only a turn from forward to backward can be a maximum.
+    const ActionKind kind = action.kind;
+    const bool input = kind == ActionKind::BackwardInput, weight = kind == ActionKind::BackwardWeight;
+    if (kind != ActionKind::Forward && kind != ActionKind::Backward && !input && !weight) continue;
+    const bool forward = kind == ActionKind::Forward;
+    // Only a turn from forward to backward can be a maximum, or what waits for the second part of a backward.
     if (!forward && grew) keep();
-    grew = forward;
-    const std::vector<int64_t>& change = held[static_cast<size_t>(action.chunk)];
-    for (size_t i = 0; i < now.size(); ++i) now[i] += forward ? change[i] : -change[i];
+    const auto c = static_cast<size_t>(action.chunk);
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (!weight) now[i] += forward ? held[c][i] : -held[c][i];
+      if (!waiting.empty() && input) now[i] += waiting[c][i];
+      if (!waiting.empty() && weight) now[i] -= waiting[c][i];
+    }
+    grew = forward || input;
   }
   if (grew) keep();
   return fullest;

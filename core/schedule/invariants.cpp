@@ -8,14 +8,14 @@
 namespace shardscape {
 namespace {
 
-constexpr int kKinds = static_cast<int>(ActionKind::Optimizer) + 1;
-
+constexpr int kKinds = static_cast<int>(ActionKind::BackwardWeight) + 1;
 
 bool once_a_step(ActionKind kind) { return kind == ActionKind::GradReduce || kind == ActionKind::Optimizer; }
+bool part_of_backward(ActionKind kind) { return kind == ActionKind::BackwardInput || kind == ActionKind::BackwardWeight; }
 
 class Checker {
  public:
-  explicit Checker(const Schedule& schedule) : schedule_(schedule) {}
+  explicit Checker(const Schedule& schedule) : schedule_(schedule), places_(schedule.places()) {}
 
   std::vector<std::string> run() {
     if (schedule_.stages < 1 || schedule_.microbatches < 1) return {"a schedule needs a stage and a microbatch"};
@@ -25,11 +25,9 @@ class Checker {
     }
     if (schedule_.chunks < 1) return {"a stage needs a chunk"};
     for (int stage = 0; stage < schedule_.stages; ++stage) check_stage(stage);
-    // With chunks the last stage feeds the first one.
-    const int links = schedule_.chunks > 1 ? schedule_.stages : schedule_.stages - 1;
-    for (int stage = 0; stage < links; ++stage) {
-      check_pairs(stage, ActionKind::SendForward, next(stage), ActionKind::ReceiveForward);
-      check_pairs(next(stage), ActionKind::SendBackward, stage, ActionKind::ReceiveBackward);
+    for (const auto& [from, to] : links()) {
+      check_pairs(from, ActionKind::SendForward, to, ActionKind::ReceiveForward);
+      check_pairs(to, ActionKind::SendBackward, from, ActionKind::ReceiveBackward);
     }
     play();
     return std::move(found_);
@@ -40,8 +38,16 @@ class Checker {
   using Message = std::pair<int, int>;                     // microbatch, chunk that receives it
 
   const std::vector<Action>& actions(int stage) const { return schedule_.actions[static_cast<size_t>(stage)]; }
-  int next(int stage) const { return (stage + 1) % schedule_.stages; }
-  int previous(int stage) const { return (stage + schedule_.stages - 1) % schedule_.stages; }
+  static StagePlace place_of(const Action& action, int stage) { return {stage, action.chunk}; }
+
+  // Stages between which activations go.
+  std::set<std::pair<int, int>> links() const {
+    std::set<std::pair<int, int>> out;
+    for (int stage = 0; stage < schedule_.stages; ++stage)
+      for (int chunk = 0; chunk < schedule_.chunks; ++chunk)
+        if (places_.sends({stage, chunk})) out.insert({stage, static_cast<int>(places_.after({stage, chunk})->stage)});
+    return out;
+  }
 
   std::string name(const Action& action) const {
     std::string text(action_name(action.kind));
@@ -50,13 +56,13 @@ class Checker {
     return schedule_.chunks == 1 ? text : text + " of chunk " + std::to_string(action.chunk);
   }
 
-  // Which transfers a chunk has follows from its neighbours: the two ends of the model lack one.
+  // Which transfers a chunk has follows from its neighbours: the two ends of the model lack one, and those on the same stage.
   bool belongs(const Action& action, int stage) const {
     switch (action.kind) {
       case ActionKind::ReceiveForward:
-      case ActionKind::SendBackward: return stage > 0 || action.chunk > 0;
+      case ActionKind::SendBackward: return places_.receives(place_of(action, stage));
       case ActionKind::SendForward:
-      case ActionKind::ReceiveBackward: return stage + 1 < schedule_.stages || action.chunk + 1 < schedule_.chunks;
+      case ActionKind::ReceiveBackward: return places_.sends(place_of(action, stage));
       default: return true;
     }
   }
@@ -84,7 +90,10 @@ class Checker {
       for (int chunk = 0; chunk < schedule_.chunks; ++chunk)
         for (int i = 0; i < schedule_.microbatches; ++i) {
           const Action action{kind, i, chunk};
-          if (places[index(i, chunk)] < 0 && belongs(action, stage)) report(stage, name(action) + " is missing");
+          if (!places_.runs({stage, chunk}, i, schedule_.microbatches) || places[index(i, chunk)] >= 0 || !belongs(action, stage)) continue;
+          const auto there = [&](ActionKind other) { return positions[static_cast<size_t>(other)][index(i, chunk)] >= 0; };
+          const bool split = there(ActionKind::BackwardInput) || there(ActionKind::BackwardWeight);
+          if (part_of_backward(kind) ? split : kind != ActionKind::Backward || !split) report(stage, name(action) + " is missing");
         }
     }
     check_order(stage, positions);
@@ -100,6 +109,8 @@ class Checker {
       report(stage, name(action) + " has no stage on the other end");
     } else if (single ? action.microbatch != -1 : action.microbatch < 0 || action.microbatch >= schedule_.microbatches) {
       report(stage, kind + " names microbatch " + std::to_string(action.microbatch));
+    } else if (!single && !places_.runs(place_of(action, stage), action.microbatch, schedule_.microbatches)) {
+      report(stage, name(action) + " goes the other way");
     } else if (int& place = positions[static_cast<size_t>(action.kind)][single ? 0 : index(action.microbatch, action.chunk)];
                place >= 0) {
       report(stage, name(action) + " is there twice");
@@ -118,40 +129,71 @@ class Checker {
     };
     for (int c = 0; c < schedule_.chunks; ++c) {
       for (int i = 0; i < schedule_.microbatches; ++i) {
-        const Action forward{ActionKind::Forward, i, c}, backward{ActionKind::Backward, i, c};
+        const Action forward{ActionKind::Forward, i, c}, weight{ActionKind::BackwardWeight, i, c};
+        // A microbatch that meets the stage again does so in a later chunk.
+        const bool again = c > 0 && schedule_.layout != ChunkLayout::BothWays;
+        if (again) after(forward, {ActionKind::Forward, i, c - 1});
         after(forward, {ActionKind::ReceiveForward, i, c});
         after({ActionKind::SendForward, i, c}, forward);
-        after(backward, forward);
-        after(backward, {ActionKind::ReceiveBackward, i, c});
-        after({ActionKind::SendBackward, i, c}, backward);
-        after({ActionKind::GradReduce}, backward);
-        if (c == 0) continue;
-        after(forward, {ActionKind::Forward, i, c - 1});
-        after({ActionKind::Backward, i, c - 1}, backward);
+        if (at(weight) >= 0 && at({ActionKind::Backward, i, c}) >= 0) report(stage, name(weight) + " repeats the backward");
+        after(weight, {ActionKind::BackwardInput, i, c});
+        after({ActionKind::GradReduce}, weight);
+        for (const ActionKind kind : {ActionKind::Backward, ActionKind::BackwardInput}) {
+          const Action backward{kind, i, c};
+          after(backward, forward);
+          after(backward, {ActionKind::ReceiveBackward, i, c});
+          after({ActionKind::SendBackward, i, c}, backward);
+          after({ActionKind::GradReduce}, backward);
+          if (!again) continue;
+          for (const ActionKind other : {ActionKind::Backward, ActionKind::BackwardInput}) after({other, i, c - 1}, backward);
+        }
       }
     }
+    check_pairs_run_at_once(stage);
     after({ActionKind::Optimizer}, {ActionKind::GradReduce});
   }
 
-  // The chunk that receives what a transfer carries.
-  Message message(const Action& action, int stage) const {
-    int chunk = action.chunk;
-    if (action.kind == ActionKind::SendForward && stage + 1 == schedule_.stages) ++chunk;
-    if (action.kind == ActionKind::SendBackward && stage == 0) --chunk;
-    return {action.microbatch, chunk};
+  // A forward that overlaps has the backward that it overlaps right behind it.
+  void check_pairs_run_at_once(int stage) {
+    const std::vector<Action>& list = actions(stage);
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (!list[i].overlapped) continue;
+      const bool pair = list[i].kind == ActionKind::Forward && i + 1 < list.size() && list[i + 1].overlapped &&
+                        (list[i + 1].kind == ActionKind::Backward || list[i + 1].kind == ActionKind::BackwardInput);
+      if (!pair) report(stage, name(list[i]) + " overlaps nothing");
+      i += pair ? 1 : 0;
+    }
   }
 
-  std::vector<Action> transfers(int stage, ActionKind kind) const {
+  // Where what a transfer carries is received.
+  StagePlace target(const Action& action, int stage) const {
+    const StagePlace here = place_of(action, stage);
+    if (action.kind == ActionKind::SendForward) return *places_.after(here);
+    if (action.kind == ActionKind::SendBackward) return *places_.before(here);
+    return here;
+  }
+  Message message(const Action& action, int stage) const {
+    return {action.microbatch, static_cast<int>(target(action, stage).chunk)};
+  }
+  // The other end of a transfer.
+  int64_t peer(const Action& action, int stage) const {
+    const bool up = action.kind == ActionKind::ReceiveForward || action.kind == ActionKind::SendBackward;
+    const auto other = up ? places_.before(place_of(action, stage)) : places_.after(place_of(action, stage));
+    return other ? other->stage : -1;
+  }
+
+  std::vector<Action> transfers(int stage, ActionKind kind, int with) const {
     std::vector<Action> order;
     for (const Action& action : actions(stage)) {
-      if (action.kind == kind) order.push_back(action);
+      if (action.kind == kind && known(action) && belongs(action, stage) && peer(action, stage) == with) order.push_back(action);
     }
     return order;
   }
+  bool known(const Action& action) const { return action.chunk >= 0 && action.chunk < schedule_.chunks; }
 
   // Messages between two stages carry no address but their order.
   void check_pairs(int from, ActionKind send, int to, ActionKind receive) {
-    const std::vector<Action> sent = transfers(from, send), received = transfers(to, receive);
+    const std::vector<Action> sent = transfers(from, send, to), received = transfers(to, receive, from);
     const size_t both = std::min(sent.size(), received.size());
     for (size_t i = 0; i < both; ++i) {
       if (message(sent[i], from) == message(received[i], to)) continue;
@@ -177,15 +219,16 @@ class Checker {
       for (size_t& i = at[static_cast<size_t>(stage)]; i < actions(stage).size(); ++i) {
         const Action& action = actions(stage)[i];
         const size_t here = static_cast<size_t>(stage);
-        if (!belongs(action, stage)) continue;  // reported above
+        if (!known(action) || !belongs(action, stage)) continue;  // reported above
         const Message key = message(action, stage);
+        const auto to = static_cast<int>(target(action, stage).stage);
         if (action.kind == ActionKind::ReceiveForward && forward[here].erase(key) == 0) break;
         if (action.kind == ActionKind::ReceiveBackward && backward[here].erase(key) == 0) break;
-        if (action.kind == ActionKind::SendForward && forward[static_cast<size_t>(next(stage))].insert(key).second) {
-          ready.push_back(next(stage));
+        if (action.kind == ActionKind::SendForward && forward[static_cast<size_t>(to)].insert(key).second) {
+          ready.push_back(to);
         }
-        if (action.kind == ActionKind::SendBackward && backward[static_cast<size_t>(previous(stage))].insert(key).second) {
-          ready.push_back(previous(stage));
+        if (action.kind == ActionKind::SendBackward && backward[static_cast<size_t>(to)].insert(key).second) {
+          ready.push_back(to);
         }
       }
     }
@@ -196,6 +239,7 @@ class Checker {
   }
 
   const Schedule& schedule_;
+  const PipelineLayout places_;
   std::vector<std::string> found_;
 };
 

@@ -2,38 +2,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "schedule/schedule.h"
+#include "schedule/stage_writer.h"
 
 namespace shardscape {
 namespace {
-
-// Receives come right before what needs them and sends right after what made them.
-class StageWriter {
- public:
-  StageWriter(int stage, int stages, int chunks, std::vector<Action>& actions)
-      : first_chunk_(stage == 0 ? 0 : -1), last_chunk_(stage + 1 == stages ? chunks - 1 : -1), actions_(actions) {}
-
-  void forward(int microbatch, int chunk = 0) {
-    if (chunk != first_chunk_) actions_.push_back({ActionKind::ReceiveForward, microbatch, chunk});
-    actions_.push_back({ActionKind::Forward, microbatch, chunk});
-    if (chunk != last_chunk_) actions_.push_back({ActionKind::SendForward, microbatch, chunk});
-  }
-
-  void backward(int microbatch, int chunk = 0) {
-    if (chunk != last_chunk_) actions_.push_back({ActionKind::ReceiveBackward, microbatch, chunk});
-    actions_.push_back({ActionKind::Backward, microbatch, chunk});
-    if (chunk != first_chunk_) actions_.push_back({ActionKind::SendBackward, microbatch, chunk});
-  }
-
-  void finish() {
-    actions_.push_back({ActionKind::GradReduce, -1});
-    actions_.push_back({ActionKind::Optimizer, -1});
-  }
-
- private:
-  int first_chunk_, last_chunk_;  // the chunk at that end of the model; -1: not on this stage
-  std::vector<Action>& actions_;
-};
 
 // arXiv 1811.06965: every forward, then every backward; in the order of arXiv 2104.04473 figure 3.
 void write_gpipe(StageWriter& writer, int microbatches) {
@@ -52,21 +24,41 @@ void write_one_f_one_b(StageWriter& writer, int stage, int stages, int microbatc
   for (int i = microbatches - warmup; i < microbatches; ++i) writer.backward(i);
 }
 
-// arXiv 2104.04473 section 2.2.2, in Megatron-LM's order: microbatches in groups as large as the pipeline, each group
-// through every chunk before the next one; as many microbatches as stages run all forwards first.
-void write_interleaved(StageWriter& writer, int stage, int stages, int microbatches, int chunks) {
-  const int round = stages * chunks, total = microbatches * chunks;
-  const auto microbatch = [&](int step) { return step / round * stages + step % stages; };
-  const auto chunk = [&](int step) { return step % round / stages; };
-  const auto forward = [&](int step) { writer.forward(microbatch(step), chunk(step)); };
-  const auto backward = [&](int step) { writer.backward(microbatch(step), chunks - 1 - chunk(step)); };
-  const int warmup = microbatches == stages ? total : std::min(2 * (stages - stage - 1) + (chunks - 1) * stages, total);
-  for (int i = 0; i < warmup; ++i) forward(i);
-  for (int i = warmup; i < total; ++i) {
-    forward(i);
-    backward(i - warmup);
+// arXiv 2104.04473 section 2.2.2, in Megatron-LM's order: microbatches in groups, each group through every chunk before the
+// next one. Groups: their sizes, in order.
+void write_interleaved(StageWriter& writer, int warmup, const std::vector<int>& groups, int chunks) {
+  std::vector<std::pair<int, int>> forwards, backwards;  // microbatch, chunk
+  int begin = 0;
+  for (const int size : groups) {
+    for (int c = 0; c < chunks; ++c)
+      for (int i = begin; i < begin + size; ++i) {
+        forwards.emplace_back(i, c);
+        backwards.emplace_back(i, chunks - 1 - c);
+      }
+    begin += size;
   }
-  for (int i = total - warmup; i < total; ++i) backward(i);
+  const size_t total = forwards.size(), ahead = std::min(static_cast<size_t>(warmup), total);
+  for (size_t i = 0; i < total + ahead; ++i) {
+    if (i < total) writer.forward(forwards[i].first, forwards[i].second);
+    if (i >= ahead) writer.backward(backwards[i - ahead].first, backwards[i - ahead].second);
+  }
+}
+
+// As many microbatches as stages run all forwards first.
+void write_megatron(StageWriter& writer, int stage, int stages, int microbatches, int chunks) {
+  const int warmup = microbatches == stages ? microbatches * chunks : 2 * (stages - stage - 1) + (chunks - 1) * stages;
+  write_interleaved(writer, warmup, std::vector<int>(static_cast<size_t>(microbatches / stages), stages), chunks);
+}
+
+// Llama team, arXiv 2407.21783, section 3.3.2: any number of microbatches in a row on a virtual stage, from the pipeline's
+// length (the interleaved order) to all of them (breadth first). What does not fill a group of its own is spread over the others,
+// so that none is smaller; fewer than fill the pipeline run all forwards first.
+void write_flexible(StageWriter& writer, int stage, int stages, int microbatches, int chunks, int group) {
+  const int count = std::max(1, microbatches / group);
+  std::vector<int> groups(static_cast<size_t>(count), microbatches / count);
+  for (int i = 0; i < microbatches % count; ++i) ++groups[static_cast<size_t>(i)];
+  const int warmup = microbatches < stages ? microbatches * chunks : 2 * (stages - stage - 1) + (chunks - 1) * groups.front();
+  write_interleaved(writer, warmup, groups, chunks);
 }
 
 }  // namespace
@@ -81,38 +73,87 @@ std::string_view action_name(ActionKind kind) {
     case ActionKind::SendBackward: return "send_backward";
     case ActionKind::GradReduce: return "grad_reduce";
     case ActionKind::Optimizer: return "optimizer";
+    case ActionKind::BackwardInput: return "backward_input";
+    case ActionKind::BackwardWeight: return "backward_weight";
   }
   return "";
 }
 
-std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches, int chunks) {
+std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches, int chunks, int group) {
   if (stages < 1 || microbatches < 1 || chunks < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
-  if (chunks > 1 && (kind != ScheduleKind::OneFOneB || stages < 2 || microbatches % stages != 0)) {
-    throw std::invalid_argument("interleaving needs 1F1B, two stages and microbatches in multiples of the stages");
+  const PipelineLayout places{chunk_layout(kind), stages, chunks};
+  const auto want = [](bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+  };
+  if (kind == ScheduleKind::OneFOneB || kind == ScheduleKind::Flexible) {
+    want(chunks == 1 || stages > 1, "interleaving needs two stages");
+  } else {
+    want(chunks == (places.layout == ChunkLayout::Round ? 1 : 2), "only 1F1B and the flexible schedule interleave any number of chunks");
   }
   std::vector<Action> actions;
-  actions.reserve(static_cast<size_t>(microbatches) * static_cast<size_t>(chunks) * 6 + 2);
-  StageWriter writer(stage, stages, chunks, actions);
-  if (chunks > 1) {
-    write_interleaved(writer, stage, stages, microbatches, chunks);
-  } else {
-    switch (kind) {
-      case ScheduleKind::GPipe: write_gpipe(writer, microbatches); break;
-      case ScheduleKind::OneFOneB: write_one_f_one_b(writer, stage, stages, microbatches); break;
-    }
+  actions.reserve(static_cast<size_t>(microbatches) * static_cast<size_t>(chunks) * 7 + 2);
+  StageWriter writer(places, stage, actions);
+  switch (kind) {
+    case ScheduleKind::GPipe: write_gpipe(writer, microbatches); break;
+    case ScheduleKind::OneFOneB:
+      want(chunks == 1 || microbatches % stages == 0, "interleaving needs microbatches in multiples of the stages");
+      if (chunks > 1) write_megatron(writer, stage, stages, microbatches, chunks);
+      else write_one_f_one_b(writer, stage, stages, microbatches);
+      break;
+    case ScheduleKind::Flexible:
+      want(group == 0 || group >= stages, "microbatches in a row fill the pipeline");
+      write_flexible(writer, stage, stages, microbatches, chunks, group == 0 ? stages : group);
+      break;
+    case ScheduleKind::ZbH1: write_zb_h1(writer, stage, stages, microbatches); break;
+    case ScheduleKind::ZbH2: write_zb_h2(writer, stage, stages, microbatches); break;
+    case ScheduleKind::ZbV: write_zb_v(writer, stage, stages, microbatches); break;
+    case ScheduleKind::DualPipe:
+      want(stages % 2 == 0 && microbatches % 2 == 0 && microbatches >= 2 * stages, "DualPipe wants even numbers of stages and microbatches, and two microbatches per stage");
+      write_dual_pipe(writer, stage, stages, microbatches);
+      break;
+    case ScheduleKind::DualPipeV:
+      want(microbatches >= 2 * stages, "DualPipeV wants two microbatches per stage");
+      write_dual_pipe_v(writer, stage, stages, microbatches);
+      break;
   }
   writer.finish();
   return actions;
 }
 
-Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chunks) {
+Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chunks, int group) {
   if (stages < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
-  Schedule schedule{stages, microbatches, {}, chunks};
+  Schedule schedule{stages, microbatches, {}, chunks, chunk_layout(kind)};
   schedule.actions.reserve(static_cast<size_t>(stages));
   for (int stage = 0; stage < stages; ++stage) {
-    schedule.actions.push_back(make_stage_schedule(kind, stage, stages, microbatches, chunks));
+    schedule.actions.push_back(make_stage_schedule(kind, stage, stages, microbatches, chunks, group));
   }
   return schedule;
+}
+
+std::vector<Action> make_stage_schedule(const ParallelSpec& parallel, int stage, int microbatches) {
+  const PipelineLayout places = pipeline_layout(parallel);
+  return make_stage_schedule(schedule_of(parallel), stage, static_cast<int>(places.stages), microbatches, static_cast<int>(places.chunks),
+                             static_cast<int>(parallel.microbatch_group));
+}
+
+Schedule make_schedule(const ParallelSpec& parallel, int microbatches) {
+  const PipelineLayout places = pipeline_layout(parallel);
+  return make_schedule(schedule_of(parallel), static_cast<int>(places.stages), microbatches, static_cast<int>(places.chunks),
+                       static_cast<int>(parallel.microbatch_group));
+}
+
+int telling_microbatches(const ParallelSpec& parallel, int microbatches) {
+  constexpr int kPeriods = 6;  // even, for two directions
+  // The sizes of the flexible schedule's groups depend on how many there are.
+  if (schedule_of(parallel) == ScheduleKind::GPipe || schedule_of(parallel) == ScheduleKind::Flexible) return microbatches;
+  const int period = static_cast<int>(parallel.pp), enough = kPeriods * period;
+  return std::min(microbatches, enough);
+}
+
+int upstream_chunk(const PipelineLayout& places, const Action& transfer, int stage) {
+  const StagePlace here{stage, transfer.chunk};
+  const bool from_above = transfer.kind == ActionKind::ReceiveForward || transfer.kind == ActionKind::SendBackward;
+  return static_cast<int>(from_above ? places.before(here)->chunk : transfer.chunk);
 }
 
 }  // namespace shardscape

@@ -86,18 +86,8 @@ class FsdpPlan {
     a.when = SyncWhen::AfterGradient;
     for (const int p : scope_.gradients)
       if (std::find(unit.params.begin(), unit.params.end(), p) != unit.params.end()) a.param = p;
-    if (sharded_ && scope_.group.across_size > 1) {
-      SyncAction replicas = a;  // of the shard that the reduce-scatter leaves
-      replicas.op = SyncOp::AllReduce;
-      replicas.group = scope_.group.across;
-      replicas.group_size = scope_.group.across_size;
-      replicas.elements = a.elements / scope_.group.size;
-      replicas.parts.clear();
-      scope_.add(std::move(a));
-      scope_.add(std::move(replicas));
-    } else {
-      scope_.add(std::move(a));
-    }
+    scope_.add(std::move(a));
+    if (sharded_ && scope_.group.across_size > 1) add_across(scope_);
   }
 
   const SyncScope& scope_;

@@ -1,6 +1,8 @@
 // Megatron's flat buffers: without overlap one buffer a step, with overlap buckets of at least 40 million elements, or a
 // million per rank of the group (megatron/core/distributed, param_and_grad_buffer.py). The distributed optimizer pads
-// them so that every rank owns an equal shard, and gathers the updated parameters bucket by bucket.
+// them so that every rank owns an equal shard, and gathers the updated parameters bucket by bucket. Of several instances
+// (num_distributed_optimizer_instances) each has all shards: a bucket is scattered inside the instance, then the shard is all-reduced
+// across instances, with and without overlap (start_grad_sync).
 #include <algorithm>
 #include <numeric>
 
@@ -18,7 +20,7 @@ std::vector<Bucket> buckets_of(const SyncScope& scope) {
   const bool sharded = scope.policy.strategy == SyncStrategy::DistributedOptimizer;
   const int64_t start = sharded ? scope.policy.param_alignment : 1;
   const int64_t end = sharded ? std::lcm(scope.group.size, scope.policy.bucket_alignment) : 1;
-  const int64_t usual = std::max<int64_t>(40'000'000, 1'000'000 * scope.group.size);
+  const int64_t usual = std::max<int64_t>(40'000'000, 1'000'000 * scope.group.size * scope.group.across_size);
   const int64_t full = scope.policy.bucket_elements > 0 ? scope.policy.bucket_elements : usual;
   std::vector<Bucket> out(1);
   // The buffer is filled in reverse order of declaration, whatever order gradients come in.
@@ -54,6 +56,7 @@ void plan_megatron(const SyncScope& scope) {
     a.when = overlap ? SyncWhen::AfterGradient : SyncWhen::AfterBackward;
     a.param = overlap ? last_ready(scope, bucket.parts) : -1;
     scope.add(std::move(a));
+    if (sharded && scope.group.across_size > 1) add_across(scope);
   }
   if (!sharded) return;
   for (const Bucket& bucket : buckets) {

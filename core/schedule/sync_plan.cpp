@@ -40,9 +40,9 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
   for (const SyncGroup& group : input.groups) {
     at_least(group.name.c_str(), group.size, 1);
     at_least(group.across.c_str(), group.across_size, 1);
-    if (group.across_size > 1 && !is_fsdp(policy.strategy))
-      out.push_back(wrong(group.across, "only FSDP replicates shards across groups", "no replica group, or FSDP"));
-    else if (group.across_size > 1 && policy.sharding == FsdpSharding::NoShard)
+    if (group.across_size > 1 && !shards_in_groups(policy.strategy))
+      out.push_back(wrong(group.across, "only FSDP and Megatron's distributed optimizer replicate shards across groups", "no replica group, or one of these"));
+    else if (group.across_size > 1 && is_fsdp(policy.strategy) && policy.sharding == FsdpSharding::NoShard)
       out.push_back(wrong(group.across, "without sharding there are no shards to replicate", "one group of all replicas"));
   }
   for (const SyncReuse& again : input.reused)
@@ -82,6 +82,7 @@ bool sync_happens(SyncTurn turn, int64_t microbatch, int64_t microbatches) {
 }
 
 bool is_fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
+bool shards_in_groups(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::DistributedOptimizer; }
 bool is_deepspeed(SyncStrategy s) { return s >= SyncStrategy::Zero0 && s <= SyncStrategy::Zero3; }
 bool shards_parameters(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::Zero3; }
 bool shards_gradients(SyncStrategy s) { return shards_parameters(s) || s == SyncStrategy::Zero2; }
@@ -95,7 +96,8 @@ std::vector<SyncKind> sync_kinds(const SyncPolicy& policy) {
   const SyncKind updated{Phase::Step, SyncOp::AllGather};
   switch (policy.strategy) {
     case SyncStrategy::DdpFlat: return {{phase, SyncOp::AllReduce}};
-    case SyncStrategy::DistributedOptimizer: return {{phase, SyncOp::ReduceScatter}, {Phase::ParamGather, SyncOp::AllGather}};
+    case SyncStrategy::DistributedOptimizer:
+      return {{phase, SyncOp::ReduceScatter}, {phase, SyncOp::AllReduce, SyncTurn::Last, true}, {Phase::ParamGather, SyncOp::AllGather}};
     case SyncStrategy::DdpBuckets: return {{Phase::Backward, SyncOp::AllReduce, reduced}};
     case SyncStrategy::Zero0:
       if (policy.param_dtype != DType::BF16) return {{Phase::Backward, SyncOp::AllReduce}};
@@ -131,6 +133,16 @@ SyncAction SyncScope::action(Phase phase, SyncOp op, DType dtype) const {
   out.dtype = dtype;
   out.turn = reduce_turn();
   return out;
+}
+
+void add_across(const SyncScope& scope) {
+  SyncAction a = scope.plan.actions.back();
+  a.op = SyncOp::AllReduce;
+  a.elements /= a.group_size;
+  a.group = scope.group.across;
+  a.group_size = scope.group.across_size;
+  a.parts.clear();
+  scope.add(std::move(a));
 }
 
 SyncPart whole(const SyncScope& scope, int param) { return {param, 0, scope.param(param).elements()}; }

@@ -117,6 +117,7 @@ struct SyncKind {
   Phase phase = Phase::GradReduce;
   SyncOp op = SyncOp::AllReduce;
   SyncTurn turn = SyncTurn::Last;   // of reductions: every one of them
+  bool across = false;              // of shards, over the groups that replicate them
   bool gathers() const { return op == SyncOp::AllGather; }
 };
 std::vector<SyncKind> sync_kinds(const SyncPolicy& policy);
@@ -125,6 +126,7 @@ bool shards_states(SyncStrategy strategy);
 bool shards_gradients(SyncStrategy strategy);
 bool shards_parameters(SyncStrategy strategy);
 bool is_fsdp(SyncStrategy strategy);
+bool shards_in_groups(SyncStrategy strategy);  // or can: hybrid sharding
 bool is_deepspeed(SyncStrategy strategy);
 
 struct SyncTotalKey {

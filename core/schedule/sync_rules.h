@@ -24,6 +24,9 @@ struct SyncScope {
   SyncAction action(Phase phase, SyncOp op, DType dtype) const;
 };
 
+// Hybrid sharding: the all-reduce, across the groups that replicate it, of the shard that the last reduce-scatter leaves.
+void add_across(const SyncScope& scope);
+
 SyncPart whole(const SyncScope& scope, int param);
 int64_t elements_of(const std::vector<SyncPart>& parts);
 

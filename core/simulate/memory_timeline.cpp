@@ -102,6 +102,7 @@ class StageWalk {
     for (size_t c = 0; c + 1 < starts_.size(); ++c) {
       forwards_.push_back(forward(starts_[c], starts_[c + 1]));
       backwards_.push_back(backward(starts_[c], starts_[c + 1]));
+      waiting_.push_back(waiting(starts_[c], starts_[c + 1]));
     }
     fix();
   }
@@ -117,13 +118,16 @@ class StageWalk {
       const CategoryBytes begin = now;
       CategoryBytes peak = now;
       switch (a.kind) {
+        case ActionKind::BackwardWeight: now = now - waiting_[c]; break;
         case ActionKind::Forward:
+        case ActionKind::BackwardInput:
         case ActionKind::Backward: {
           const Profile& p = a.kind == ActionKind::Forward ? forwards_[c] : backwards_[c];
           const CategoryBytes base = now - (pipelined() ? p.received : CategoryBytes{});
           peak = base + p.peak;
           now = base + p.change + (pipelined() ? p.sent : CategoryBytes{});
           if (a.kind == ActionKind::Forward) ++held_[c];
+          if (a.kind == ActionKind::BackwardInput) now = now + waiting_[c];
           break;
         }
         case ActionKind::ReceiveForward: now = now + forwards_[c].received; break;
@@ -134,7 +138,7 @@ class StageWalk {
       }
       if (total(now) > total(peak)) peak = now;
       seen(static_cast<int>(i), a, begin, peak, now);
-      if (a.kind == ActionKind::Backward) --held_[c];
+      if (a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput) --held_[c];
     }
   }
 
@@ -163,18 +167,18 @@ class StageWalk {
 
  private:
   bool pipelined() const { return r_.stages.size() > 1; }
-  bool first() const { return stage_.stage == 0; }
-  bool last() const { return stage_.stage + 1 == static_cast<int>(r_.stages.size()); }
 
   void place() {
+    const PipelineLayout places = pipeline_layout(r_.design.parallel);
     for (size_t c = 0; c < stage_.chunks.size(); ++c) {
+      const StagePlace here{stage_.stage, static_cast<int64_t>(c)};
       const StageChunk& of = stage_.chunks[c];
       starts_.push_back(instances_.size());
       const auto add = [&](int segment, Keeps keeps) {
         instances_.push_back({{segment, keeps}});
         instances_.back().group = instances_.size() - 1;
       };
-      if (first() && c == 0) add(0, Keeps::Activations);
+      if (places.first(here)) add(0, Keeps::Activations);
       const size_t base = instances_.size();
       for (const ChunkLayer& layer : chunk_layers(graph_, r_.design, of.first_layer, of.layers)) {
         add(layer.segment, layer.keeps);
@@ -184,7 +188,7 @@ class StageWalk {
         i.group = base + static_cast<size_t>(layer.begin);
         i.ends_group = layer.ends_group();
       }
-      if (last() && c + 1 == stage_.chunks.size()) add(graph_.head(), Keeps::Activations);
+      if (places.last(here)) add(graph_.head(), Keeps::Activations);
     }
     starts_.push_back(instances_.size());
   }
@@ -257,6 +261,19 @@ class StageWalk {
     return p;
   }
 
+  // What the gradients of weights still read once that of the input is made.
+  CategoryBytes waiting(size_t begin, size_t end) const {
+    CategoryBytes out{};
+    for (size_t i = begin; i < end; ++i) {
+      const auto& [segment, keeps] = instances_[i].key;
+      const Segment& s = graph_.segments[static_cast<size_t>(segment)];
+      const auto category = static_cast<size_t>(s.kind == SegmentKind::Head ? MemoryCategory::Logits : MemoryCategory::Activations);
+      for (const SavedStorage& kept : waiting_in(s, keeps))
+        out[category] += m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(kept.storage)];
+    }
+    return out;
+  }
+
   // A message is a buffer, whatever the segment makes of it.
   static CategoryBytes on_the_way(const CategoryBytes& bytes) {
     CategoryBytes out{};
@@ -311,7 +328,7 @@ class StageWalk {
   void explain(StageMemory& out, const std::vector<int64_t>& held) {
     out.culprits = fixed_parts_;
     const auto c = static_cast<size_t>(out.of.chunk);
-    const bool computes = out.of.kind == ActionKind::Forward || out.of.kind == ActionKind::Backward;
+    const bool computes = out.of.kind == ActionKind::Forward || out.of.kind == ActionKind::Backward || out.of.kind == ActionKind::BackwardInput;
     CategoryBytes explained = fixed_;
     const Profile* profile = !computes ? nullptr : out.of.kind == ActionKind::Forward ? &forwards_[c] : &backwards_[c];
     // Layers that keep alike, times microbatches that they keep it of; of the one at hand, what lies before this moment in the
@@ -375,6 +392,7 @@ class StageWalk {
   std::vector<Instance> instances_;
   std::vector<size_t> starts_;  // of every chunk, and the end
   std::vector<Profile> forwards_, backwards_;
+  std::vector<CategoryBytes> waiting_;  // of every chunk, between the two parts of its backward
   CategoryBytes fixed_{};
   std::vector<Culprit> fixed_parts_;
   std::vector<int64_t> held_;   // microbatches in flight, by chunk
@@ -382,15 +400,11 @@ class StageWalk {
 };
 
 std::vector<Action> actions_of(const Report& report, int stage, int64_t microbatches) {
-  return make_stage_schedule(report.design.parallel.schedule, stage, static_cast<int>(report.stages.size()), static_cast<int>(microbatches),
-                             static_cast<int>(report.stages[static_cast<size_t>(stage)].chunks.size()));
+  return make_stage_schedule(report.design.parallel, stage, static_cast<int>(microbatches));
 }
 
-// Enough for the fullest moment: all but GPipe repeat themselves every pp microbatches.
-int64_t enough_microbatches(const Report& report) {
-  if (report.design.parallel.schedule == ScheduleKind::GPipe) return report.microbatches;
-  return std::min<int64_t>(report.microbatches, 3 * static_cast<int64_t>(report.stages.size()));
-}
+// Enough for the fullest moment.
+int64_t enough_microbatches(const Report& report) { return telling_microbatches(report.design.parallel, static_cast<int>(report.microbatches)); }
 
 }  // namespace
 

@@ -33,8 +33,14 @@ enum class SpanKind : uint8_t {
   Collective, Send, Receive, Store, Load, Optimizer
 };
 
+std::string_view span_kind_name(SpanKind kind);  // "backward_input"
+
 // One stream of a stage: what runs on it follows one after the other.
-enum class StreamKind : uint8_t { Compute, DataComm, PipelineComm, Host };
+// DataComm: of gradients and parameters. PipelineComm: messages that the stage sends; Receive: those that it gets. Links and the
+// bus to the host work both ways at once. Host: to its memory; HostLoad: from it.
+enum class StreamKind : uint8_t { Compute, DataComm, PipelineComm, Receive, Host, HostLoad };
+inline constexpr int kStreamKindCount = 6;
+std::string_view stream_label(StreamKind stream);  // "Compute", "Gradients and parameters"
 
 struct Span {
   double begin = 0, end = 0;   // seconds since the step began
@@ -54,6 +60,12 @@ struct StageTimes {
   std::vector<Span> spans;     // by begin
 };
 
+// A stretch of the critical path: of a span, as much as lies on it. Each begins when the one before it ends.
+struct CriticalPart {
+  int32_t stage = 0, span = 0;
+  double begin = 0, end = 0;
+};
+
 struct Simulation {
   Machine machine;
   double step_seconds = 0;
@@ -65,6 +77,8 @@ struct Simulation {
   double bubble = 0, exposed = 0;        // shares of the step, mean over stages
   std::vector<StageTimes> stages;
   std::vector<std::string> names;
+  std::vector<CriticalPart> critical;    // from 0 to step_seconds
+  std::array<double, kTimeCategoryCount> critical_seconds{};  // what it is made of; adds up to step_seconds
 };
 
 // Of a valid report. Nothing when stopped.

@@ -39,16 +39,17 @@ class Binder {
     BoundSegment out;
     for (OpId id = 0; id < static_cast<OpId>(segment_.ops.size()); ++id)
       if (runs(segment_.op(id), class_.keeps))
-        bind_op(id, part_of(id) == Source::Forward ? out.forward : part_of(id) == Source::Replay ? out.replay : out.backward);
+        bind_op(id, nodes_of(out, part_of(id)));
     out.output = produced_by(segment_.output, Source::Forward);
     for (size_t t = 0; t < alias_.size(); ++t)
       if (segment_.tensors[t].again_of == segment_.output) out.output_again = produced_by(static_cast<TensorId>(t), Source::Replay);
     out.input_grad = produced_by(segment_.input_grad, Source::Backward);
     for (const Param& param : segment_.params) {
-      const int node = produced_by(param.gradient, Source::Backward);
+      const Source part = produced_by(param.gradient, Source::Weight) >= 0 ? Source::Weight : Source::Backward;
+      const int node = produced_by(param.gradient, part);
       if (node < 0) continue;
-      out.gradients.push_back(static_cast<uint32_t>(node));
-      std::vector<SourceRef>& deps = out.backward[static_cast<size_t>(node)].deps;
+      out.gradients.push_back({part, static_cast<uint32_t>(node)});
+      std::vector<SourceRef>& deps = nodes_of(out, part)[static_cast<size_t>(node)].deps;
       if (std::find(deps.begin(), deps.end(), SourceRef{Source::Previous, static_cast<uint32_t>(node)}) == deps.end())
         deps.push_back({Source::Previous, static_cast<uint32_t>(node)});
     }
@@ -59,6 +60,15 @@ class Binder {
   }
 
  private:
+  static std::vector<BoundNode>& nodes_of(BoundSegment& of, Source part) {
+    switch (part) {
+      case Source::Forward: return of.forward;
+      case Source::Replay: return of.replay;
+      case Source::Weight: return of.weight;
+      default: return of.backward;
+    }
+  }
+
   // All that the layer keeps goes out as one and comes back as one.
   void offload(BoundSegment& out) {
     Expr bytes;
@@ -102,7 +112,8 @@ class Binder {
       trace.collective = collective_type(op.kind);
       trace.role = role;
       // The rank's own part of the input is what the simulator wants of every kind of collective.
-      trace.comm_size = value(local_bytes(segment_.tensor(op.inputs.at(0))), where, "bytes");
+      const bool sends = op.kind == OpKind::AllToAll;  // the whole buffer, copies included
+      trace.comm_size = value(sends ? collective_bytes(segment_, op) : local_bytes(segment_.tensor(op.inputs.at(0))), where, "bytes");
     } else {
       trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
       trace.tensor_size = std::max<int64_t>(1, value(op.read_bytes + op.written_bytes, where, "bytes"));
@@ -234,7 +245,9 @@ class Binder {
 
   // Number of the node within its part, or -1.
   Source part_of(OpId id) const {
-    return id < segment_.backward_begin ? Source::Forward : id < segment_.replay_end ? Source::Replay : Source::Backward;
+    if (id < segment_.backward_begin) return Source::Forward;
+    if (id < segment_.replay_end) return Source::Replay;
+    return segment_.op(id).for_weights && lowering_.report().graph().structure.split_backward ? Source::Weight : Source::Backward;
   }
 
   int produced_by(TensorId id, Source part) const {

@@ -18,6 +18,7 @@ enum class Source : uint8_t {
   Forward,     // node number `index` of the segment's forward part, same microbatch
   Replay,      // node number `index` of its replay, same microbatch
   Backward,    // node number `index` of its backward part, same microbatch
+  Weight,      // node number `index` of the part of its backward that makes gradients of weights, same microbatch
   StreamIn,    // whatever produced the segment's input, in a replayed group the replay of the layer before
   StreamGrad,  // whatever produced the gradient of its output
   Previous     // the same node in the microbatch before: accumulates into the same gradient
@@ -37,11 +38,12 @@ struct BoundNode {
 
 struct BoundSegment {
   std::vector<BoundNode> forward, replay, backward;  // replay: under full recompute, of the whole segment
+  std::vector<BoundNode> weight;   // where backwards are split: what the input's gradient does without
   int output = -1;                 // node of the forward part that produces the output; -1: none
   int output_again = -1;           // the same of the replay
   int input_grad = -1;             // node of the backward part that produces the input's gradient
   int64_t store = -1, load = -1;   // where offloaded: op of the memory node behind the forward, before the backward
-  std::vector<uint32_t> gradients; // nodes of the backward part that produce parameters' gradients
+  std::vector<SourceRef> gradients; // nodes of the backward and weight parts that produce parameters' gradients
 };
 
 // Whole number of a quantity on one rank; LoweringError names it where it does not fit.

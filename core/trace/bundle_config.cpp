@@ -196,6 +196,7 @@ class ConfigReader {
     const double splits = number(*j, "preferred-dataset-splits", true, 1);
     if (splits < 1) error("SYSTEM_KEY", "system.json: preferred-dataset-splits must be at least 1");
     config_.dataset_splits = splits < 1 ? 1 : static_cast<int64_t>(std::min(splits, 1e15));
+    config_.endpoint_delay = number(*j, "endpoint-delay", false, config_.endpoint_delay);
     config_.roofline = number(*j, "roofline-enabled", false, 0) != 0;
     config_.peak_flops = number(*j, "peak-perf", config_.roofline, 0) * 1e12;
     config_.memory_bytes_per_second = number(*j, "local-mem-bw", config_.roofline, 0) * 1e9;

@@ -16,6 +16,7 @@ struct BundleConfig {
   int64_t ranks = 0;             // product of npus_count; 0: not known
   int64_t dataset_splits = 1;
   bool roofline = true, track_local_mem = false, memory_expansion = false;
+  double endpoint_delay = 10;    // ns; the simulator's own where system.json says none
   double peak_flops = 0, memory_bytes_per_second = 0;  // 0: not known
   bool is_member(int64_t group, int64_t rank) const;
 };

@@ -13,7 +13,7 @@ std::string system_json(const Accelerator& accelerator) {
   j["collective-optimization"] = "baseline";
   j["preferred-dataset-splits"] = 1;
   j["active-chunks-per-dimension"] = 1;
-  j["endpoint-delay"] = 0;
+  j["endpoint-delay"] = kEndpointDelayNs;
   j["local-reduction-delay"] = 0;
   j["peak-perf"] = accelerator.bf16_tflops;
   j["local-mem-bw"] = accelerator.memory_gbps;

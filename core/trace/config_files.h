@@ -10,6 +10,8 @@
 namespace shardscape {
 
 inline constexpr double kNetworkLatencyNs = 500;  // per hop, as in the network examples that ASTRA-sim ships
+// The least with which a step can start with a collective (FSDP, ZeRO-3): the event queue refuses an event at time 0.
+inline constexpr int kEndpointDelayNs = 1;
 
 std::string system_json(const Accelerator& accelerator);
 // One dimension, so that the congestion-aware backend takes it too: a switch with the scale-up bandwidth where the job

@@ -20,8 +20,11 @@ std::vector<int64_t> residues_per_role(const std::vector<int64_t>& groups) {
 
 std::vector<int64_t> role_group(const DeviceMesh& mesh, const GroupRole& role, int64_t rank) {
   std::vector<int64_t> ranks;
-  if (role.embedding) {
-    const int64_t last = mesh.degree(MeshAxis::Pp) - 1, stage = mesh.coordinate(rank, MeshAxis::Pp);
+  const int64_t last = mesh.degree(MeshAxis::Pp) - 1, stage = mesh.coordinate(rank, MeshAxis::Pp);
+  if (role.mirror) {
+    if (last == 2 * stage) return {rank};
+    ranks = {rank, mesh.with(rank, MeshAxis::Pp, last - stage)};
+  } else if (role.embedding) {
     if (last == 0 || (stage != 0 && stage != last)) return {rank};
     ranks = {mesh.with(rank, MeshAxis::Pp, 0), mesh.with(rank, MeshAxis::Pp, last)};
   } else {

@@ -10,10 +10,11 @@
 
 namespace shardscape {
 
-// Which ranks a collective spans: along mesh axes, or the first and the last pipeline stage (tied embeddings).
+// Which ranks a collective spans: along mesh axes, the first and the last pipeline stage (tied embeddings), or a stage and the
+// one as far from the other end (ChunkLayout::BothWays).
 struct GroupRole {
   MeshAxes axes;
-  bool embedding = false;
+  bool embedding = false, mirror = false;
 };
 
 struct CommGroup {

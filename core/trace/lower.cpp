@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <tuple>
 
 #include "cost/grad_plan.h"
 #include "cost/stage_boundary.h"
@@ -21,8 +21,7 @@ class StageLowering {
  public:
   StageLowering(const Lowering& lowering, int stage, bool tensors, int64_t position)
       : lowering_(lowering), report_(lowering.report()), graph_(report_.graph()),
-        stage_(report_.stages[static_cast<size_t>(stage)]), first_(stage == 0),
-        last_(stage + 1 == static_cast<int>(report_.stages.size())), builder_(program_),
+        stage_(report_.stages[static_cast<size_t>(stage)]), places_(pipeline_layout(report_.design.parallel)), builder_(program_),
         sync_(lowering, stage, program_, builder_) {
     program_.stage = stage;
     program_.ring_position = position;
@@ -35,7 +34,9 @@ class StageLowering {
     forward_base_.resize(static_cast<size_t>(lowering.schedule().microbatches) * instances_.size());
     stream_.resize(static_cast<size_t>(lowering.schedule().microbatches) * (instances_.size() + chunks_.size()));
     backward_base_.resize(instances_.size(), 0);
+    weight_base_.resize(instances_.size(), 0);
     replay_base_.resize(instances_.size(), 0);
+    grads_.resize(static_cast<size_t>(lowering.schedule().microbatches) * chunks_.size());
     stream_again_.resize(instances_.size(), 0);
     loaded_.resize(instances_.size(), 0);
     stored_.resize(forward_base_.size());
@@ -48,17 +49,19 @@ class StageLowering {
       builder_.begin_action();
       switch (action.kind) {
         case ActionKind::Forward: forward(action.microbatch, action.chunk); break;
-        case ActionKind::Backward: backward(action.microbatch, action.chunk); break;
+        case ActionKind::Backward: backward(action.microbatch, action.chunk, true); break;
+        case ActionKind::BackwardInput: backward(action.microbatch, action.chunk, false); break;
+        case ActionKind::BackwardWeight: weights(action.microbatch, action.chunk); break;
         case ActionKind::ReceiveForward:
-          stream(action.microbatch, chunk(action).stream_in) = transfer(receive_forward_, action, 0, chunk(action).position_in);
+          stream(action.microbatch, chunk(action).stream_in) = transfer(chunk(action).receive_forward, action, 0, chunk(action).position_in);
           break;
         case ActionKind::SendForward:
-          transfer(send_forward_, action, stream(action.microbatch, chunk(action).stream_out), chunk(action).position_out);
+          transfer(chunk(action).send_forward, action, stream(action.microbatch, chunk(action).stream_out), chunk(action).position_out);
           break;
         case ActionKind::ReceiveBackward:
-          stream_grad_ = transfer(receive_backward_, action, 0, chunk(action).position_out);
+          grads(action).out = transfer(chunk(action).receive_backward, action, 0, chunk(action).position_out);
           break;
-        case ActionKind::SendBackward: transfer(send_backward_, action, stream_grad_, chunk(action).position_in); break;
+        case ActionKind::SendBackward: transfer(chunk(action).send_backward, action, grads(action).in, chunk(action).position_in); break;
         case ActionKind::GradReduce: sync_.reduce(); break;
         case ActionKind::Optimizer: sync_.optimize(); break;
       }
@@ -76,16 +79,25 @@ class StageLowering {
     size_t group = 0;     // first instance of the group that is replayed with it, itself where it is not recomputed
     bool ends_group = false;
   };
+  // How messages between stages go: the transfer, and the gather of what was scattered.
+  struct Transfer {
+    uint32_t op = 0;
+    int64_t gather = -1;  // op
+  };
   // The instances of one virtual stage, and where it lies along the residual stream.
   struct Chunk {
     size_t first = 0, end = 0;               // range of instances_
     size_t stream_in = 0, stream_out = 0;    // slots
     int32_t position_in = 0, position_out = 0;
+    Transfer receive_forward, send_forward, receive_backward, send_backward;
   };
-  // How messages between stages go: the transfer, and the gather of what was scattered.
-  struct Transfer {
-    uint32_t op = 0;
-    int64_t gather = -1;  // op
+  // What produced the gradients of a chunk's output and of its input, for one microbatch.
+  struct Grads {
+    uint32_t out = 0, in = 0;
+  };
+  // Where the parts of a backward begin, and what they read from outside.
+  struct Bases {
+    uint32_t replay = 0, backward = 0, weight = 0, stream_in = 0, stream_grad = 0;
   };
 
   const Segment& segment(size_t instance) const {
@@ -93,6 +105,11 @@ class StageLowering {
   }
   const BoundSegment& bound(size_t instance) const { return bound_.at({instances_[instance].segment, instances_[instance].of}); }
   const Chunk& chunk(const Action& action) const { return chunks_[static_cast<size_t>(action.chunk)]; }
+  Grads& grads(int microbatch, int64_t chunk) { return grads_[static_cast<size_t>(microbatch) * chunks_.size() + static_cast<size_t>(chunk)]; }
+  Grads& grads(const Action& action) { return grads(action.microbatch, action.chunk); }
+  StagePlace place(int chunk) const { return {program_.stage, chunk}; }
+  // A neighbour along the model on this very stage, which hands its result over; -1 without one.
+  int64_t handed_over(std::optional<StagePlace> from) const { return from && from->stage == program_.stage ? from->chunk : -1; }
   uint32_t& forward_base(int microbatch, size_t instance) {
     return forward_base_[static_cast<size_t>(microbatch) * instances_.size() + instance];
   }
@@ -106,8 +123,7 @@ class StageLowering {
   }
 
   void place_segments() {
-    const int64_t layers = std::accumulate(report_.stages.begin(), report_.stages.end(), int64_t{0},
-                                           [](int64_t n, const StageReport& s) { return n + s.layers; });
+    const int64_t layers = report_.design.model.layers;
     for (size_t c = 0; c < stage_.chunks.size(); ++c) {
       const StageChunk& of = stage_.chunks[c];
       Chunk chunk;
@@ -120,7 +136,7 @@ class StageLowering {
         sync_.add_instance(segment, layer, static_cast<int32_t>(position), static_cast<int>(c));
         instances_.back().group = instances_.size() - 1;
       };
-      if (first_ && c == 0) add(0, -1, 0);
+      if (places_.first(place(static_cast<int>(c)))) add(0, -1, 0);
       const size_t first_layer = instances_.size();
       for (const ChunkLayer& layer : chunk_layers(graph_, report_.design, of.first_layer, of.layers)) {
         add(layer.segment, static_cast<int32_t>(of.first_layer + layer.index), 1 + of.first_layer + layer.index);
@@ -128,7 +144,7 @@ class StageLowering {
         instances_.back().group = first_layer + static_cast<size_t>(layer.begin);
         instances_.back().ends_group = layer.ends_group();
       }
-      if (last_ && c + 1 == stage_.chunks.size()) add(graph_.head(), -1, 1 + layers);
+      if (places_.last(place(static_cast<int>(c)))) add(graph_.head(), -1, 1 + layers);
       chunk.end = instances_.size();
       chunk.stream_out = chunk.end + c;
       chunks_.push_back(chunk);
@@ -142,11 +158,11 @@ class StageLowering {
   }
 
   // Both ends of a transfer carry what the upstream stage's last segment puts out.
-  Transfer add_transfer(bool send, bool backward, int64_t bytes, int gather_role) {
+  Transfer add_transfer(bool send, bool backward, Peer peer, int64_t bytes, int gather_role) {
     TraceOp op{.name = std::string(action_name(backward ? (send ? ActionKind::SendBackward : ActionKind::ReceiveBackward)
                                                         : (send ? ActionKind::SendForward : ActionKind::ReceiveForward))),
                .type = send ? chakra::NodeType::Send : chakra::NodeType::Recv,
-               .comm_size = bytes, .peer = send != backward ? Peer::NextStage : Peer::PreviousStage, .backward = backward};
+               .comm_size = bytes, .peer = peer, .backward = backward};
     const NameScope stream = backward ? NameScope::StreamGradIn : NameScope::StreamIn;
     const bool gathers = !send && gather_role >= 0;
     const TraceTensor message{op.name + ".part", NameScope::Microbatch, bytes};
@@ -170,19 +186,35 @@ class StageLowering {
     const StageBoundary boundary = stage_boundary(graph_);
     const int64_t bytes = bound_value(local_bytes(boundary.message), stage_.binding, "pipeline transfer: bytes");
     const int gather = boundary.gathered.empty() ? -1 : lowering_.role_of(boundary.gathered);
-    const bool round = chunks_.size() > 1;
-    if (!first_ || round) {
-      receive_forward_ = add_transfer(false, false, bytes, gather);
-      send_backward_ = add_transfer(true, true, bytes, gather);
-    }
-    if (!last_ || round) {
-      send_forward_ = add_transfer(true, false, bytes, gather);
-      receive_backward_ = add_transfer(false, true, bytes, gather);
+    std::map<std::tuple<bool, bool, Peer>, Transfer> made;
+    const auto transfer = [&](bool send, bool backward, Peer peer) {
+      const auto [at, fresh] = made.try_emplace({send, backward, peer});
+      if (fresh) at->second = add_transfer(send, backward, peer, bytes, gather);
+      return at->second;
+    };
+    for (size_t c = 0; c < chunks_.size(); ++c) {
+      const StagePlace here = place(static_cast<int>(c));
+      if (places_.receives(here)) {
+        const Peer above = peer(here, *places_.before(here), true);
+        chunks_[c].receive_forward = transfer(false, false, above);
+        chunks_[c].send_backward = transfer(true, true, above);
+      }
+      if (places_.sends(here)) {
+        const Peer below = peer(here, *places_.after(here), false);
+        chunks_[c].send_forward = transfer(true, false, below);
+        chunks_[c].receive_backward = transfer(false, true, below);
+      }
     }
   }
 
+  // Round the pipeline the last stage comes before the first.
+  Peer peer(StagePlace here, StagePlace other, bool above) const {
+    const bool previous = places_.layout == ChunkLayout::Round ? above : other.stage < here.stage;
+    return previous ? Peer::PreviousStage : Peer::NextStage;
+  }
+
   uint32_t transfer(const Transfer& transfer, const Action& action, uint32_t producer, int32_t position) {
-    const int chunk = chunks_.size() > 1 ? upstream_chunk(action, program_.stage) : -1;
+    const int chunk = chunks_.size() > 1 ? upstream_chunk(places_, action, program_.stage) : -1;
     builder_.depend(producer);
     const uint32_t moved = builder_.add(transfer.op, action.microbatch, -1, position, chunk);
     if (transfer.gather < 0) return moved;
@@ -195,17 +227,19 @@ class StageLowering {
     return stream_again_[instance] != 0 ? stream_again_[instance] : stream(microbatch, instances_[instance].stream);
   }
 
-  void stamp(const std::vector<BoundNode>& part, int microbatch, size_t instance, uint32_t base, uint32_t previous) {
+  // previous: where the same part of the microbatch before begins.
+  void stamp(const std::vector<BoundNode>& part, int microbatch, size_t instance, const Bases& bases, uint32_t previous) {
     const Instance& at = instances_[instance];
     const uint32_t forward = forward_base(microbatch, instance);
     for (const BoundNode& node : part) {
       for (const SourceRef ref : node.deps) {
         switch (ref.source) {
           case Source::Forward: builder_.depend(forward + ref.index); break;
-          case Source::Replay: builder_.depend(replay_base_[instance] + ref.index); break;
-          case Source::Backward: builder_.depend(base + ref.index); break;
-          case Source::StreamIn: builder_.depend(stream_in(microbatch, instance)); break;
-          case Source::StreamGrad: builder_.depend(stream_grad_); break;
+          case Source::Replay: builder_.depend(bases.replay + ref.index); break;
+          case Source::Backward: builder_.depend(bases.backward + ref.index); break;
+          case Source::Weight: builder_.depend(bases.weight + ref.index); break;
+          case Source::StreamIn: builder_.depend(bases.stream_in); break;
+          case Source::StreamGrad: builder_.depend(bases.stream_grad); break;
           case Source::Previous: builder_.depend(previous == 0 ? 0 : previous + ref.index); break;
         }
       }
@@ -223,11 +257,13 @@ class StageLowering {
 
   void forward(int microbatch, int chunk) {
     const Chunk& range = chunks_[static_cast<size_t>(chunk)];
+    if (const int64_t before = handed_over(places_.before(place(chunk))); before >= 0)
+      stream(microbatch, range.stream_in) = stream(microbatch, chunks_[static_cast<size_t>(before)].stream_out);
     for (size_t i = range.first; i < range.end; ++i) {
       sync_.enter(microbatch, i, false);
       const uint32_t base = forward_base(microbatch, i) = next_id();
       const BoundSegment& s = bound(i);
-      stamp(s.forward, microbatch, i, base, 0);
+      stamp(s.forward, microbatch, i, {.stream_in = stream_in(microbatch, i)}, 0);
       sync_.leave(microbatch, i, false, next_id() > base ? next_id() - 1 : 0);
       if (s.store >= 0) {
         builder_.depend(base + static_cast<uint32_t>(s.forward.size()) - 1);
@@ -238,9 +274,12 @@ class StageLowering {
     }
   }
 
-  void backward(int microbatch, int chunk) {
+  // whole: with the gradients of weights.
+  void backward(int microbatch, int chunk, bool whole) {
     const Chunk& range = chunks_[static_cast<size_t>(chunk)];
-    if (last_ && range.end == instances_.size()) stream_grad_ = 0;
+    Grads& at_ends = grads(microbatch, chunk);
+    if (const int64_t after = handed_over(places_.after(place(chunk))); after >= 0) at_ends.out = grads(microbatch, after).in;
+    uint32_t stream_grad = at_ends.out;  // of the instance at hand
     uint32_t behind = 0;  // the last node of the instance before, of the one whose room a load takes
     for (size_t i = range.end; i-- != range.first;) {
       sync_.enter(microbatch, i, true);
@@ -249,18 +288,36 @@ class StageLowering {
       load(microbatch, group, 0);
       if (group == instances_[i].group && group > range.first) load(microbatch, instances_[group - 1].group, behind);
       if (instances_[i].ends_group) replay(microbatch, instances_[i].group, i);
-      const uint32_t base = next_id();
       const BoundSegment& s = bound(i);
-      stamp(s.backward, microbatch, i, base, backward_base_[i]);
-      backward_base_[i] = base;
-      if (s.input_grad >= 0) stream_grad_ = base + static_cast<uint32_t>(s.input_grad);
-      std::vector<uint32_t> gradients;
-      for (const uint32_t node : s.gradients) gradients.push_back(base + node);
-      sync_.set_gradients(i, std::move(gradients));
-      sync_.leave(microbatch, i, true, next_id() > base ? next_id() - 1 : 0);
+      const Bases bases{replay_base_[i], next_id(), 0, stream_in(microbatch, i), stream_grad};
+      stamp(s.backward, microbatch, i, bases, backward_base_[i]);
+      backward_base_[i] = bases.backward;
+      if (s.input_grad >= 0) stream_grad = bases.backward + static_cast<uint32_t>(s.input_grad);
+      if (whole)
+        weights(microbatch, i, bases);
+      else
+        waiting_[{microbatch, i}] = bases;
       stream_again_[i] = loaded_[i] = 0;
       behind = next_id() - 1;
     }
+    at_ends.in = stream_grad;
+  }
+
+  // The gradients of weights that an earlier backward has left.
+  void weights(int microbatch, int chunk) {
+    const Chunk& range = chunks_[static_cast<size_t>(chunk)];
+    for (size_t i = range.end; i-- != range.first;) weights(microbatch, i, waiting_.extract({microbatch, i}).mapped());
+  }
+
+  void weights(int microbatch, size_t instance, Bases bases) {
+    const BoundSegment& s = bound(instance);
+    bases.weight = next_id();
+    stamp(s.weight, microbatch, instance, bases, weight_base_[instance]);
+    weight_base_[instance] = bases.weight;
+    std::vector<uint32_t> gradients;
+    for (const SourceRef node : s.gradients) gradients.push_back((node.source == Source::Weight ? bases.weight : bases.backward) + node.index);
+    sync_.set_gradients(instance, std::move(gradients));
+    sync_.leave(microbatch, instance, true, next_id() > bases.backward ? next_id() - 1 : 0);
   }
 
   // From the host, unless it is there already.
@@ -277,7 +334,7 @@ class StageLowering {
     for (size_t i = first; i <= last; ++i) {
       const uint32_t base = replay_base_[i] = next_id();
       const BoundSegment& s = bound(i);
-      stamp(s.replay, microbatch, i, base, 0);
+      stamp(s.replay, microbatch, i, {.replay = base, .stream_in = stream_in(microbatch, i)}, 0);
       if (i < last) stream_again_[i + 1] = s.output_again >= 0 ? base + static_cast<uint32_t>(s.output_again) : stream_in(microbatch, i);
     }
   }
@@ -286,7 +343,7 @@ class StageLowering {
   const Report& report_;
   const Graph& graph_;
   const StageReport& stage_;
-  bool first_, last_;
+  const PipelineLayout places_;
   RankProgram program_;
   ProgramBuilder builder_;
   SyncLowering sync_;
@@ -294,38 +351,34 @@ class StageLowering {
   std::vector<Chunk> chunks_;
   std::map<std::pair<int, LayerClass>, BoundSegment> bound_;  // by index into Graph::segments and class of layer
   std::vector<uint32_t> forward_base_, stream_;
-  std::vector<uint32_t> backward_base_;     // of the latest microbatch; 0 before the first
+  std::vector<uint32_t> backward_base_, weight_base_;  // of the latest microbatch; 0 before the first
   std::vector<uint32_t> replay_base_;       // of the latest replay
   std::vector<uint32_t> stream_again_;      // input made by a replay; 0: none
   std::vector<uint32_t> stored_;            // of every microbatch
   std::vector<uint32_t> loaded_;            // the load for the backward at hand; 0: none
-  uint32_t stream_grad_ = 0;
+  std::vector<Grads> grads_;                // of every microbatch and chunk
+  std::map<std::pair<int, size_t>, Bases> waiting_;  // microbatch, instance: for the gradients of weights
   Binding binding_;                         // with the position in the ring
   int32_t ring_sends_ = 0, ring_receives_ = 0;
-  Transfer receive_forward_, send_forward_, receive_backward_, send_backward_;
 };
 
 }  // namespace
 
 Lowering::Lowering(const Report& report)
     : report_(report), mesh_(mesh_of(report)),
-      schedule_(make_schedule(report.design.parallel.schedule, static_cast<int>(report.stages.size()),
-                              static_cast<int>(report.microbatches),
-                              static_cast<int>(report.design.parallel.virtual_stages))) {
+      schedule_(make_schedule(report.design.parallel, static_cast<int>(report.microbatches))) {
   const Graph& graph = report.graph();
   if (differs_by_position(graph)) positions_ = ring_ranks(report.design);
   for (const Segment& segment : graph.segments)
     for (const Op& op : segment.ops)
       if (is_collective(op.kind) && !is_ring(op.kind)) add_role({op.group, false});
   if (const MeshAxes gathered = stage_boundary(graph).gathered; !gathered.empty()) add_role({gathered, false});
-  for (size_t s = 0; s < report.stages.size(); ++s) {
-    for (const GradReduction& r :
-         plan_grad_reduce(graph, s == 0, s + 1 == report.stages.size(), report.stages[s].layers > 0))
-      add_role({r.axes, r.embedding_group});
-    const StageSync sync = stage_sync(graph, s == 0, s + 1 == report.stages.size(), report.stages[s].layers > 0);
+  for (const StageReport& s : report.stages) {
+    for (const GradReduction& r : plan_grad_reduce(graph, s.first, s.last, s.layers > 0)) add_role({r.axes, r.embedding_group, r.mirror});
+    const StageSync sync = stage_sync(graph, s.first, s.last, s.layers > 0);
     for (const SyncRow& row : sync.rows) add_role({row.axes, false});
     for (const SyncUnit& unit : sync.units) {
-      for (const GradReduction& r : unit.inner) add_role({r.axes, r.embedding_group});
+      for (const GradReduction& r : unit.inner) add_role({r.axes, r.embedding_group, r.mirror});
     }
   }
   for (const MeshAxes& axes : norm_groups(graph)) add_role({axes, false});
@@ -345,8 +398,8 @@ int Lowering::role_of(const MeshAxes& axes) const {
   return it == representatives_.end() ? -1 : static_cast<int>(it - representatives_.begin());
 }
 
-int Lowering::embedding_role() const {
-  const auto it = std::find(representatives_.begin(), representatives_.end(), role_group(mesh_, {{}, true}, 0));
+int Lowering::pair_role(bool mirror) const {
+  const auto it = std::find(representatives_.begin(), representatives_.end(), role_group(mesh_, {{}, !mirror, mirror}, 0));
   return it == representatives_.end() ? -1 : static_cast<int>(it - representatives_.begin());
 }
 

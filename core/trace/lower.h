@@ -27,7 +27,7 @@ class Lowering {
   const Schedule& schedule() const { return schedule_; }
   // Role of a collective over these axes; -1 where its group has one member.
   int role_of(const MeshAxes& axes) const;
-  int embedding_role() const;  // -1 without one
+  int pair_role(bool mirror) const;  // of tied embeddings, or of mirrored stages; -1 without one
   int64_t role_size(int role) const { return static_cast<int64_t>(representatives_[static_cast<size_t>(role)].size()); }
   // Kinds of rank on one stage: 1, or the ranks of a ring where each has another part of a causal mask.
   int64_t positions() const { return positions_; }

@@ -253,6 +253,9 @@ class FileReader {
     if (supported && size && out_.collective == CollectiveType::AllGather && *size < context_.config.dataset_splits)
       node_error("ALL_GATHER_SMALL", "comm_size " + std::to_string(*size) + " is below preferred-dataset-splits " +
                                          std::to_string(context_.config.dataset_splits) + ": the simulator loops for ever");
+    if (node_.deps.empty() && context_.config.endpoint_delay == 0)
+      node_error("ROOT_AT_ZERO", "a run that starts with a collective needs an endpoint-delay above 0 in system.json: the simulator's event "
+                                 "queue asserts at time 0");
     const auto name = group();
     if (name == 0 && node_.attr(Attr::InvolvedDim).kind == attr_field::kBoolList && !any_true(node_.attr(Attr::InvolvedDim)))
       node_error("INVOLVED_DIM", "involved_dim has no true entry: the collective never completes");

@@ -23,7 +23,7 @@ chakra::CollectiveType collective_type(SyncOp op) {
 
 SyncLowering::SyncLowering(const Lowering& lowering, int stage, RankProgram& program, ProgramBuilder& builder)
     : lowering_(lowering), graph_(lowering.report().graph()), stage_(lowering.report().stages[static_cast<size_t>(stage)]),
-      first_(stage == 0), last_(stage + 1 == static_cast<int>(lowering.report().stages.size())),
+      first_(stage_.first), last_(stage_.last),
       sync_(stage_sync(graph_, first_, last_, stage_.layers > 0)), program_(program), builder_(builder),
       ops_(sync_.units.size()) {
   for (size_t u = 0; u < sync_.units.size(); ++u)
@@ -101,7 +101,7 @@ void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_
     if (!here.units.empty() && sync_.units[here.units.front()].freed == UnitFreed::AfterForward) here.gather = 0;
     return;
   }
-  const bool last = ++here.backwards == lowering_.schedule().microbatches, reduces = last || graph_.structure.every_microbatch;
+  const bool last = ++here.backwards == lowering_.schedule().places().microbatches(lowering_.schedule().microbatches), reduces = last || graph_.structure.every_microbatch;
   for (const size_t i : here.after_gradient)
     if (last || plan_.actions[i].turn == SyncTurn::Every) run(plan_.actions[i], i, microbatch);
   if (sync_.units.empty()) return;
@@ -260,6 +260,7 @@ void SyncLowering::run(const SyncAction& a, size_t index, int microbatch) {
     for (const SyncPart& part : a.parts) param_gather_[static_cast<size_t>(part.param)] = node;
     return;
   }
+  if (a.parts.empty()) builder_.depend(last_reduction_);  // of the shard that it leaves
   std::vector<size_t> from;
   for (const SyncPart& part : a.parts) from.push_back(holders_[static_cast<size_t>(part.param)]);
   std::sort(from.begin(), from.end());
@@ -300,8 +301,8 @@ uint32_t SyncLowering::add_op(TraceOp op) {
 
 // place: prefix of what belongs to the root unit; "": of the whole rank. 0 where there is nothing to reduce.
 uint32_t SyncLowering::add_reduction(const GradReduction& r, const std::string& place) {
-  const int role = r.embedding_group ? lowering_.embedding_role() : lowering_.role_of(r.axes);
-  const std::string group = r.embedding_group ? "embedding" : group_name(r.axes);
+  const int role = r.pair() ? lowering_.pair_role(r.mirror) : lowering_.role_of(r.axes);
+  const std::string group = r.group();
   const int64_t bytes = value(r.bytes, "gradient reduction over " + group + ": bytes");
   if (role < 0 || bytes == 0) return 0;
   TraceOp op{.name = "grad_reduce." + group, .place = place, .type = chakra::NodeType::Coll,

@@ -43,7 +43,7 @@ RankNumbers TraceExport::numbers(int64_t rank) const {
   const int64_t stage = mesh.coordinate(rank, MeshAxis::Pp), stages = mesh.degree(MeshAxis::Pp);
   numbers.values[own_slot(roles)] = rank;
   // Only chunks pass messages between the last stage and the first.
-  const bool round = lowering_.schedule().chunks > 1;
+  const bool round = lowering_.schedule().chunks > 1 && lowering_.schedule().layout == ChunkLayout::Round;
   const int64_t previous = stage > 0 ? stage - 1 : round ? stages - 1 : 0;
   const int64_t next = stage + 1 < stages ? stage + 1 : round ? 0 : stages - 1;
   numbers.values[peer_slot(roles, Peer::PreviousStage)] = mesh.with(rank, MeshAxis::Pp, previous);

@@ -116,6 +116,7 @@ const std::vector<Breakage>& breakages() {
          n.attr("num_ops").integer = 1000;
          n.attr("tensor_size").integer = 1000;
        })},
+      {"collective at the start without a delay", "ROOT_AT_ZERO", true, at_node(2, [](auto& n) { n.deps.clear(); })},
       {"odd list of tensors", "TENSOR_LIST", true,
        at_node(7, [](auto& n) { n.attrs.push_back({.name = "inputs", .kind = kStringList, .bytes = encode_string_list({"x"})}); })},
       {"tensor without bytes", "TENSOR_LIST", true,

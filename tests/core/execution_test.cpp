@@ -491,6 +491,66 @@ class ExecutionTest : public QObject {
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
+  // cp exchanges the sequence for groups (4 on a rank or 2), or for the two heads of a rank's one group, around convolution, scan and gate;
+  // attention beside it is spread in any way.
+  void mixersUnderContextParallel_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<QString>("context");
+    QTest::addColumn<int>("cp");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<bool>("sp");
+    QTest::addColumn<int>("dp");
+    QTest::addColumn<int>("groups");
+    QTest::addColumn<int>("recompute");
+    struct Run {
+      int cp, tp;
+      bool sp;
+      int dp, groups, recompute;
+    };
+    constexpr Run kRuns[] = {{2, 1, false, 1, 4, 0}, {4, 1, false, 1, 4, 0}, {2, 2, true, 2, 4, 0}, {2, 2, false, 1, 4, 2}, {2, 1, false, 2, 1, 0},
+                             {4, 1, false, 1, 1, 0}, {2, 2, true, 1, 2, 0},  {4, 2, false, 1, 2, 2}, {2, 4, true, 1, 4, 0}};
+    for (const auto& [cp, tp, sp, dp, groups, recompute] : kRuns)
+      for (const char* architecture : {"mamba2", "mamba2_hybrid"})
+        for (const char* profile : {"flash", "mamba"})
+          for (const QString context : {"all-gather", "ulysses", "ring", "zigzag", "ulysses-ring", "ulysses-zigzag"}) {
+            if (architecture[6] == '\0' && (context == "ulysses" || context.endsWith("ring"))) continue;  // there is no attention
+            if (profile[0] == 'm' && context != "zigzag" && context != "all-gather") continue;
+            if (context.startsWith("ulysses-") && cp == 2) continue;
+            QTest::newRow(qPrintable(QString("%1 %2 %3 cp%4 tp%5%6 dp%7 groups %8 recompute %9").arg(architecture, profile, context).arg(cp).arg(tp)
+                                         .arg(sp ? "+sp" : "").arg(dp).arg(groups).arg(recompute)))
+                << QString(architecture) << QString(profile) << context << cp << tp << sp << dp << groups << recompute;
+          }
+  }
+  void mixersUnderContextParallel() {
+    QFETCH(QString, architecture);
+    QFETCH(QString, profile);
+    QFETCH(QString, context);
+    QFETCH(int, cp);
+    QFETCH(int, tp);
+    QFETCH(bool, sp);
+    QFETCH(int, dp);
+    QFETCH(int, groups);
+    QFETCH(int, recompute);
+    Design d = tiny_design(qPrintable(architecture));
+    if (architecture.endsWith("hybrid")) {
+      d.model.layers = 12;
+      d.model.heads = d.model.kv_heads = 8;
+    }
+    d.model.ssm_groups = groups;
+    d.workload.profile = profile.toStdString();
+    d.workload.recompute = static_cast<Recompute>(recompute);
+    d.workload.seq = 16;
+    d.workload.batch = 2 * dp;
+    d.parallel.cp = cp;
+    d.parallel.tp = tp;
+    d.parallel.dp = dp;
+    d.parallel.sequence_parallel = sp;
+    QVERIFY(!set_knob(d, *find_knob("context"), context.toStdString()));
+    d.parallel.ulysses_degree = context.startsWith("ulysses-") ? 2 : 0;
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
+  }
+
   void equalsFiniteDifferences_data() {
     QTest::addColumn<QString>("architecture");
     QTest::newRow("llama") << "llama";
@@ -506,6 +566,7 @@ class ExecutionTest : public QObject {
         QTest::newRow(qPrintable(QString("%1, %2").arg(mixer, profile))) << QString("%1 plain %2").arg(mixer, profile);
     for (const char* profile : kProfiles) QTest::newRow(profile) << QString("gemma2 plain %1").arg(profile);
     for (const char* context : {"ring", "zigzag", "ulysses-zigzag"}) QTest::newRow(context) << QString("llama context %1").arg(context);
+    for (const char* groups : {"1", "4"}) QTest::newRow(qPrintable(QString("mamba2, context, groups %1").arg(groups))) << QString("mamba2 context zigzag %1").arg(groups);
   }
 
   void equalsFiniteDifferences() {
@@ -520,7 +581,8 @@ class ExecutionTest : public QObject {
     }
     if (words[0].endsWith("hybrid")) d.model.layers = 12;
     if (words.value(1) == "context") {
-      d.model.kv_heads = 4;
+      if (words[0] == "llama") d.model.kv_heads = 4;
+      if (words.size() > 3) d.model.ssm_groups = words[3].toInt();
       d.parallel.cp = 4;
       d.parallel.ulysses_degree = words[2].startsWith("ulysses") ? 2 : 0;
       QVERIFY(!set_knob(d, *find_knob("context"), words[2].toStdString()));

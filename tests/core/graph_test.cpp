@@ -156,6 +156,31 @@ class GraphTest : public QObject {
       QCOMPARE(count_ops(s, kind, Phase::Forward) + count_ops(s, kind, Phase::Backward), 0);
   }
 
+  // An axis of one rank is no factor of a formula: what a rank holds of its experts' tokens names cp, tp and etp only where they are.
+  void formulasNameNoAxisOfOne() {
+    for (int i = 0; i < 16; ++i) {
+      Design d = default_design();
+      apply_preset(d, "mixtral-8x7b");
+      d.parallel = {};
+      d.parallel.dp = 8;
+      d.parallel.tp = i & 1 ? 2 : 1;
+      d.parallel.sequence_parallel = d.parallel.tp > 1;
+      d.parallel.ep = i & 2 ? 8 : 2;  // all replicas, or some
+      if (i & 4) d.parallel.dispatcher = Dispatcher::AllGather;
+      if (i & 8) d.workload.load_imbalance = 1500;
+      if ((i & 1) && !(i & 4)) d.parallel.etp = 1;
+      const auto graph = std::get<0>(build_graph(structure_of(d), ModelLibrary::instance()));
+      for (const Segment& segment : graph->segments)
+        for (const Tensor& t : segment.tensors) {
+          if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient) continue;
+          for (Symbol symbol : local_bytes(t).symbols()) {
+            const std::string where = std::to_string(i) + ": " + t.name + " " + local_bytes(t).text();
+            QVERIFY2(symbol.name() != "cp" && symbol.name() != "etp" && (d.parallel.tp > 1 || symbol.name() != "tp"), where.c_str());
+          }
+        }
+    }
+  }
+
   void matmulFlopsAreSixTimesWeightsTimesTokens_data() {
     QTest::addColumn<QString>("preset");
     QTest::addColumn<int>("tp");

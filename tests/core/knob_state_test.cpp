@@ -14,6 +14,9 @@ class KnobStateTest : public QObject {
  private Q_SLOTS:
   void idle_knobs_change_nothing_data();
   void idle_knobs_change_nothing();
+  void reasons_data();
+  void reasons();
+  void head_size_of_latent_attention();
   void values_without_effect_are_noted_data();
   void values_without_effect_are_noted();
   void impossible_choices_are_errors_data();
@@ -116,6 +119,46 @@ void KnobStateTest::idle_knobs_change_nothing() {
     }
   }
   QVERIFY(idle > 5);
+}
+
+void KnobStateTest::reasons_data() {
+  QTest::addColumn<QByteArray>("preset");
+  QTest::addColumn<Settings>("settings");
+  QTest::addColumn<QByteArray>("knob");
+  QTest::addColumn<QByteArray>("why");  // empty: it has an effect
+  const auto row = [](const char* name, const char* preset, Settings settings, const char* knob, const char* why) {
+    QTest::newRow(name) << QByteArray(preset) << settings << QByteArray(knob) << QByteArray(why);
+  };
+  row("dispatch type without experts", "llama3-8b", {}, "dispatch_dtype", "the llama architecture has no experts");
+  row("dispatch type without ep", "mixtral-8x7b", {{"dp", "4"}}, "dispatch_dtype", "tokens stay where they are without expert parallelism (ep = 1)");
+  row("dispatch type with ep", "mixtral-8x7b", {{"dp", "4"}, {"ep", "4"}}, "dispatch_dtype", "");
+  row("head size, latent attention", "deepseek-v2-lite", {}, "head_dim", "latent attention has head sizes of its own: plain, rotated and of values");
+  row("plain head size, latent attention", "deepseek-v2-lite", {}, "nope_head_dim", "");
+  row("head size, attention", "mixtral-8x7b", {}, "head_dim", "");
+  row("head size, no attention", "mamba-130m", {}, "head_dim", "the mamba architecture has no attention");
+}
+
+void KnobStateTest::reasons() {
+  QFETCH(QByteArray, preset);
+  QFETCH(Settings, settings);
+  QFETCH(QByteArray, knob);
+  const auto why = without_effect(designed(preset.constData(), settings), *find_knob(knob.toStdString()));
+  QTEST(QByteArray::fromStdString(why.value_or("")), "why");
+}
+
+// Presets of latent attention and older documents hold some head size: whichever it is, nothing minds it.
+void KnobStateTest::head_size_of_latent_attention() {
+  for (const char* compute : {"storage", "fp8-blockwise"}) {
+    Design design = designed("deepseek-v3", {{"dp", "4"}, {"ep", "4"}, {"tp", "2"}, {"compute", compute}});
+    const QByteArray before = numbers(design);
+    const size_t problems = validate(design).size();
+    QVERIFY2(!before.isEmpty(), validate(design).empty() ? "" : to_string(validate(design).front()).c_str());
+    for (const int64_t size : {0, 1, 7, 100, 8192}) {
+      design.model.head_dim = size;
+      QCOMPARE(numbers(design), before);
+      QCOMPARE(validate(design).size(), problems);
+    }
+  }
 }
 
 void KnobStateTest::values_without_effect_are_noted_data() { add_designs(); }

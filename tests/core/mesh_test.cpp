@@ -2,6 +2,7 @@
 #include <QtTest>
 #include <set>
 
+#include "design/expert_nodes.h"
 #include "parallel/mesh.h"
 #include "parallel/placement.h"
 
@@ -35,6 +36,9 @@ class MeshTest : public QObject {
   void kv_heads_split_tp_data();
   void kv_heads_split_tp();
   void ulysses_splits_cp();
+  void nodes_split_ep_data();
+  void nodes_split_ep();
+  void nodes_of_tokens();
   void rank_orders();
   void bad_rank_orders_data();
   void bad_rank_orders();
@@ -184,6 +188,66 @@ void MeshTest::ulysses_splits_cp() {
   QVERIFY(group_size({MeshAxis::CpRing, MeshAxis::CpUlysses}) == Expr(Symbol::intern("cp")));
 }
 
+// Nodes are consecutive ranks: the ranks of a group of ep that share one are told apart by ep_local, all others by ep_node.
+void MeshTest::nodes_split_ep_data() {
+  QTest::addColumn<QList<int>>("mesh");  // tp, cp, dp, pp, ep, etp, ranks of a node
+  QTest::addColumn<QString>("order");
+  QTest::addColumn<int>("local");        // 0: uneven
+  QTest::newRow("dp 16 over nodes of 8") << QList<int>{1, 1, 16, 1, 16, 0, 8} << "tp-cp-dp-pp" << 8;
+  QTest::newRow("two groups over nodes of 4") << QList<int>{1, 1, 16, 1, 8, 0, 4} << "tp-cp-dp-pp" << 4;
+  QTest::newRow("tp 2") << QList<int>{2, 1, 8, 1, 8, 0, 8} << "tp-cp-dp-pp" << 4;
+  QTest::newRow("tp as large as a node") << QList<int>{8, 1, 4, 2, 4, 0, 8} << "tp-cp-dp-pp" << 1;
+  QTest::newRow("group inside a node") << QList<int>{1, 1, 16, 1, 4, 0, 8} << "tp-cp-dp-pp" << 4;
+  QTest::newRow("all on one node") << QList<int>{1, 1, 6, 1, 6, 0, 8} << "tp-cp-dp-pp" << 6;
+  QTest::newRow("over cp and dp") << QList<int>{2, 2, 8, 1, 16, 0, 8} << "tp-cp-dp-pp" << 4;
+  QTest::newRow("folded") << QList<int>{4, 1, 8, 1, 16, 2, 8} << "tp-cp-dp-pp" << 4;
+  QTest::newRow("stages side by side") << QList<int>{1, 1, 8, 2, 8, 0, 8} << "pp-dp-cp-tp" << 4;
+  QTest::newRow("tp slowest") << QList<int>{2, 1, 8, 2, 8, 0, 4} << "dp-cp-pp-tp" << 4;
+  QTest::newRow("six over nodes of 8") << QList<int>{1, 1, 12, 1, 6, 0, 8} << "tp-cp-dp-pp" << 0;
+  QTest::newRow("64 over nodes of 72") << QList<int>{1, 1, 128, 1, 64, 0, 72} << "tp-cp-dp-pp" << 0;
+  QTest::newRow("tp 3") << QList<int>{3, 1, 8, 1, 8, 0, 8} << "tp-cp-dp-pp" << 0;
+  QTest::newRow("stages between cp and dp") << QList<int>{1, 2, 8, 2, 8, 0, 8} << "cp-pp-dp-tp" << 0;
+}
+
+void MeshTest::nodes_split_ep() {
+  QFETCH(QList<int>, mesh);
+  QFETCH(QString, order);
+  QFETCH(int, local);
+  Design d;
+  d.model.kv_heads = 8;
+  d.model.experts = 96;
+  ParallelSpec& p = d.parallel;
+  p.tp = mesh[0], p.cp = mesh[1], p.dp = mesh[2], p.pp = mesh[3], p.ep = mesh[4], p.etp = mesh[5];
+  p.dispatcher = Dispatcher::Flex;
+  QVERIFY(parse_rank_order(order.toStdString(), p.order));
+  const int64_t node = d.cluster.gpus_per_node = mesh[6];
+  QCOMPARE(ep_ranks_per_node(d), int64_t{local});
+  if (local == 0) return;
+  const DeviceMesh m = device_mesh(d);
+  for (int64_t rank = 0; rank < m.ranks(); ++rank) {
+    QCOMPARE(m.coordinate(rank, MeshAxis::Ep), m.coordinate(rank, MeshAxis::EpNode) * local + m.coordinate(rank, MeshAxis::EpLocal));
+    QCOMPARE(m.group(rank, {MeshAxis::EpNode, MeshAxis::EpLocal}), m.group(rank, {MeshAxis::Ep}));
+    for (const int64_t other : m.group(rank, {MeshAxis::EpLocal})) QCOMPARE(other / node, rank / node);
+    std::set<int64_t> nodes;
+    for (const int64_t other : m.group(rank, {MeshAxis::EpNode})) QVERIFY(nodes.insert(other / node).second);
+  }
+}
+
+void MeshTest::nodes_of_tokens() {
+  const auto nodes = [](int64_t experts, int64_t picked, int64_t groups, int64_t of_token, int64_t over) {
+    ModelSpec m;
+    m.experts = experts, m.experts_per_token = picked, m.expert_groups = groups, m.groups_per_token = of_token;
+    return nodes_per_token(m, over);
+  };
+  QCOMPARE(nodes(256, 8, 8, 4, 8), int64_t{4000});  // DeepSeek-V3: four nodes
+  QCOMPARE(nodes(160, 6, 8, 3, 8), int64_t{3000});
+  QCOMPARE(nodes(4, 2, 1, 1, 2), int64_t{1667});    // 2 (1 - 1/6)
+  QCOMPARE(nodes(4, 4, 1, 1, 2), int64_t{2000});
+  QCOMPARE(nodes(8, 1, 1, 1, 8), int64_t{1000});
+  QCOMPARE(nodes(8, 2, 4, 2, 2), int64_t{1667});    // two of four groups, two on a node
+  QCOMPARE(nodes(8, 2, 2, 1, 4), int64_t{1667});    // two of the four experts of a group that covers two nodes
+}
+
 void MeshTest::rank_orders() {
   std::set<std::string> texts;
   for (const RankOrder& order : all_orders()) {
@@ -238,6 +302,10 @@ void MeshTest::group_names_data() {
   row("dp_replicate", {MeshAxis::DpRep});
   row("cp", {MeshAxis::CpRing, MeshAxis::CpUlysses});
   row("cp_ring", {MeshAxis::CpRing});
+  row("ep", {MeshAxis::EpNode, MeshAxis::EpLocal});
+  row("edp_ep", {MeshAxis::Edp, MeshAxis::EpNode, MeshAxis::EpLocal});
+  row("ep_node", {MeshAxis::EpNode});
+  row("ep_local", {MeshAxis::EpLocal});
   row("cp_ulysses", {MeshAxis::CpUlysses});
   row("dp_cp", {MeshAxis::Dp, MeshAxis::CpRing, MeshAxis::CpUlysses});
   row("dp_tp", {MeshAxis::Dp, MeshAxis::TpKv, MeshAxis::TpRep});

@@ -83,6 +83,52 @@ class MixersTest : public QObject {
       QVERIFY(collectives(*r, kind) == (std::map<std::string, int>{{"forward all_reduce bfloat16 " + stream, 1}, {"backward all_reduce bfloat16 " + stream, 1}}));
   }
 
+  // As MambaContextParallel does: five all-to-alls in front (z, x, B, C and the steps, each with all it sends) and one behind. A rank's
+  // one group is repeated for all ranks of cp: each sends cp copies of its part of B and of C.
+  void mamba2_exchanges_data() {
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<int>("cp");
+    QTest::newRow("groups") << 2 << 4;
+    QTest::newRow("groups, sequence parallel") << 4 << 2;
+    QTest::newRow("heads of one group") << 8 << 2;
+    QTest::newRow("heads of one group, cp 16") << 8 << 16;
+  }
+  void mamba2_exchanges() {
+    QFETCH(int, tp);
+    QFETCH(int, cp);
+    Design d = mixer_design("mamba2-hybrid-8b", tp, tp == 4);
+    d.workload.profile = "flash";
+    d.parallel.cp = cp;
+    const auto r = make_report(d);
+    QVERIFY2(r->valid(), r->problems.empty() ? "" : to_string(r->problems.front()).c_str());
+    const int64_t tokens = 2 * 4096 / cp, channels = 8192 / tp, groups = 8 / tp, copies = groups == 1 ? cp : 1;
+    std::map<std::string, int> expected;
+    for (const std::string phase : {"forward", "backward"}) {
+      const std::string sent = phase + " all_to_all bfloat16 ";
+      expected[sent + std::to_string(tokens * channels)] = 3;                   // z, x and the result
+      expected[sent + std::to_string(tokens * groups * 128 * copies)] = 2;      // B, C
+      expected[sent + std::to_string(tokens * 128 / tp)] += 1;                  // steps
+    }
+    auto found = collectives(*r, 1);
+    std::erase_if(found, [](const auto& row) { return row.first.find("all_to_all") == std::string::npos; });
+    QVERIFY(found == expected);
+    for (const Op& op : r->graph().segments[1].ops)
+      if (op.kind == OpKind::AllToAll) QCOMPARE(group_name(op.group), std::string("cp"));
+    // What is kept is a cp-th, but for the copies.
+    d.parallel.cp = 1;
+    const auto whole = make_report(d);
+    const int64_t of_copies = 2 * 2 * tokens * groups * 128 * (copies - 1);
+    QCOMPARE(saved(r->graph().segments[1], r->stages[0].binding), saved(whole->graph().segments[1], whole->stages[0].binding) / cp + of_copies);
+    // Nothing else goes over cp, and every parameter is whole on all of its ranks, which sum its gradient.
+    for (const Op& op : r->graph().segments[1].ops)
+      if (is_collective(op.kind) && op.kind != OpKind::AllToAll) QVERIFY(group_name(op.group) == "tp");
+    for (const Param& p : r->graph().segments[1].params) {
+      const Segment& s = r->graph().segments[1];
+      QVERIFY(s.tensor(p.tensor).placement.shard_dim(MeshAxis::Cp) < 0);
+      QVERIFY(std::count(s.tensor(p.gradient).placement.partial.begin(), s.tensor(p.gradient).placement.partial.end(), MeshAxis::Cp) == 1);
+    }
+  }
+
   void products_of_a_layer() {
     const int64_t tokens = 2 * 4096, d = 2048, channels = 4096, rank = 128, state = 16;
     for (int64_t tp : {1, 4}) {

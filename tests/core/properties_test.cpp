@@ -133,12 +133,12 @@ class Examination {
   std::vector<std::pair<const Segment*, int64_t>> segments_of(const StageReport& stage) const {
     const Graph& graph = report_->graph();
     std::vector<std::pair<const Segment*, int64_t>> out;
-    if (stage.stage == 0) out.emplace_back(&graph.segments.front(), 1);
+    if (stage.first) out.emplace_back(&graph.segments.front(), 1);
     std::map<int, int64_t> kinds;
     for (const StageChunk& chunk : stage.chunks)
       for (int64_t i = 0; i < chunk.layers; ++i) ++kinds[graph.layer_kind(chunk.first_layer + i, d_.model)];
     for (const auto& [kind, count] : kinds) out.emplace_back(&graph.segments[static_cast<size_t>(kind) + 1], count);
-    if (stage.stage + 1 == d_.parallel.pp) out.emplace_back(&graph.segments.back(), 1);
+    if (stage.last) out.emplace_back(&graph.segments.back(), 1);
     return out;
   }
 
@@ -149,6 +149,8 @@ class Examination {
     unpadded.set(symbol("Vp"), d_.model.vocab);
     Wide model = 0;
     std::set<std::string> tied;
+    // Where two stages hold the same, those of the first half have all.
+    const int64_t once = report_->graph().structure.layout == ChunkLayout::BothWays ? d_.parallel.pp : 2 * d_.parallel.pp;
     for (const StageReport& stage : report_->stages) {
       std::set<std::string> here;
       Wide local = 0;
@@ -165,6 +167,7 @@ class Examination {
             fail(Parameters, name + " is not a parameter of the model on one rank");
           else
             equal(Parameters, whole_elements(t, report_->binding), whole_elements(*other, whole_binding_), "size of " + name);
+          if (2 * stage.stage >= once) continue;
           if (p.tied.empty() || tied.insert(p.tied).second) model += whole_elements(t, unpadded) * count;
         }
       equal(Parameters, stage.parameters.value, local, "parameters of stage " + std::to_string(stage.stage));
@@ -198,7 +201,7 @@ class Examination {
         // In front of or behind a redistribution, so that one rank alone has no such op: so much for each element. Sums of
         // gradients are in parts where not all consumers want the tensor placed alike.
         const bool sum_of_gradients = op.kind == OpKind::Add && op.phase == Phase::Backward;
-        const bool each = op.kind == OpKind::Quantize || sum_of_gradients;
+        const bool each = op.kind == OpKind::Quantize || op.kind == OpKind::CombineNodes || sum_of_gradients;
         if (other == ops.end() && !each) {
           fail(OpFlops, name + " is no op of the model on one rank");
           continue;
@@ -220,13 +223,23 @@ class Examination {
             sum += number(OpFlops, (useful ? op.useful_flops : op.flops) * Expr(stage_ranks() / ring), binding, name);
           }
           const Tensor& in = segment.tensor(op.inputs[0]);
-          const Wide one = each ? number(OpFlops, (useful ? op.useful_flops : op.flops) * whole_size(in), report_->binding, name)
+          Wide one = each ? number(OpFlops, (useful ? op.useful_flops : op.flops) * whole_size(in), report_->binding, name)
                                 : number(OpFlops, useful ? other->second->useful_flops : other->second->flops, whole_binding_, name);
+          if (op.kind == OpKind::Ssd && graph.structure.ssm_heads) one += (d_.parallel.cp - 1) * products_of_groups(whole, *other->second, useful);
           if (each) sum *= number(OpFlops, local_elements(in), report_->binding, name);
           equal(OpFlops, sum, one * repeated, (useful ? "useful FLOPs of " : "counted FLOPs of ") + name + ", " + std::to_string(repeated) + " times");
         }
       }
     }
+  }
+
+  // Ranks that have heads of the same group of a mixer make the products of its B and C each.
+  Wide products_of_groups(const Segment& whole, const Op& scan, bool useful) {
+    const Expr chunk(symbol("Qe"));
+    const bool backward = scan.grad != GradRole::None;
+    const Expr once = Expr(2) * local_elements(whole.tensor((backward ? whole.op(scan.forward) : scan).inputs[3])) * chunk;
+    const Expr share = useful ? Expr(backward ? 2 : 1) * (chunk + Expr(1)) / (Expr(2) * chunk) : Expr(backward ? 3 : 1);
+    return runs_again(scan) && useful ? 0 : number(OpFlops, once * share, whole_binding_, scan.name);
   }
 
   // A report counts every op as often as the layers of the stage run it.
@@ -237,15 +250,16 @@ class Examination {
       for (const Op& op : segment.ops)
         if (!keeps || runs(op, *keeps)) ++times[&op];
     };
-    if (stage.stage == 0) add(graph.segments.front(), {});
+    if (stage.first) add(graph.segments.front(), {});
     for (const StageChunk& chunk : stage.chunks)
       for (const ChunkLayer& layer : chunk_layers(graph, d_, chunk.first_layer, chunk.layers))
         add(graph.segments[static_cast<size_t>(layer.segment)], layer.keeps);
-    if (stage.stage + 1 == d_.parallel.pp) add(graph.segments.back(), {});
+    if (stage.last) add(graph.segments.back(), {});
+    const int64_t runs_here = pipeline_layout(d_.parallel).microbatches(report_->microbatches);
     Wide counted = 0, useful = 0;
     for (const auto& [op, n] : times) {
-      counted += number(StageFlops, op->flops * Expr(n * report_->microbatches), stage.binding, op->name);
-      useful += number(StageFlops, op->useful_flops * Expr(n * report_->microbatches), stage.binding, op->name);
+      counted += number(StageFlops, op->flops * Expr(n * runs_here), stage.binding, op->name);
+      useful += number(StageFlops, op->useful_flops * Expr(n * runs_here), stage.binding, op->name);
     }
     for (const FlopsValue& f : stage.flops) {
       if (f.kind != OpKind::Optimizer) continue;
@@ -278,8 +292,7 @@ class Examination {
       equal(Transfers, n[1], n[3], "bytes sent over " + std::get<1>(key));
     }
     if (d_.parallel.pp == 1) return;
-    const Schedule schedule = make_schedule(d_.parallel.schedule, static_cast<int>(d_.parallel.pp), static_cast<int>(report_->microbatches),
-                                            static_cast<int>(d_.parallel.virtual_stages));
+    const Schedule schedule = make_schedule(d_.parallel, static_cast<int>(report_->microbatches));
     for (const std::string& violation : violations(schedule)) fail(Transfers, violation);
     const Expr message = local_elements(stage_boundary(report_->graph()).message);
     for (const StageReport& stage : report_->stages) {
@@ -335,7 +348,7 @@ class Examination {
       if (sync && (c.op == "all_reduce" || c.op == "reduce_scatter" || c.op == "reduce")) reduced[c.group] += c.elements.value;
     }
     std::set<std::string> here;
-    const bool first = stage.stage == 0, last = stage.stage + 1 == d_.parallel.pp;
+    const bool first = stage.first, last = stage.last;
     for (const auto& [segment, count] : segments_of(stage))
       for (const Param& p : segment->params) {
         const Tensor &t = segment->tensor(p.tensor), &g = segment->tensor(p.gradient);
@@ -358,6 +371,8 @@ class Examination {
         if (!group.across.empty()) wanted[group_name(group.across)] += 1;
         const bool both = !p.tied.empty() && (first || last) && !(first && last) && holds(graph.segments.front(), p.tied) && holds(graph.segments.back(), p.tied);
         if (both) wanted["embedding"] += elements;
+        const bool shards = d_.parallel.sync == SyncStrategy::DistributedOptimizer && !group.shard.empty();  // each its own
+        if (graph.structure.layout == ChunkLayout::BothWays && !shards) wanted["mirror"] += elements;
       }
     for (const auto& [group, elements] : wanted)
       if (reduced[group] < elements)

@@ -20,7 +20,8 @@ namespace {
 Design random_design(QRandomGenerator& random, bool wild) {
   const char* presets[] = {"llama3-8b", "llama3-70b", "llama3.1-405b", "gpt3-175b"};
   Design d = preset_design(presets[random.bounded(4)], 1 << random.bounded(5), 1 + random.bounded(16), 1 << random.bounded(6), random.bounded(2));
-  d.parallel.schedule = random.bounded(2) ? ScheduleKind::GPipe : ScheduleKind::OneFOneB;
+  d.parallel.schedule = static_cast<ScheduleKind>(random.bounded(static_cast<int>(ScheduleKind::Flexible) + 1));
+  d.parallel.microbatch_group = random.bounded(3) ? 0 : random.bounded(40);
   d.parallel.scatter_gather_pipeline = random.bounded(2);
   if (random.bounded(2)) {  // layers that split over chunks: uneven ones come as a list
     d.parallel.virtual_stages = 1 + random.bounded(4);
@@ -69,6 +70,7 @@ class ReportTest : public QObject {
     QTest::newRow("alone") << "llama3-8b" << 1 << 1;
     QTest::newRow("virtual stages") << "gpt3-175b" << 4 << 8;
     QTest::newRow("ulysses inside ring") << "llama3-8b" << 2 << 2;
+    for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v", "flexible"}) QTest::newRow(schedule) << "llama3-8b" << 2 << 4;
   }
   void everyNumberEqualsItsFormula() {
     QFETCH(QString, preset);
@@ -76,6 +78,11 @@ class ReportTest : public QObject {
     QFETCH(int, pp);
     Design d = preset_design(qPrintable(preset), tp, pp, 2, tp > 1);
     if (QLatin1String(QTest::currentDataTag()) == QLatin1String("virtual stages")) d.parallel.virtual_stages = 3;
+    if (pp == 4 && tp == 2) {
+      QVERIFY(!set_knob(d, *find_knob("schedule"), QTest::currentDataTag()));
+      d.parallel.virtual_stages = QByteArray(QTest::currentDataTag()).endsWith("v") || d.parallel.schedule == ScheduleKind::Flexible ? 2 : 1;
+      d.workload.batch = 16 * d.parallel.dp * d.workload.microbatch;
+    }
     if (QLatin1String(QTest::currentDataTag()) == QLatin1String("ulysses inside ring")) {
       d.parallel.cp = 8;
       d.parallel.context = ContextMode::UlyssesRing;
@@ -117,8 +124,7 @@ class ReportTest : public QObject {
       const auto r = make_report(random_design(random, false));
       if (!r->valid()) continue;
       const auto in_flight = microbatches_in_flight(
-          make_schedule(r->design.parallel.schedule, static_cast<int>(r->stages.size()), static_cast<int>(r->microbatches),
-                        static_cast<int>(r->design.parallel.virtual_stages)));
+          make_schedule(r->design.parallel, static_cast<int>(r->microbatches)));
       for (const StageReport& s : r->stages) QCOMPARE(s.in_flight, int64_t(in_flight[static_cast<size_t>(s.stage)]));
     }
   }
@@ -188,9 +194,8 @@ class ReportTest : public QObject {
       const auto r = make_report(random_design(random, false));
       if (!r->valid()) continue;
       for (const StageReport& s : r->stages) {
-        const bool first = s.stage == 0, last = s.stage + 1 == static_cast<int>(r->stages.size());
         bool dp = false;
-        for (const SyncRow& row : stage_sync(r->graph(), first, last, s.layers > 0).rows) {
+        for (const SyncRow& row : stage_sync(r->graph(), s.first, s.last, s.layers > 0).rows) {
           if (row.axes != MeshAxes{MeshAxis::Dp} || row.op != SyncOp::AllReduce) continue;
           dp = true;  // every parameter of a rank is reduced over the replicas
           QVERIFY(std::get<Wide>(evaluate(row.elements, s.binding)) == s.parameters.value);

@@ -217,6 +217,12 @@ void ScheduleTest::every_loss_is_caught_data() {
   QTest::newRow("1f1b") << ScheduleKind::OneFOneB << 4 << 5 << 1;
   QTest::newRow("one stage") << ScheduleKind::OneFOneB << 1 << 3 << 1;
   QTest::newRow("interleaved") << ScheduleKind::OneFOneB << 2 << 4 << 2;
+  QTest::newRow("flexible") << ScheduleKind::Flexible << 2 << 5 << 2;
+  QTest::newRow("zb-h1") << ScheduleKind::ZbH1 << 3 << 4 << 1;
+  QTest::newRow("zb-h2") << ScheduleKind::ZbH2 << 3 << 6 << 1;
+  QTest::newRow("zb-v") << ScheduleKind::ZbV << 3 << 6 << 2;
+  QTest::newRow("dualpipe") << ScheduleKind::DualPipe << 4 << 10 << 2;
+  QTest::newRow("dualpipe-v") << ScheduleKind::DualPipeV << 2 << 5 << 2;
 }
 
 void ScheduleTest::every_loss_is_caught() {

@@ -292,7 +292,8 @@ void SyncExecutionTest::policies_train_like_one_rank() {
     policy.zero = {in(1, 900), in(1, 900), in(0, 1) * in(0, 400), in(0, 1) * 20, in(0, 900), in(0, 1) * 900};
     policy.sharding = static_cast<FsdpSharding>(in(0, 2));
     policy.recompute = in(0, 1) != 0;
-    if (is_fsdp(policy.strategy) && policy.sharding != FsdpSharding::NoShard && in(0, 1) != 0) {
+    const bool shards = shards_in_groups(policy.strategy) && (!is_fsdp(policy.strategy) || policy.sharding != FsdpSharding::NoShard);
+    if (shards && in(0, 1) != 0) {
       input.groups.front().across = "copies";
       input.groups.front().across_size = in(2, 3);
     }

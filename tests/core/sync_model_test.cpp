@@ -35,7 +35,7 @@ Design random_design(std::mt19937& random, SyncStrategy sync) {
   if (pick({0, 1}) != 0) d.parallel.schedule = ScheduleKind::GPipe;
   d.parallel.reduce_every_microbatch = pick({0, 1}) != 0;
   d.parallel.reshard_after_forward = pick({0, 1}) != 0;
-  if (d.parallel.dp % 2 == 0 && pick({0, 1}) != 0 && (sync == SyncStrategy::Fsdp1 || sync == SyncStrategy::Fsdp2)) d.parallel.dp_shard = 2;
+  if (d.parallel.dp % 2 == 0 && pick({0, 1}) != 0 && shards_in_groups(sync)) d.parallel.dp_shard = 2;
   d.parallel.bucket_cap_mb = pick({1, 25, 400});
   d.parallel.ddp_bucket_size = pick({0, 1'000'000});
   d.parallel.zero = {pick({5'000'000, 500'000'000}), pick({5'000'000, 500'000'000}),     pick({0, 50'000'000}),
@@ -75,7 +75,7 @@ Rows reported(const StageReport& stage) {
 Rows planned(const Report& report, const StageReport& stage) {
   const Graph& graph = report.graph();
   const SyncInput input =
-      sync_input(graph, stage.binding, stage.stage == 0, stage.stage + 1 == static_cast<int>(report.stages.size()), chunk_kinds(graph, stage, report.design.model));
+      sync_input(graph, stage.binding, stage.first, stage.last, chunk_kinds(graph, stage, report.design.model));
   const auto plan = plan_sync(input, sync_policy(graph.structure, report.design.parallel, report.microbatches));
   Rows out;
   for (const auto& [key, total] : sync_totals(std::get<SyncPlan>(plan), report.microbatches)) {
@@ -118,6 +118,7 @@ class SyncModelTest : public QObject {
   void norm_and_loss_are_one_number();
   void rows_are_output_features();
   void hybrid_sharding_keeps_more();
+  void instances_of_the_distributed_optimizer();
   void zero_stages_shard_more_and_more();
 };
 
@@ -362,6 +363,29 @@ void SyncModelTest::hybrid_sharding_keeps_more() {
   const auto pairs = trace_report(d);
   QCOMPARE(memory(*pairs, MemoryCategory::Optimizer), memory(*all, MemoryCategory::Optimizer) * 4);
   QCOMPARE(memory(*pairs, MemoryCategory::Optimizer), static_cast<int64_t>(all->stages.front().parameters.value) * 8 / 2);
+}
+
+// Four instances of two ranks: gradients in float32 are scattered inside, halves of them all-reduced across, parameters gathered inside.
+void SyncModelTest::instances_of_the_distributed_optimizer() {
+  Design d = trace_design("llama3-8b", 1, 1, 8, false, 1, 4);
+  d.parallel.sync = SyncStrategy::DistributedOptimizer;
+  const auto all = trace_report(d);
+  d.parallel.dp_shard = 2;
+  for (const bool overlap : {false, true}) {
+    d.parallel.overlap_grad_reduce = overlap;
+    const auto r = trace_report(d);
+    QCOMPARE(memory(*r, MemoryCategory::Optimizer), memory(*all, MemoryCategory::Optimizer) * 4);
+    const auto n = static_cast<qint64>(r->stages.front().parameters.value);
+    const auto bytes = [&](const char* op, const char* group, int64_t size) {
+      qint64 sum = 0;
+      for (const CollectiveValue& c : r->stages.front().collectives)
+        if (c.op == op && c.group == group && c.group_size == size) sum += static_cast<qint64>(c.bytes.value);
+      return sum;
+    };
+    QCOMPARE(bytes("reduce_scatter", "dp_shard", 2), 4 * n);
+    QCOMPARE(bytes("all_reduce", "dp_replicate", 4), 4 * n / 2);
+    QCOMPARE(bytes("all_gather", "dp_shard", 2), 2 * n);
+  }
 }
 
 // Bytes per parameter of Adam in mixed precision: 16, 4 + 12/N, 2 + 14/N, 16/N (Rajbhandari et al., arXiv 1910.02054, figure

@@ -380,9 +380,11 @@ void SyncPlanTest::hybrid_sharding() {
   std::mt19937 random(17);
   SyncInput input = random_input(random);
   input.groups = {{"shard", 4, "replicate", 3}};
-  for (const SyncStrategy kind : {SyncStrategy::Fsdp1, SyncStrategy::Fsdp2}) {
+  for (const SyncStrategy kind : {SyncStrategy::Fsdp1, SyncStrategy::Fsdp2, SyncStrategy::DistributedOptimizer}) {
     SyncPolicy policy;
     policy.strategy = kind;
+    policy.overlap = kind == SyncStrategy::DistributedOptimizer;
+    policy.bucket_elements = 100;
     std::map<std::pair<std::string, SyncOp>, int64_t> elements;
     for (const SyncAction& a : plan_of(input, policy).actions) elements[{a.group, a.op}] += a.elements;
     const int64_t scattered = elements[{"shard", SyncOp::ReduceScatter}];

@@ -107,6 +107,8 @@ void ValidateTest::good_data() {
   row("virtual stages", [](Design& d) { d.parallel.virtual_stages = 4; });
   row("Mamba", [](Design& d) { apply_preset(d, "mamba-2.8b"); d.parallel.tp = 8; });
   row("hybrid", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 8; });
+  row("mixers under context parallelism", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 8; d.parallel.cp = 4; });
+  row("instances of the distributed optimizer", [](Design& d) { d.parallel.sync = SyncStrategy::DistributedOptimizer; d.parallel.dp = 8; d.parallel.dp_shard = 2; d.workload.batch = 64; });
   row("uneven virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 15, 1}; });
   row("scattered messages", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.scatter_gather_pipeline = true; });
   row("hybrid sharding with virtual stages", [](Design& d) {
@@ -172,8 +174,22 @@ void ValidateTest::rules_data() {
       "needs tokens that are split over tp", "sequence parallelism, or 0", 2);
   row("tokens by hidden and folded experts", [=](Design& d) { mixtral(d); d.parallel.etp = 1; d.parallel.sequence_parallel = true; d.parallel.dispatcher = Dispatcher::AllToAllSeq; },
       error, "dispatcher", "splits tokens over tp by hidden", "etp 0, or another dispatcher", 2);
+  row("FP8 dispatch without expert parallelism", [=](Design& d) { mixtral(d); d.parallel.ep = 1; d.workload.dispatch_dtype = DispatchPrecision::FP8; }, note,
+      "dispatch_dtype", "tokens stay where they are without expert parallelism (ep = 1); the value has no effect", ", or ep of at least 2", 1);
   row("padding without a capacity", [=](Design& d) { mixtral(d); d.workload.pad_to_capacity = true; }, error, "pad_to_capacity",
       "there is no capacity to pad to", "a capacity factor above 0, or off", 2);
+  const auto by_node = [=](Design& d) { mixtral(d); d.parallel.tp = 1; d.parallel.ep = 4; d.parallel.dispatcher = Dispatcher::Flex; d.cluster.gpus_per_node = 2; };
+  row("groups of experts", [=](Design& d) { mixtral(d); d.model.expert_groups = 3; }, error, "expert_groups", "8 experts do not split into 3 equal groups", "a divisor of 8", 1);
+  row("more groups than there are", [=](Design& d) { mixtral(d); d.model.expert_groups = 2; d.model.groups_per_token = 3; }, error, "groups_per_token",
+      "a token cannot pick 3 of 2 groups", "1 to 2", 1);
+  row("groups with too few experts", [=](Design& d) { mixtral(d); d.model.expert_groups = 8; }, error, "groups_per_token", "picking from 1 of 8 groups leaves 1 experts, fewer than the 2", "more groups per token", 2);
+  row("more groups than experts of a token", [=](Design& d) { mixtral(d); d.model.expert_groups = 4; d.model.groups_per_token = 3; }, error, "groups_per_token",
+      "cannot have some of 3 groups", "1 to 2", 2);
+  row("ep uneven over nodes", [=](Design& d) { by_node(d); d.cluster.gpus_per_node = 3; }, error, "dispatcher", "lie unevenly over nodes of 3", "the dispatcher alltoall", 1);
+  row("groups uneven over nodes", [=](Design& d) { by_node(d); d.model.experts = 12; d.model.expert_groups = 3; d.model.groups_per_token = 2; }, error, "dispatcher",
+      "3 groups of experts lie unevenly over 2 nodes", "as many groups as nodes", 1);
+  row("padding by node", [=](Design& d) { by_node(d); d.workload.pad_to_capacity = true; d.workload.capacity_factor = 1000; }, error, "pad_to_capacity",
+      "cannot be sent once per node", "off, or another dispatcher", 2);
   row("expert FFN over tp", [=](Design& d) { mixtral(d); d.model.expert_ffn = 14337; d.parallel.sequence_parallel = true; }, error, "tp",
       "an expert FFN size of 14,337 does not split over 2", "a divisor of 14,337", 1);
   row("all layers dense", [](Design& d) { apply_preset(d, "deepseek-moe-16b"); d.model.dense_layers = 28; d.workload.seq = 4096; }, note, "dense_layers",
@@ -248,9 +264,9 @@ void ValidateTest::rules_data() {
   row("ZeRO-1 with virtual stages", [](Design& d) { d.parallel.sync = SyncStrategy::Zero1; d.parallel.virtual_stages = 2; }, error,
       "sync", "no virtual stages", "1 virtual stage", 2);
   row("sharding group without FSDP", [](Design& d) { d.parallel.dp_shard = 2; }, error,
-      "dp_shard", "only FSDP shards inside a group of replicas", "0, or the gradient sync fsdp1 or fsdp2", 3);
+      "dp_shard", "only FSDP and Megatron's distributed optimizer shard inside a group of replicas", "0, or the gradient sync distributed-optimizer", 4);
   row("sharding group that does not fit, without FSDP", [](Design& d) { d.parallel.dp_shard = 3; }, error,
-      "dp_shard", "only FSDP shards inside a group of replicas", "0, or the gradient sync fsdp1 or fsdp2", 1);
+      "dp_shard", "only FSDP and Megatron's distributed optimizer shard inside a group of replicas", "0, or the gradient sync distributed-optimizer", 1);
   row("uneven sharding groups", [](Design& d) {
         d.parallel.sync = SyncStrategy::Fsdp2;
         d.parallel.pp = 1;
@@ -295,24 +311,6 @@ void ValidateTest::rules_data() {
         d.parallel.dp = 8;
         d.parallel.order = {{MeshAxis::Dp, MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Pp}};
       }, note, "rank_order", "with the order dp-tp-cp-pp", "tp first, as in tp-dp-cp-pp", 1);
-  row("virtual stages alone", [](Design& d) { d.parallel.pp = 1; d.parallel.virtual_stages = 2; }, error,
-      "virtual_stages", "there is none (pp = 1)", "1, or pp of at least 2", 1);
-  row("virtual stages under GPipe", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.schedule = ScheduleKind::GPipe; }, error,
-      "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is GPipe", "the schedule 1f1b", 2);
-  row("layers over virtual stages", [](Design& d) { d.parallel.virtual_stages = 3; }, error,
-      "virtual_stages", "32 layers do not split evenly over pp x virtual stages = 2 x 3", "1, 2, 4, 8 or 16, or stage_layers with a number for each of the 6", 4);
-  row("microbatches in groups", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 36; }, error,
-      "batch", "microbatches in groups of pp = 4, but m = B / (b dp) = 18", "m in multiples of 4", 3);
-  row("fewer microbatches than stages, interleaved", [](Design& d) { d.parallel.pp = 8; d.parallel.virtual_stages = 2; d.workload.batch = 8; }, error,
-      "batch", "groups of pp = 8", "m in multiples of 8", 2);
-  row("batch of interleaved stages", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 31; }, error,
-      "batch", "a batch of 31 does not split", "a multiple of 2", 2);
-  row("virtual stages listed", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {16, 16}; }, error,
-      "stage_layers", "2 virtual stages are listed, but pp x virtual stages = 2 x 2", "4 numbers that add up to 32", 2);
-  row("empty virtual stage", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 0, 16}; }, error,
-      "stage_layers", "virtual stage 2 has no layers", "4 numbers", 1);
-  row("too many microbatches, interleaved", [](Design& d) { d.parallel.virtual_stages = 2; d.workload.batch = int64_t{1} << 20; }, error,
-      "batch", "524,288 microbatches on 4 virtual stages", "at most 262,144 microbatches", 1);
   row("scatter-gather alone", [](Design& d) { d.parallel.pp = 1; d.parallel.scatter_gather_pipeline = true; }, note,
       "scatter_gather_pipeline", "there are no messages between stages (pp = 1); the value has no effect", "off, or pp and tp", 1);
   row("scatter-gather under sequence parallelism", [](Design& d) { d.parallel.sequence_parallel = true; d.parallel.scatter_gather_pipeline = true; }, note,
@@ -344,7 +342,18 @@ void ValidateTest::rules_data() {
         d.workload.seq = 8191;
       }, error, "distribute_saved_activations", "checkpoints of 8,191 tokens do not split into 2 parts", "a multiple of 2", 2);
   row("scan over cp", [](Design& d) { apply_preset(d, "mamba-130m"); d.parallel.cp = 2; }, error,
-      "cp", "scan the sequence from its start to its end", "1", 1);
+      "cp", "scan the sequence from its start to its end", "1, or an architecture with Mamba-2 mixers", 1);
+  row("groups over cp", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.cp = 8; }, error,
+      "cp", "a tensor-parallel rank has 4 mixer groups, which cp = 8 ranks cannot share out evenly", "1, 2 or 4", 2);
+  row("heads of a group over cp", [](Design& d) { apply_preset(d, "mamba2-130m"); d.parallel.tp = 1; d.parallel.sequence_parallel = false; d.parallel.cp = 5; d.workload.seq = 8000; }, error,
+      "cp", "a tensor-parallel rank has 24 heads of one mixer group, which cp = 5 ranks cannot share out evenly", "1, 2, 3 or 4", 2);
+  row("instances among replicas of experts", [](Design& d) {
+        apply_preset(d, "mixtral-8x7b");
+        d.parallel.sync = SyncStrategy::DistributedOptimizer;
+        d.parallel.dp = 4;
+        d.parallel.ep = 2;
+        d.parallel.dp_shard = 2;
+      }, error, "dp_shard", "instances of the distributed optimizer that split the replicas of experts", "0, or ep = 1", 3);
   row("channels over tp", [](Design& d) { apply_preset(d, "mamba-130m"); d.model.hidden = 770; d.parallel.tp = 8; }, error,
       "tp", "e D = 1,540 channels do not split over tp = 8", "a divisor of 1,540", 1);
   row("groups over tp", [](Design& d) { apply_preset(d, "mamba2-130m"); }, error,

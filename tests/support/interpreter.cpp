@@ -12,8 +12,10 @@
 #include "design/validate.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
+#include "graph/op_spec.h"
 #include "schedule/schedule.h"
 #include "support/kernels.h"
+#include "support/routing_kernels.h"
 
 namespace shardscape::test {
 namespace {
@@ -60,6 +62,7 @@ class Machine {
       : d_(design),
         binding_(bind_symbols(design)),
         mesh_(device_mesh(design)),
+        places_(pipeline_layout(design.parallel)),
         parameters_(parameters) {
     const auto problems = validate(design);
     if (has_errors(problems)) fail(to_string(problems.front()));
@@ -77,8 +80,7 @@ class Machine {
   }
 
   RunResult run(bool backward) {
-    const Schedule schedule = make_schedule(d_.parallel.schedule, static_cast<int>(d_.parallel.pp), microbatches_,
-                                            static_cast<int>(d_.parallel.virtual_stages));
+    const Schedule schedule = make_schedule(d_.parallel, microbatches_);
     std::vector<size_t> next(schedule.actions.size(), 0);
     bool progress = true, done = false;
     while (progress && !done) {
@@ -170,15 +172,27 @@ class Machine {
 
   bool step(int stage, const Action& action, bool backward) {
     const int64_t from = action.microbatch;
-    const int here = action.chunk * static_cast<int>(d_.parallel.pp) + stage;  // virtual stage
+    const StagePlace place{stage, action.chunk};
+    const int here = static_cast<int>(places_.virtual_stage(place));
+    const auto beside = [&](const std::optional<StagePlace>& other) { return other && other->stage == stage; };
     switch (action.kind) {
       case ActionKind::ReceiveForward: return receive(forward_[{here, from}], inbox_[{here, from}]);
       case ActionKind::SendForward: return send(inbox_[{here, ~from}], forward_[{here + 1, from}]);
-      case ActionKind::Forward: forward(here, static_cast<int>(from)); return true;
+      case ActionKind::Forward:
+        if (beside(places_.before(place))) move_message(inbox_[{here - 1, ~from}], inbox_[{here, from}]);
+        forward(stage, here, static_cast<int>(from));
+        return true;
       case ActionKind::ReceiveBackward: return !backward || receive(backward_[{here, from}], inbox_grad_[{here, from}]);
       case ActionKind::SendBackward: return !backward || send(inbox_grad_[{here, ~from}], backward_[{here - 1, from}]);
       case ActionKind::Backward:
-        if (backward) this->backward(here, static_cast<int>(from));
+      case ActionKind::BackwardInput:
+        if (!backward) return true;
+        if (beside(places_.after(place))) move_message(inbox_grad_[{here + 1, ~from}], inbox_grad_[{here, from}]);
+        this->backward(stage, here, static_cast<int>(from));
+        if (action.kind == ActionKind::Backward) weights(stage, here, static_cast<int>(from));
+        return true;
+      case ActionKind::BackwardWeight:
+        if (backward) weights(stage, here, static_cast<int>(from));
         return true;
       default: return true;
     }
@@ -211,10 +225,7 @@ class Machine {
   }
   int64_t lane(int64_t rank) const { return mesh_.with(rank, MeshAxis::Pp, 0); }
 
-  int stage_of(int virtual_stage) const { return virtual_stage % static_cast<int>(d_.parallel.pp); }
-
-  void forward(int here, int m) {
-    const int stage = stage_of(here);
+  void forward(int stage, int here, int m) {
     Message stream = std::move(inbox_[{here, m}]);
     for (const Instance& instance : stages_[static_cast<size_t>(here)]) {
       const Segment& s = segment(instance.segment);
@@ -234,7 +245,7 @@ class Machine {
       execute(s, 0, s.backward_begin, stage, values, instance.keeps);
       if (s.kind == SegmentKind::Head) record(s, s.output, values, result_.token_losses, m);
       for (auto& [rank, v] : values) stream[lane(rank)] = v[static_cast<size_t>(s.output)];
-      keep_saved(s, instance.keeps, values);
+      keep_saved(s, saved_by(s, instance.keeps), values);
       saved_[{instance.name, m}] = std::move(values);
     }
     inbox_[{here, ~m}] = std::move(stream);
@@ -257,16 +268,16 @@ class Machine {
   }
 
   // Only what lies in a saved storage survives until the backward: nothing else may be needed.
-  static void keep_saved(const Segment& s, Keeps keeps, RankValues& values) {
+  static void keep_saved(const Segment& s, const std::vector<SavedStorage>& saved, RankValues& values) {
     std::set<StorageId> kept;
-    for (const SavedStorage& x : saved_by(s, keeps)) kept.insert(x.storage);
+    for (const SavedStorage& x : saved) kept.insert(x.storage);
     for (auto& [rank, v] : values)
       for (size_t t = 0; t < v.size(); ++t)
         if (!kept.count(s.tensors[t].storage)) v[t] = RealTensor();
   }
 
-  void backward(int here, int m) {
-    const int stage = stage_of(here);
+  // What leads to the gradient of the input.
+  void backward(int stage, int here, int m) {
     Message stream = std::move(inbox_grad_[{here, m}]);
     auto& list = stages_[static_cast<size_t>(here)];
     for (auto instance = list.rbegin(); instance != list.rend(); ++instance) {
@@ -285,19 +296,44 @@ class Machine {
           g = stream.at(lane(rank));
         }
       }
-      // A layer that full recompute leaves alone reads what it kept where others read what they have made again.
-      if (instance->keeps == Keeps::Activations)
-        for (auto& [rank, v] : values)
-          for (size_t t = 0; t < v.size(); ++t)
-            if (const TensorId first = first_self(s, static_cast<TensorId>(t)); first != static_cast<TensorId>(t) && s.replay_end > s.backward_begin)
-              v[t] = v[static_cast<size_t>(first)];
-      execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance->keeps);
+      instead_of_replays(s, instance->keeps, values);
+      execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance->keeps, false);
       for (auto& [rank, v] : values) {
         if (s.input_grad >= 0) stream[lane(rank)] = v[static_cast<size_t>(s.input_grad)];
-        for (const Param& p : s.params) accumulate(rank, parameter_name(s, *instance, p), s.tensor(p.gradient), v[static_cast<size_t>(p.gradient)]);
+        for (const Param& p : s.params)
+          if (const RealTensor& g = v[static_cast<size_t>(p.gradient)]; g.defined()) accumulate(rank, parameter_name(s, *instance, p), s.tensor(p.gradient), g);
       }
+      // In place: what was read before may be written over, but gradients of parameters do not wait.
+      keep_saved(s, waiting_in(s, instance->keeps), values);
+      waiting_[{instance->name, m}] = std::move(values);
     }
     inbox_grad_[{here, ~m}] = std::move(stream);
+  }
+
+  // A layer that full recompute leaves alone reads what it kept where others read what they have made again.
+  static void instead_of_replays(const Segment& s, Keeps keeps, RankValues& values) {
+    if (keeps != Keeps::Activations || s.replay_end == s.backward_begin) return;
+    for (auto& [rank, v] : values)
+      for (size_t t = 0; t < v.size(); ++t)
+        if (const TensorId first = first_self(s, static_cast<TensorId>(t)); first != static_cast<TensorId>(t)) v[t] = v[static_cast<size_t>(first)];
+  }
+
+  // What was left: from what waits, and nothing else.
+  void weights(int stage, int here, int m) {
+    for (const Instance& instance : stages_[static_cast<size_t>(here)]) {
+      const Segment& s = segment(instance.segment);
+      RankValues values = std::move(waiting_.at({instance.name, m}));
+      waiting_.erase({instance.name, m});
+      for (auto& [rank, v] : values) {
+        for (const Param& p : s.params) v[static_cast<size_t>(p.gradient)] = RealTensor();
+        load_parameters(s, instance, rank, v);
+      }
+      instead_of_replays(s, instance.keeps, values);
+      execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance.keeps, true);
+      for (auto& [rank, v] : values)
+        for (const Param& p : s.params)
+          if (const RealTensor& g = v[static_cast<size_t>(p.gradient)]; g.defined()) accumulate(rank, parameter_name(s, instance, p), s.tensor(p.gradient), g);
+    }
   }
 
   // Layers of a group run again, each on what the one before has made, from the checkpoint of the first alone.
@@ -336,10 +372,10 @@ class Machine {
     for (size_t i = 0; i < value.data.size(); ++i) g.value.data[i] += value.data[i];
   }
 
-  void execute(const Segment& s, OpId begin, OpId end, int stage, RankValues& values, Keeps keeps) {
+  void execute(const Segment& s, OpId begin, OpId end, int stage, RankValues& values, Keeps keeps, bool for_weights = false) {
     for (OpId id = begin; id < end; ++id) {
       const Op& op = s.op(id);
-      if (!runs(op, keeps)) continue;
+      if (!runs(op, keeps) || op.for_weights != for_weights) continue;
       if (is_collective(op.kind))
         collective(s, op, stage, values);
       else
@@ -360,16 +396,20 @@ class Machine {
       return;
     }
     KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / std::max<int64_t>(1, d_.model.kv_heads), d_.model.window, d_.model.experts, d_.model.experts_per_token, {}};
-    if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = tokens_of(s, op, rank);
+    call.expert_groups = d_.model.expert_groups;
+    call.groups_per_token = d_.model.groups_per_token;
+    if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = arrives(s, op) ? arrived(s, op, rank, call) : tokens_of(s, op, rank);
+    std::deque<RealTensor> parts;
     for (TensorId id : op.inputs) {
       call.inputs.push_back(&value(id));
-      const Rows rows = part(s.tensor(id), rank);
+      const Rows rows = part(seen(s, op, id), rank), held = part(s.tensor(id), rank);
+      if (rows != held) call.inputs.back() = &parts.emplace_back(cut(value(id), within(held, rows)));
       call.input_starts.push_back(starts_of(rows));
       call.input_positions.push_back(rows.size() > 1 ? rows[1] : std::vector<int64_t>{});
       call.input_names.push_back(s.tensor(id).name);
     }
     for (TensorId id : op.outputs) {
-      const Rows rows = part(s.tensor(id), rank);
+      const Rows rows = part(seen(s, op, id), rank);
       call.output_starts.push_back(starts_of(rows));
       call.output_names.push_back(s.tensor(id).name);
       call.output_shapes.push_back(lengths(rows));
@@ -379,7 +419,31 @@ class Machine {
       call.ring_position = mesh_.coordinate(rank, ring);
     }
     auto outputs = run_kernel(call);
-    for (size_t i = 0; i < outputs.size(); ++i) value(op.outputs[i]) = std::move(outputs[i]);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Rows rows = part(seen(s, op, op.outputs[i]), rank), held = part(s.tensor(op.outputs[i]), rank);
+      RealTensor& out = value(op.outputs[i]);
+      out = rows == held ? std::move(outputs[i]) : RealTensor(lengths(held));
+      if (rows != held) paste(out, outputs[i], within(held, rows));
+    }
+  }
+
+  // Convolutions and scans work with the part of their parameters that the shards of their data name; the gradient of the rest is
+  // zero.
+  static Tensor seen(const Segment& s, const Op& op, TensorId id) {
+    Tensor t = s.tensor(id);
+    const TensorId parameter = t.role == TensorRole::ParameterGradient ? t.gradient_of : id;
+    if ((op.kind != OpKind::CausalConv && op.kind != OpKind::Ssd) || s.tensor(parameter).role != TensorRole::Parameter) return t;
+    const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+    const OpSpec spec = *parse_op_spec(forward.spec);
+    std::map<char, MeshAxes> shards;
+    for (size_t i = 0; i < forward.inputs.size(); ++i)
+      if (const Tensor& data = s.tensor(forward.inputs[i]); data.role != TensorRole::Parameter)
+        for (size_t d = 0; d < spec.in[i].size(); ++d) shards[spec.in[i][d]] = data.placement.shards[d];
+    for (size_t i = 0; i < forward.inputs.size(); ++i)
+      if (forward.inputs[i] == parameter)
+        for (size_t d = 0; d < spec.in[i].size(); ++d)
+          if (const auto it = shards.find(spec.in[i][d]); it != shards.end()) t.placement.shards[d] = it->second;
+    return t;
   }
 
   // Which tokens a rank routes, in the order of its rows: its own as they were flattened, or those of the ranks along the
@@ -388,7 +452,8 @@ class Machine {
     const auto flatten = std::find_if(s.ops.begin(), s.ops.end(), [](const Op& o) { return o.kind == OpKind::Flatten; });
     const Tensor& sequence = s.tensor(flatten->inputs[0]);
     const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
-    const MeshAxes rows = s.tensor(forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]).placement.shards[0];
+    const bool from_nodes = forward.kind == OpKind::CombineNodes;
+    const MeshAxes rows = s.tensor(from_nodes ? forward.outputs[0] : forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]).placement.shards[0];
     MeshAxes gathered;
     for (MeshAxis axis : s.tensor(flatten->outputs[0]).placement.shards[0])
       if (std::find(rows.begin(), rows.end(), axis) == rows.end()) gathered.push_back(axis);
@@ -397,6 +462,34 @@ class Machine {
       const Rows rows = part(sequence, member);
       for (int64_t b : rows[0])
         for (int64_t i : rows[1]) out.push_back(b * d_.workload.seq + i);
+    }
+    return out;
+  }
+
+  // Ops of what arrived in a node: their choices are [nodes, node slots, choices].
+  static const Tensor& choices_of(const Segment& s, const Op& op) {
+    const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+    return s.tensor(forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]);
+  }
+  static bool arrives(const Segment& s, const Op& op) {
+    return (op.kind == OpKind::Dispatch || op.kind == OpKind::Combine) && choices_of(s, op).axes.size() == 3;
+  }
+  // The tokens in the slots of this rank's node, those of one sender after the other.
+  std::vector<int64_t> arrived(const Segment& s, const Op& op, int64_t rank, KernelCall call) const {
+    const Tensor& choices = choices_of(s, op);
+    const MeshAxes over = choices.placement.shards[0];
+    const std::vector<int64_t> senders = mesh_.group(rank, over);
+    const int64_t nodes = static_cast<int64_t>(senders.size()), here = mesh_.coordinate(rank, over[0]);
+    const int64_t slots = lengths(part(choices, rank))[1] / nodes;
+    const auto sending = std::find_if(s.ops.begin(), s.ops.end(), [](const Op& o) { return o.kind == OpKind::DispatchNodes; });
+    std::vector<int64_t> out;
+    for (int64_t sender : senders) {
+      call.tokens = tokens_of(s, *sending, sender);
+      out.resize(out.size() + static_cast<size_t>(slots), -1);
+      const auto first = out.end() - slots;
+      visit_node_slots(call, nodes, slots, [&](int64_t token, int64_t row) {
+        if (row / slots == here) first[row % slots] = call.tokens[static_cast<size_t>(token)];
+      });
     }
     return out;
   }
@@ -429,7 +522,8 @@ class Machine {
       if (done.count(rank)) continue;
       const std::vector<int64_t> group = mesh_.group(rank, op.group);
       if (group.size() < 2) fail(op.name + ": a group of one");
-      const bool reduces = op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter || op.kind == OpKind::RingSum;
+      const bool reduces = op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter || op.kind == OpKind::RingSum ||
+                           (op.kind == OpKind::AllToAll && op.dim < 0);
       RealTensor whole(sizes_of(in, binding_));
       bool first = true;
       RealTensor sum;
@@ -486,6 +580,7 @@ class Machine {
   Design d_;
   Binding binding_;
   DeviceMesh mesh_;
+  PipelineLayout places_;
   const Parameters& parameters_;
   std::shared_ptr<const Graph> graph_;
   std::vector<std::vector<Instance>> stages_;  // per virtual stage
@@ -495,7 +590,7 @@ class Machine {
   std::vector<RealTensor> tokens_;
   std::vector<std::vector<RealTensor>> targets_;  // per depth of prediction
   std::map<std::pair<int, int64_t>, Message> forward_, backward_, inbox_, inbox_grad_;
-  std::map<std::pair<std::string, int>, RankValues> saved_;
+  std::map<std::pair<std::string, int>, RankValues> saved_, waiting_;
   std::map<std::string, std::map<int64_t, LocalGradient>> gradients_;
   RunResult result_;
 };

@@ -1,5 +1,6 @@
 #include "support/kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -50,7 +51,7 @@ class Kernel : private KernelBase {
       case OpKind::CausalConv:
       case OpKind::SelectiveScan:
       case OpKind::Ssd:
-      case OpKind::GatedNorm: return run_mixer_kernel(c_);
+      case OpKind::GroupRmsNorm: return run_mixer_kernel(c_);
       case OpKind::ReduceMax: reduce_max(); break;
       case OpKind::SumExp: backward ? sum_exp_backward() : sum_exp(); break;
       case OpKind::Pick: backward ? pick_backward() : pick(); break;
@@ -408,15 +409,22 @@ class Kernel : private KernelBase {
         }
   }
 
+  static constexpr double kLimit = 7, kAlpha = 1.702;  // of gpt-oss
+  double silu(double gate) const {
+    const double x = c_.op.clamp ? std::min(gate, kLimit) : gate;
+    return x * sigmoid(c_.op.clamp ? kAlpha * x : x);
+  }
+  double factor(double up) const { return c_.op.clamp ? std::clamp(up, -kLimit, kLimit) + 1 : up; }
   void swiglu() {
-    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = at(in(0), i) * sigmoid(at(in(0), i)) * at(in(1), i);
-    fill("silu", [&](int64_t i) { return at(in(0), i) * sigmoid(at(in(0), i)); });
+    for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = silu(at(in(0), i)) * factor(at(in(1), i));
+    fill("silu", [&](int64_t i) { return silu(at(in(0), i)); });
   }
   void swiglu_backward() {  // g, gate, up
     for (int64_t i = 0; i < in(0).elements(); ++i) {
-      const double x = at(in(1), i), sig = sigmoid(x);
-      at(out_[0], i) = at(in(0), i) * at(in(2), i) * sig * (1 + x * (1 - sig));
-      at(out_[1], i) = at(in(0), i) * x * sig;
+      const double gate = at(in(1), i), up = at(in(2), i), x = c_.op.clamp ? std::min(gate, kLimit) : gate, ax = c_.op.clamp ? kAlpha * x : x;
+      const bool gate_cut = c_.op.clamp && gate > kLimit, up_cut = c_.op.clamp && std::abs(up) > kLimit;
+      at(out_[0], i) = gate_cut ? 0 : at(in(0), i) * factor(up) * sigmoid(ax) * (1 + ax * (1 - sigmoid(ax)));
+      at(out_[1], i) = up_cut ? 0 : at(in(0), i) * silu(gate);
     }
   }
   static double gelu(double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }

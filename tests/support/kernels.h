@@ -20,9 +20,10 @@ struct KernelCall {
   int64_t heads_per_kv = 1;
   int64_t window = 0;  // of attention that slides
   int64_t experts = 0, experts_per_token = 0;
-  std::vector<int64_t> tokens{};  // of routing: which token of the microbatch each of this rank's rows is
+  std::vector<int64_t> tokens{};  // of routing: which token of the microbatch each of this rank's rows is; -1: an empty slot of a node
   std::vector<std::vector<int64_t>> input_positions{};  // per input: place in the sequence of every row of dimension 1
   int64_t ring_ranks = 1, ring_position = 0;
+  int64_t expert_groups = 1, groups_per_token = 1;
 };
 
 std::vector<RealTensor> run_kernel(const KernelCall& call);

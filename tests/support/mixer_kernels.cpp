@@ -12,7 +12,7 @@ class MixerKernel : private KernelBase {
     const bool backward = c_.op.grad != GradRole::None;
     switch (c_.op.kind) {
       case OpKind::CausalConv: backward ? conv_backward() : conv(); break;
-      case OpKind::GatedNorm: backward ? gated_norm_backward() : gated_norm(); break;
+      case OpKind::GroupRmsNorm: backward ? group_norm_backward() : group_norm(); break;
       default: backward ? scan_backward() : scan();
     }
     return std::move(out_);
@@ -130,32 +130,28 @@ class MixerKernel : private KernelBase {
       }
   }
 
-  // y and its gate [b, s, groups, heads, e]: each group of a token is normalised by itself.
-  void gated_norm() {
+  // [b, s, groups, heads, e]: each group of a token is normalised by itself.
+  void group_norm() {
     const int64_t groups = in(0).shape[2], width = in(0).shape[3] * in(0).shape[4];
     for (int64_t r = 0; r < in(0).elements() / width; ++r) {
       double sum = 0;
-      for (int64_t i = r * width; i < (r + 1) * width; ++i) sum += std::pow(at(in(0), i) * silu(at(in(1), i)), 2);
+      for (int64_t i = r * width; i < (r + 1) * width; ++i) sum += std::pow(at(in(0), i), 2);
       const double rstd = 1 / std::sqrt(sum / static_cast<double>(width) + kEps);
       if (RealTensor* kept = output("rstd")) at(*kept, r) = rstd;  // not where the result alone is made again
-      for (int64_t i = r * width; i < (r + 1) * width; ++i)
-        at(out_[0], i) = at(in(0), i) * silu(at(in(1), i)) * rstd * at(in(2), i % (groups * width));
+      for (int64_t i = r * width; i < (r + 1) * width; ++i) at(out_[0], i) = at(in(0), i) * rstd * at(in(1), i % (groups * width));
     }
-    fill("gated", [&](int64_t i) { return at(in(0), i) * silu(at(in(1), i)); });
   }
-  void gated_norm_backward() {  // g, y, gate, weight, statistics
-    const RealTensor &y = in(1), &z = in(2), &weight = in(3), &rstds = *input("rstd");
-    const int64_t groups = y.shape[2], width = y.shape[3] * y.shape[4];
-    for (int64_t r = 0; r < y.elements() / width; ++r) {
+  void group_norm_backward() {  // g, x, weight, statistics
+    const RealTensor &x = in(1), &weight = in(2), &rstds = *input("rstd");
+    const int64_t groups = x.shape[2], width = x.shape[3] * x.shape[4];
+    for (int64_t r = 0; r < x.elements() / width; ++r) {
       const double rstd = at(rstds, r);
       double dot = 0;
-      for (int64_t i = r * width; i < (r + 1) * width; ++i) dot += at(in(0), i) * at(weight, i % (groups * width)) * at(y, i) * silu(at(z, i));
+      for (int64_t i = r * width; i < (r + 1) * width; ++i) dot += at(in(0), i) * at(weight, i % (groups * width)) * at(x, i);
       for (int64_t i = r * width; i < (r + 1) * width; ++i) {
-        const double gated = at(y, i) * silu(at(z, i)), w = at(weight, i % (groups * width));
-        const double g = rstd * (at(in(0), i) * w - gated * dot * rstd * rstd / static_cast<double>(width));
-        at(out_[0], i) = g * silu(at(z, i));
-        at(out_[1], i) = g * at(y, i) * silu_slope(at(z, i));
-        at(out_[2], i % (groups * width)) += at(in(0), i) * gated * rstd;
+        const double w = at(weight, i % (groups * width));
+        at(out_[0], i) = rstd * (at(in(0), i) * w - at(x, i) * dot * rstd * rstd / static_cast<double>(width));
+        at(out_[1], i % (groups * width)) += at(in(0), i) * at(x, i) * rstd;
       }
     }
   }

@@ -39,6 +39,11 @@ void shrink(ModelSpec& m, Draw& draw) {
   draw.size(m.experts, {4, 6, 8});
   draw.size(m.experts_per_token, {1, 2, 3});
   draw.size(m.expert_ffn, {8, 12, 16});
+  m.expert_groups = m.groups_per_token = 1;
+  if (m.experts > 0 && draw.chance(30)) {
+    m.expert_groups = draw.of({2, 4});
+    m.groups_per_token = draw.of({1, 2, 3});
+  }
   draw.size(m.shared_experts, {1, 2, 4});
   draw.size(m.dense_layers, {0, 1, 2});
   draw.size(m.q_rank, {0, 6, 12});
@@ -113,9 +118,11 @@ Design random_design(std::mt19937& random) {
     p.etp = draw.of({0, 0, 1, 2, 4});
     w.capacity_factor = draw.of({0, 0, 0, 1000, 1250, 2000});
     w.load_imbalance = draw.of({1000, 1000, 1500});
+    if (p.dispatcher == Dispatcher::Flex) d.cluster.gpus_per_node = draw.of({1, 2, 4, 8});
   }
   if (p.cp > 1) p.ulysses_degree = draw.of({0, 0, 2, 4});
   if (draw.chance(50)) p.virtual_stages = draw.of({1, 2, 2, 3});
+  p.microbatch_group = draw.of({0, 0, 2, 3, 4, 5});
   if (draw.chance(20)) draw_layers(d, draw);
   if (draw.chance(40)) p.dp_shard = draw.of({0, 2, 4});
   p.ddp_bucket_size = draw.of({0, 0, 1, 1000, 20000});

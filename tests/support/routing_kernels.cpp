@@ -1,6 +1,7 @@
 #include "support/routing_kernels.h"
 
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 namespace shardscape::test {
@@ -22,6 +23,8 @@ class Router {
       case OpKind::Unflatten: out_[0].data = c_.inputs[0]->data; break;
       case OpKind::SoftmaxTopK:
       case OpKind::SigmoidTopK: backward ? pick_backward() : pick(); break;
+      case OpKind::DispatchNodes: backward ? from_nodes(0) : to_nodes(1); break;
+      case OpKind::CombineNodes: backward ? to_nodes(0) : from_nodes(0); break;
       case OpKind::Dispatch: backward ? dispatch_backward() : dispatch(); break;
       default: backward ? combine_backward() : combine();
     }
@@ -40,10 +43,7 @@ class Router {
       if (c_.input_names[i].find("." + suffix) != std::string::npos) return c_.inputs[i];
     return nullptr;
   }
-  // The j-th choice of a token: fixed and even, so that where a token goes does not depend on who computes it.
-  int64_t choice(int64_t token, int64_t j) const {
-    return (c_.tokens[static_cast<size_t>(token)] * c_.experts_per_token + j) % c_.experts;
-  }
+  int64_t choice(int64_t token, int64_t j) const { return chosen_expert(c_, c_.tokens[static_cast<size_t>(token)], j); }
 
   bool sigmoid() const { return c_.op.kind == OpKind::SigmoidTopK; }
   void pick() {
@@ -80,7 +80,7 @@ class Router {
   void slots(const std::vector<int64_t>& shape, int64_t first_expert, Visit visit) const {
     std::vector<int64_t> filled(static_cast<size_t>(shape[0]), 0);
     for (size_t u = 0; u < c_.tokens.size(); ++u)
-      for (int64_t j = 0; j < c_.experts_per_token; ++j) {
+      for (int64_t j = 0; j < c_.experts_per_token && c_.tokens[u] >= 0; ++j) {
         const int64_t e = choice(static_cast<int64_t>(u), j) - first_expert;
         if (e < 0 || e >= shape[0]) continue;
         const int64_t slot = filled[static_cast<size_t>(e)]++;
@@ -97,6 +97,14 @@ class Router {
     const int64_t width = a.shape.back();
     for (int64_t d = 0; d < width; ++d) sum += at(a, row * width + d) * at(b, b_row * width + d);
     return sum;
+  }
+
+  // A copy of a token to each of its nodes; the sum of what comes back from them.
+  void to_nodes(size_t tokens) {
+    visit_node_slots(c_, out_[0].shape[0], out_[0].shape[1], [&](int64_t u, int64_t row) { add_row(out_[0], row, in(tokens), u, 1); });
+  }
+  void from_nodes(size_t copies) {
+    visit_node_slots(c_, in(copies).shape[0], in(copies).shape[1], [&](int64_t u, int64_t row) { add_row(out_[0], u, in(copies), row, 1); });
   }
 
   void dispatch() {
@@ -132,6 +140,25 @@ class Router {
 };
 
 }  // namespace
+
+int64_t chosen_expert(const KernelCall& call, int64_t token, int64_t j) {
+  const int64_t k = call.experts_per_token / call.groups_per_token, groups = call.expert_groups, width = call.experts / groups;
+  const int64_t nth = token * call.groups_per_token + j / k;
+  return nth % groups * width + (nth / groups * k + j % k) % width;
+}
+
+void visit_node_slots(const KernelCall& call, int64_t nodes, int64_t slots, const std::function<void(int64_t token, int64_t row)>& visit) {
+  std::vector<int64_t> filled(static_cast<size_t>(nodes), 0);
+  for (size_t u = 0; u < call.tokens.size(); ++u) {
+    std::set<int64_t> wanted;
+    for (int64_t j = 0; j < call.experts_per_token; ++j) wanted.insert(chosen_expert(call, call.tokens[u], j) / (call.experts / nodes));
+    for (int64_t node : wanted) {
+      const int64_t slot = filled[static_cast<size_t>(node)]++;
+      if (slot >= slots) throw std::logic_error("a node has too few slots");
+      visit(static_cast<int64_t>(u), node * slots + slot);
+    }
+  }
+}
 
 std::vector<RealTensor> run_routing(const KernelCall& call) { return Router(call).run(); }
 

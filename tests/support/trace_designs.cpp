@@ -99,6 +99,10 @@ std::vector<NamedDesign> trace_designs() {
       {"experts tp 2 sp", trace_design("mixtral-8x7b", 2, 2, 2, true, 2, 2)},
       {"experts by hidden", trace_design("mixtral-8x7b", 2, 1, 4, true, 2, 2)},
       {"experts gathered", trace_design("mixtral-8x7b", 2, 1, 2, true, 2, 2)},
+      {"experts by node", trace_design("mixtral-8x7b", 1, 2, 4, false, 2, 2)},
+      {"experts by node tp 2 sp", trace_design("mixtral-8x7b", 2, 2, 4, true, 2, 2)},
+      {"experts by node, 2 of 4 groups, fp8 dispatch", trace_design("deepseek-moe-16b", 2, 1, 8, true, 2, 2)},
+      {"experts by node, full recompute", trace_design("qwen3-30b-a3b", 1, 2, 4, false, 2, 2)},
       {"experts folded", trace_design("qwen3-30b-a3b", 2, 2, 2, true, 2, 2)},
       {"experts and sinks tp 2 sp", trace_design("gpt-oss-20b", 2, 2, 2, true, 2, 2)},
       {"experts and sinks, context parallel by ulysses", trace_design("gpt-oss-20b", 2, 1, 2, true, 2, 2)},
@@ -111,6 +115,9 @@ std::vector<NamedDesign> trace_designs() {
       {"mamba tp 2 sp pp 2", trace_design("mamba-130m", 2, 2, 2, true, 3, 4)},
       {"mamba full recompute", trace_design("mamba-130m", 2, 1, 2, false, 2, 2)},
       {"mamba-2 pp 2", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
+      {"mamba-2, context parallel", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
+      {"attention among mixers tp 4 sp pp 2, context parallel", trace_design("mamba2-hybrid-8b", 4, 2, 1, true, 2, 24)},
+      {"attention among mixers of one group tp 8 sp, context parallel zigzag ring of two", trace_design("mamba2-hybrid-8b", 8, 1, 2, true, 1, 12)},
       {"attention among mixers tp 4 sp pp 2", trace_design("mamba2-hybrid-8b", 4, 2, 2, true, 2, 24)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
       {"flat buffer per chunk, virtual stages", trace_design("llama3-8b", 2, 2, 2, true, 4, 8)},
@@ -130,6 +137,9 @@ std::vector<NamedDesign> trace_designs() {
       {"fsdp kept every microbatch", trace_design("gpt3-175b", 1, 1, 2, false, 3, 2)},
       {"fsdp virtual stages", trace_design("llama3-8b", 2, 2, 2, true, 6, 8)},
       {"fsdp2 kept, virtual stages", trace_design("gpt3-175b", 1, 2, 3, false, 4, 8)},
+      {"distributed optimizer hybrid", trace_design("llama3-8b", 2, 1, 4, true, 2, 3)},
+      {"distributed optimizer hybrid in buckets tp 2 sp pp 2, context parallel", trace_design("llama3-8b", 2, 2, 6, true, 2, 4)},
+      {"distributed optimizer hybrid, norm and loss, virtual stages", trace_design("gpt3-175b", 1, 2, 4, false, 4, 4)},
       {"fsdp hybrid", trace_design("llama3-8b", 1, 1, 4, false, 2, 3)},
       {"fsdp2 hybrid tp 2 sp pp 2, context parallel", trace_design("llama3-8b", 2, 2, 6, true, 2, 4)},
       {"norm and loss", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
@@ -151,11 +161,31 @@ std::vector<NamedDesign> trace_designs() {
       {"recompute groups of 2, offload of activations", trace_design("llama3-8b", 1, 2, 2, false, 3, 7)},
       {"recompute block, offload of activations, virtual stages", trace_design("llama3-8b", 1, 2, 1, false, 4, 12)},
       {"recompute modules tp 2 sp", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
+      {"zb-h1 tp 2 sp pp 4", trace_design("llama3-8b", 2, 4, 1, true, 6, 6)},
+      {"zb-h1, buckets, norm and loss", trace_design("gpt3-175b", 1, 2, 3, false, 4, 4)},
+      {"zb-h2 pp 3", trace_design("llama3-8b", 1, 3, 2, false, 7, 5)},
+      {"zb-h2 full recompute", trace_design("llama3-8b", 2, 2, 1, true, 4, 4)},
+      {"zb-v tp 2 sp pp 4", trace_design("llama3-8b", 2, 4, 1, true, 9, 8)},
+      {"zb-v pp 2 fewer microbatches than it wants", trace_design("gpt3-175b", 2, 2, 2, false, 2, 4)},
+      {"zb-v experts", trace_design("mixtral-8x7b", 1, 2, 4, false, 4, 4)},
+      {"dualpipe pp 2", trace_design("llama3-8b", 1, 2, 2, false, 4, 4)},
+      {"dualpipe tp 2 sp pp 4, norm and loss", trace_design("llama3-8b", 2, 4, 2, true, 10, 5)},
+      {"dualpipe, scattered messages", trace_design("gpt3-175b", 2, 4, 1, false, 8, 4)},
+      {"dualpipe-v tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 5, 4)},
+      {"dualpipe-v pp 4", trace_design("gpt3-175b", 1, 4, 1, false, 8, 8)},
+      {"flexible pp 2 in groups of 3", trace_design("llama3-8b", 2, 2, 2, true, 7, 4)},
+      {"flexible, fsdp", trace_design("llama3-8b", 1, 2, 2, false, 5, 8)},
   };
   for (NamedDesign& d : all) {
     const std::string name = d.name;
     if (name.starts_with("one kv head")) d.design.model.kv_heads = 1;
     if (name.starts_with("distributed optimizer")) d.design.parallel.sync = SyncStrategy::DistributedOptimizer;
+    for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v", "flexible"})
+      if (name.starts_with(schedule)) set_knob(d.design, *find_knob("schedule"), schedule);
+    if (chunk_layout(d.design.parallel.schedule) == ChunkLayout::Vee || name.starts_with("flexible")) d.design.parallel.virtual_stages = 2;
+    if (name.find("in groups of 3") != std::string::npos) d.design.parallel.microbatch_group = 3;
+    if (name.starts_with("zb-h1, buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
+    if (name == "flexible, fsdp") d.design.parallel.sync = SyncStrategy::Fsdp1;
     if (name.starts_with("ddp buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
     d.design.parallel.overlap_grad_reduce = name.find("in buckets") != std::string::npos;
     if (name.ends_with("virtual stages")) d.design.parallel.virtual_stages = 2;
@@ -174,9 +204,19 @@ std::vector<NamedDesign> trace_designs() {
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
     if (name.starts_with("mamba")) d.design.workload.profile = "mamba";
     if (name.starts_with("transformer engine")) d.design.workload.profile = "megatron-core-te-fused-loss";
-    if (name.starts_with("experts")) d.design.parallel.ep = 2;
+    if (name.starts_with("experts") || name.ends_with("experts")) d.design.parallel.ep = 2;
     if (name == "experts by hidden") d.design.parallel.dispatcher = Dispatcher::AllToAllSeq;
     if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;
+    if (name.starts_with("experts by node")) {
+      d.design.parallel.dispatcher = Dispatcher::Flex;
+      d.design.parallel.ep = d.design.parallel.dp;
+      d.design.cluster.gpus_per_node = 2 * d.design.parallel.tp;
+      if (name.find("2 of 4 groups") != std::string::npos) {
+        d.design.model.expert_groups = 4;
+        d.design.model.groups_per_token = 2;
+        d.design.workload.dispatch_dtype = DispatchPrecision::FP8;
+      }
+    }
     if (name.starts_with("experts folded")) d.design.parallel.etp = 1;
     if (name == "experts behind dense layers") d.design.model.dense_layers = 2;
     if (name == "fsdp gpipe tied embeddings") d.design.parallel.schedule = ScheduleKind::GPipe;

@@ -244,7 +244,7 @@ class FormTest : public QObject {
     QTest::newRow("latent sizes") << "kv_rank" << "the llama architecture has no latent attention";
     QTest::newRow("mixer sizes") << "ssm_state" << "the llama architecture has no state-space mixer";
     QTest::newRow("limits of ZeRO") << "stage3_max_live_parameters" << "sync is not DeepSpeed";
-    QTest::newRow("sharding group") << "dp_shard" << "sync is not FSDP";
+    QTest::newRow("sharding group") << "dp_shard" << "sync is neither FSDP nor Megatron's distributed optimizer";
     QTest::newRow("method of full recompute") << "recompute_method" << "only full recompute has a method";
     QTest::newRow("degree of Ulysses") << "ulysses_degree" << "sequences stay whole (cp = 1)";
     QTest::newRow("degree") << "tp" << "";

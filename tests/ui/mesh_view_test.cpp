@@ -14,6 +14,7 @@
 #include "ui/charts/communication_inspection.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/mesh_canvas.h"
+#include "ui/charts/mesh_text.h"
 #include "ui/charts/mesh_view.h"
 #include "ui/charts/stage_chart.h"
 #include "ui/inspector/inspection_text.h"
@@ -124,6 +125,45 @@ class MeshViewTest : public QObject {
     }
     QVERIFY2(valid >= 25 && groups_seen >= 50 && embedding_seen > 0,
              qPrintable(QStringLiteral("%1 %2 %3").arg(valid).arg(groups_seen).arg(embedding_seen)));
+  }
+
+  // Where a rank stands among experts: in its coordinates, and in columns of the file of all ranks.
+  void expertsHaveCoordinates_data() {
+    QTest::addColumn<int>("ep");
+    QTest::addColumn<int>("etp");
+    QTest::addColumn<QString>("header");
+    QTest::addColumn<QString>("coordinates");  // of rank 13
+    QTest::newRow("together") << 1 << 0 << "rank,node,tp,cp,dp,pp" << "tp 1, dp 2, pp 1";
+    QTest::newRow("spread") << 2 << 0 << "rank,node,tp,cp,dp,pp,ep,edp" << "tp 1, dp 2, pp 1 | ep 0, edp 1";
+    QTest::newRow("folded") << 4 << 1 << "rank,node,tp,cp,dp,pp,ep,edp" << "tp 1, dp 2, pp 1 | ep 1, edp 1";
+    QTest::newRow("folded, together") << 1 << 1 << "rank,node,tp,cp,dp,pp,edp" << "tp 1, dp 2, pp 1 | edp 5";
+    QTest::newRow("folded, wider") << 2 << 4 << "rank,node,tp,cp,dp,pp,etp,ep" << "tp 1, dp 2, pp 1 | etp 1, ep 1";
+  }
+  void expertsHaveCoordinates() {
+    QFETCH(int, ep);
+    QFETCH(int, etp);
+    QFETCH(QString, header);
+    Design design = default_design();
+    apply_preset(design, "mixtral-8x7b");
+    design.parallel = {};
+    design.parallel.tp = design.parallel.pp = 2;
+    design.parallel.dp = 4;
+    design.parallel.ep = ep;
+    design.parallel.etp = etp;
+    design.parallel.sequence_parallel = true;
+    design.workload.seq = 1024;
+    design.workload.batch = 64;
+    const std::shared_ptr<const Report> report = make_report(design);
+    QVERIFY(report->valid());
+    QTEST(QString::fromStdString(rank_text(*report, 13)), "coordinates");
+    const DeviceMesh mesh = mesh_of(*report);
+    const QStringList lines = mesh_csv(*report, MeshGrid(mesh, 8)).split(u'\n', Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), 17);
+    QVERIFY2(lines[0].startsWith(header + QStringLiteral(",first rank of ")), qPrintable(lines[0]));
+    for (const MeshAxis axis : expert_axes(*report)) {
+      const qsizetype column = lines[0].split(u',').indexOf(QString::fromStdString(std::string(mesh_axis_name(axis))));
+      for (int64_t rank = 0; rank < 16; ++rank) QCOMPARE(lines[rank + 1].split(u',')[column].toLongLong(), mesh.coordinate(rank, axis));
+    }
   }
 
   // Every rank has one place: its own cell, or one block of the overview.

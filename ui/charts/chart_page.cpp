@@ -16,6 +16,7 @@
 #include "ui/models/table_model.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/chart_table.h"
+#include "ui/widgets/elided_label.h"
 
 namespace shardscape::ui {
 namespace {
@@ -62,9 +63,7 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   layout->addSpacing(6);
 
   auto* between = new QHBoxLayout;
-  caption_ = new QLabel(this);
-  caption_->setProperty("role", "secondary");
-  caption_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  caption_ = new ElidedLabel(this, Theme::instance().uiFont());
   between->addWidget(caption_, 1);
   between->addWidget(new RankPicker(session_, this));
   layout->addLayout(between);
@@ -86,8 +85,10 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
     if (showing_) return;
     shown_.what = Shown::Nothing;  // the inspector went elsewhere
   });
+  caption_->setInk(Theme::instance().colors().secondary);
   // Colours are part of the bars' data.
   connect(&Theme::instance(), &Theme::changed, this, [this] {
+    caption_->setInk(Theme::instance().colors().secondary);
     if (report()) chart_->setData(bars(*report()));
   });
   refresh();

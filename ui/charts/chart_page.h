@@ -16,6 +16,7 @@ namespace shardscape::ui {
 
 class ChartNotice;
 class ChartTable;
+class ElidedLabel;
 class SaveMenu;
 class StageChart;
 class TableModel;
@@ -72,7 +73,7 @@ class ChartPage : public QWidget {
   QLabel* heading_;
   QHBoxLayout* controls_;
   StageChart* chart_;
-  QLabel* caption_;
+  ElidedLabel* caption_;
   ChartTable* table_;
   ChartNotice* notice_ = nullptr;
   SaveMenu* save_menu_;

@@ -72,10 +72,13 @@ QString group_reason(const std::string& group) {
   if (group == "embedding") {
     return tr("The first and the last stage share the embedding table, so its gradient is summed over both.");
   }
+  if (group == "mirror") {
+    return tr("Under DualPipe the stages p and pp - 1 - p hold the same layers and each has run half of the microbatches: the gradients of both are summed.");
+  }
   if (group == "cp") {
     return tr(
-        "Context parallelism gives each rank a part of the sequence. Attention sees all of it, so keys and values (or heads "
-        "for positions) are exchanged, and their gradients come back.");
+        "Context parallelism gives each rank a part of the sequence. Attention and the scans of mixers see all of it, so keys and "
+        "values, or heads for positions, are exchanged, and their gradients come back.");
   }
   if (group == "cp_ring") {
     return tr("Groups that exchange heads form a ring: blocks of keys and values go from one to the next, and their gradients go home.");
@@ -89,7 +92,7 @@ QString group_reason(const std::string& group) {
         "parameters, so their gradients are reduced over all of them at once.");
   }
   if (group == "dp_shard" || group == "dp_shard_cp") {
-    return tr("Hybrid sharding: inside such a group every rank keeps a part of parameters, gradients and optimizer states.");
+    return tr("Hybrid sharding: inside such a group every rank keeps a part of the optimizer states, and with FSDP of parameters and gradients too.");
   }
   if (group == "dp_replicate") {
     return tr("Hybrid sharding: every group of dp_shard replicas has a copy of the states; the shards of gradients are summed over the copies.");
@@ -97,6 +100,10 @@ QString group_reason(const std::string& group) {
   if (group == "ep") {
     return tr("Ranks that share the experts of a layer, each with its part of them: tokens go to the ranks of their experts, and the results come back.");
   }
+  if (group == "ep_node") {
+    return tr("Ranks at the same place of the nodes that share the experts of a layer: a token is sent once to each node that has experts of it.");
+  }
+  if (group == "ep_local") return tr("Ranks of one node that share experts of a layer: tokens that came to the node go on to the ranks of their experts.");
   if (group == "etp") return tr("Experts are split over these ranks, with a degree of their own beside tp.");
   if (group == "edp") return tr("Ranks that hold the same experts: the gradients of experts are reduced over them, those of all else over all replicas.");
   if (is_of_experts(group)) {
@@ -115,7 +122,7 @@ QColor group_color(const std::string& group) {
   if (group == "dp") return colors.parameters;
   if (group == "dp_cp") return colors.gradients;
   if (group == "pp") return colors.buffers;
-  if (group == "embedding") return colors.accent;
+  if (group == "embedding" || group == "mirror") return colors.accent;
   if (group == "edp") return mixed(colors.optimizer, colors.panel, 0.5);
   if (is_of_experts(group)) return colors.optimizer;
   if (group == "cp" || group == "cp_ring" || group == "cp_ulysses") return colors.logits;
@@ -131,7 +138,10 @@ QString group_label(const std::string& group) {
   if (group == "dp_cp") return tr("Data and context parallel (dp_cp)");
   if (group == "pp") return tr("Pipeline (pp)");
   if (group == "embedding") return tr("Tied embedding");
+  if (group == "mirror") return tr("Mirrored stages (DualPipe)");
   if (group == "ep") return tr("Expert parallel (ep)");
+  if (group == "ep_node") return tr("Expert parallel, across nodes (ep_node)");
+  if (group == "ep_local") return tr("Expert parallel, inside a node (ep_local)");
   if (group == "etp") return tr("Expert tensor parallel (etp)");
   if (group == "edp") return tr("Expert replicas (edp)");
   if (is_of_experts(group)) return tr("Experts and their tensor parallelism (%1)").arg(text_of(group));

@@ -51,7 +51,7 @@ FlopsGroup flops_group(OpKind kind) {
     case OpKind::SwiGlu:
     case OpKind::GeGlu:
     case OpKind::CausalConv:
-    case OpKind::GatedNorm:
+    case OpKind::GroupRmsNorm:
     case OpKind::SigmoidGate:
     case OpKind::SoftmaxTopK:
     case OpKind::SigmoidTopK:

@@ -15,6 +15,22 @@ QString tr(const char* text) { return QCoreApplication::translate("MemoryInspect
 
 QString in_flight_reason(const Report& report, const StageReport& stage) {
   const int64_t pp = static_cast<int64_t>(report.stages.size());
+  const ScheduleKind schedule = schedule_of(report.design.parallel);
+  if (splits_backward(schedule)) {
+    return tr("The schedule splits backward passes: the gradient of the input goes on at once, those of weights follow when there "
+              "is time. Stage %1 so holds %2 until the last of these. The formula counts, at the fullest moment, layers times "
+              "microbatches before their backward pass (Lf), and those whose gradients of weights are still to come (Lz), which "
+              "keep what these read; of the embedding nfe and nze, of the head nfh and nzh.")
+        .arg(stage.stage)
+        .arg(in_flight_text(stage));
+  }
+  if (schedule == ScheduleKind::Flexible) {
+    return tr("The flexible schedule takes microbatches in groups through one virtual stage after the other, so that stage %1 holds "
+              "%2. The formula counts, at the fullest moment, layers times microbatches (Lf), and microbatches on the embedding "
+              "(nfe) and on the head (nfh).")
+        .arg(stage.stage)
+        .arg(in_flight_text(stage));
+  }
   if (stage.chunks.size() > 1) {
     return tr("Interleaved 1F1B takes microbatches in groups of pp = %1 through one virtual stage after the other. Before its "
               "first backward pass stage %2 runs 2 (pp - p - 1) + (v - 1) pp = %3 forward passes of one chunk each (all of "

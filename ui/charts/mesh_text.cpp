@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <algorithm>
 
+#include "report/rank_mesh.h"
 #include "ui/charts/communication_inspection.h"
 #include "ui/charts/inspected.h"
 #include "ui/models/value_scale.h"
@@ -11,7 +12,6 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr MeshAxis kAxes[] = {MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp};
 constexpr size_t kMostListed = 16;  // members by number in the inspector
 
 QString tr(const char* text) { return QCoreApplication::translate("MeshText", text); }
@@ -42,7 +42,7 @@ QString axes_text(const GroupRole& role) {
 QString group_why(const Report& report, const MeshGrid& grid, const RankGroup& group) {
   QStringList lines{group_reason(group.name)};
   if (!group.takesPart()) return tr("Only the first and the last stage hold the shared table. Pick a rank of one of them.");
-  if (!group.role.embedding)
+  if (!group.role.embedding && !group.role.mirror)
     lines << tr("Its ranks differ in %1 only; ranks are numbered in the order %2, fastest first.")
                  .arg(axes_text(group.role), text_of(to_string(report.design.parallel.order)));
   if (const int64_t stride = stride_of(group); stride == 1)
@@ -58,19 +58,26 @@ QString group_why(const Report& report, const MeshGrid& grid, const RankGroup& g
 
 void add_neighbours(const Report& report, const MeshGrid& grid, int64_t rank, Inspection& inspection) {
   const MeshPlace place = grid.place(rank);
-  const int64_t stages = grid.stages();
-  const bool wraps = report.design.parallel.virtual_stages > 1;  // chunks go round the stages
-  const auto neighbour = [&](int64_t step) -> QString {
-    const int64_t stage = place.stage + step;
-    if (!wraps && (stage < 0 || stage >= stages)) return tr("none");
-    return tr("rank %1").arg(rank_name(grid.rank({(stage + stages) % stages, place.column, place.cell})));
+  const PipelineLayout places = pipeline_layout(report.design.parallel);
+  // Of all chunks; where they lie in a V, or run both ways, they have different ones.
+  const auto neighbours = [&](bool above) -> QString {
+    QStringList names;
+    for (int64_t chunk = 0; chunk < places.chunks; ++chunk) {
+      const StagePlace here{place.stage, chunk};
+      const auto other = above ? places.before(here) : places.after(here);
+      if (!other || other->stage == here.stage) continue;
+      if (const QString name = tr("rank %1").arg(rank_name(grid.rank({other->stage, place.column, place.cell}))); !names.contains(name)) names.append(name);
+    }
+    return names.isEmpty() ? tr("none") : names.join(QStringLiteral(", "));
   };
-  inspection.rows.append({tr("Activations from"), neighbour(-1)});
-  inspection.rows.append({tr("Activations to"), neighbour(+1)});
+  inspection.rows.append({tr("Activations from"), neighbours(true)});
+  inspection.rows.append({tr("Activations to"), neighbours(false)});
 }
 
 void add_place(const Report& report, const MeshGrid& grid, int64_t rank, Inspection& inspection) {
-  inspection.rows.append({tr("Rank %1").arg(rank_name(rank)), text_of(rank_text(report, rank))});
+  const QStringList places = text_of(rank_text(report, rank)).split(QStringLiteral(" | "));
+  inspection.rows.append({tr("Rank %1").arg(rank_name(rank)), places.first()});
+  if (places.size() > 1) inspection.rows.append({tr("Among experts"), places.last()});
   inspection.rows.append({tr("Its node"), tr("node %1, GPU %2 of %3")
                                               .arg(grid.node(rank))
                                               .arg(rank % grid.gpusPerNode() + 1)
@@ -169,13 +176,15 @@ Inspection inspect_lone_rank(const Report& report, const MeshGrid& grid, int64_t
 QString mesh_csv(const Report& report, const MeshGrid& grid) {
   const DeviceMesh& mesh = grid.mesh();
   const std::vector<RankGroup> groups = groups_of_rank(report, 0);
+  MeshAxes axes{MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp};
+  for (const MeshAxis axis : expert_axes(report)) axes.push_back(axis);
   QString text = QStringLiteral("rank,node");
-  for (const MeshAxis axis : kAxes) text += u',' + text_of(mesh_axis_name(axis));
+  for (const MeshAxis axis : axes) text += u',' + text_of(mesh_axis_name(axis));
   for (const RankGroup& group : groups) text += QStringLiteral(",first rank of %1 group").arg(text_of(group.name));
   text += u'\n';
   for (int64_t rank = 0; rank < grid.ranks(); ++rank) {
     text += QString::number(rank) + u',' + QString::number(grid.node(rank));
-    for (const MeshAxis axis : kAxes) text += u',' + QString::number(mesh.coordinate(rank, axis));
+    for (const MeshAxis axis : axes) text += u',' + QString::number(mesh.coordinate(rank, axis));
     for (const RankGroup& group : groups) {
       const int64_t stage = mesh.coordinate(rank, MeshAxis::Pp);
       int64_t first = rank;

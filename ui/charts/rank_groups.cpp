@@ -9,7 +9,7 @@ namespace {
 
 constexpr MeshAxis kAllAxes[] = {MeshAxis::TpKv,   MeshAxis::TpRep,     MeshAxis::Tp,    MeshAxis::CpRing,  MeshAxis::CpUlysses,
                                  MeshAxis::Cp,     MeshAxis::DpRep,     MeshAxis::DpShard, MeshAxis::Dp,
-                                 MeshAxis::Etp,    MeshAxis::Ep,        MeshAxis::Edp,   MeshAxis::Pp};
+                                 MeshAxis::Etp,    MeshAxis::EpNode,    MeshAxis::EpLocal, MeshAxis::Ep,        MeshAxis::Edp,   MeshAxis::Pp};
 
 void count_nodes(RankGroup& group, int64_t gpus_per_node) {
   group.nodes = 0;
@@ -35,7 +35,7 @@ std::vector<std::string> group_names(const Report& report) {
     }
   }
   const auto place = [](const std::string& group) {
-    static const std::vector<std::string> known{"tp", "cp", "cp_ring", "cp_ulysses", "etp", "ep", "edp", "pp", "dp", "dp_cp", "embedding"};
+    static const std::vector<std::string> known{"tp", "cp", "cp_ring", "cp_ulysses", "etp", "ep_local", "ep_node", "ep", "edp", "pp", "dp", "dp_cp", "embedding", "mirror"};
     return std::find(known.begin(), known.end(), group) - known.begin();
   };
   std::sort(groups.begin(), groups.end(),
@@ -45,6 +45,7 @@ std::vector<std::string> group_names(const Report& report) {
 
 GroupRole group_role(const std::string& name) {
   if (name == "embedding") return {{}, true};
+  if (name == "mirror") return {{}, false, true};
   GroupRole role;
   // Longer names first: tp_kv is one axis, not tp and something else.
   for (size_t at = 0; at < name.size();) {
@@ -70,7 +71,7 @@ std::vector<RankGroup> groups_of_rank(const Report& report, int64_t rank) {
     // Two axes have this name: replicas of experts that are split over tp as all else is, and of those that are not.
     if (report.design.parallel.folds_experts())
       std::replace(group.role.axes.begin(), group.role.axes.end(), MeshAxis::Edp, MeshAxis::EdpFolded);
-    const bool known = group.role.embedding ? mesh.degree(MeshAxis::Pp) > 1 : mesh.group_size(group.role.axes) > 1;
+    const bool known = group.role.embedding || group.role.mirror ? mesh.degree(MeshAxis::Pp) > 1 : mesh.group_size(group.role.axes) > 1;
     if (!known) continue;
     group.ranks = role_group(mesh, group.role, rank);
     count_nodes(group, report.design.cluster.gpus_per_node);

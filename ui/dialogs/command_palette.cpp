@@ -19,9 +19,8 @@ class CommandDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
-  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override {
-    return {option.rect.width(), 32};
-  }
+  // As wide as the list leaves room for: a width of its own would not know of the scroll bar.
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {1, 32}; }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Colors& colors = Theme::instance().colors();

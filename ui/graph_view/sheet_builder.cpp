@@ -80,7 +80,8 @@ Piece SheetBuilder::unit_piece(int unit, int count) {
     make_frame(piece, title, {}, unit_sheet(unit));
     return piece;
   }
-  const bool one_kind = outline_.graph().one_kind();
+  bool one_kind = true;
+  for (int i = unit + 1; i < unit + count; ++i) one_kind = one_kind && outline_.segment_of(i) == piece.segment;
   const auto ops = outline_.ops_of(piece.id, options_.passes).size();
   QString detail;
   if (count > 1) {

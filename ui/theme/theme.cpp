@@ -145,11 +145,13 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::SwiGlu:
     case OpKind::GeGlu:
     case OpKind::CausalConv:
-    case OpKind::GatedNorm:
+    case OpKind::GroupRmsNorm:
     case OpKind::SigmoidGate:
     case OpKind::SoftmaxTopK:
     case OpKind::SigmoidTopK:
+    case OpKind::DispatchNodes:
     case OpKind::Dispatch:
+    case OpKind::CombineNodes:
     case OpKind::Combine:
     case OpKind::Dropout:
     case OpKind::Gelu: return c.buffers;

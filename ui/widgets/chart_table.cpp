@@ -70,7 +70,10 @@ class CaptionHeader : public QHeaderView {
     const int alignment = model()->headerData(section, Qt::Horizontal, Qt::TextAlignmentRole).toInt();
     const QString text = model()->headerData(section, Qt::Horizontal).toString();
     const QRect inside = rect.adjusted(kCellMargin, 3, -kCellMargin, -3);
-    painter->drawText(inside, (alignment & Qt::AlignHorizontal_Mask) | Qt::AlignBottom, text);
+    // A caption of several lines fits; where a column has no room for one line, an ellipsis says so.
+    const bool single = !text.contains(u'\n');
+    painter->drawText(inside, (alignment & Qt::AlignHorizontal_Mask) | Qt::AlignBottom,
+                      single ? painter->fontMetrics().elidedText(text, Qt::ElideRight, inside.width()) : text);
     if (sorted) drawMark(painter, rect, alignment & Qt::AlignRight);
   }
 
@@ -137,7 +140,7 @@ void ChartTable::restyle() {
   const Colors& colors = Theme::instance().colors();
   setStyleSheet(
       QStringLiteral("QTableView { background: %1; border: 1px solid %1; } QTableView:focus { border-color: %2; }"
-                     "QHeaderView { background: %1; }")
+                     "QHeaderView { background: %1; } QAbstractScrollArea::corner { background: %1; border: none; }")
           .arg(colors.ground.name(), colors.accent.name()));
   setFont(Theme::instance().uiFont(12));
   horizontalHeader()->setFont(Theme::instance().uiFont(11));

@@ -1,0 +1,101 @@
+// What the pipeline schedules ask of the rest of the design.
+#include <algorithm>
+
+#include "base/units.h"
+#include "design/checks.h"
+#include "design/limits.h"
+#include "parallel/pipeline_layout.h"
+
+namespace shardscape {
+namespace {
+
+std::string label(const Design& d) { return schedule_label(d.parallel.schedule); }
+
+Fix to_1f1b() { return set_to("schedule", std::string("1f1b")); }
+
+// The schedule that is one V of two chunks, and the one that interleaves as many as one likes.
+void check_chunks(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t v = d.parallel.virtual_stages;
+  if (chunk_layout(d.parallel.schedule) == ChunkLayout::Vee) {
+    if (v == 2) return;
+    checks.error("virtual_stages", label(d) + " lays two chunks per stage in a V, but virtual stages are " + grouped(v), "2, or another schedule",
+                 {set_to("virtual_stages", 2), v == 1 ? to_1f1b() : both(to_1f1b(), set_to("virtual_stages", 1))});
+  } else if (d.parallel.schedule == ScheduleKind::Flexible) {
+    if (v == 1)
+      checks.error("virtual_stages", "the flexible schedule interleaves virtual stages, and there is one per stage", "2 or more, or the schedule 1f1b",
+                   {set_to("virtual_stages", 2), to_1f1b()});
+    if (const int64_t n = d.parallel.microbatch_group; checks.sound({"microbatch_group"}) && n > 0 && n < d.parallel.pp)
+      checks.error("microbatch_group", "groups of " + grouped(n) + (n == 1 ? " microbatch do" : " microbatches do") + " not fill the pipeline of " + grouped(d.parallel.pp) + " stages",
+                   "0 (as many as stages), or at least pp = " + grouped(d.parallel.pp), {set_to("microbatch_group", 0), set_to("microbatch_group", d.parallel.pp)});
+  }
+}
+
+void check_dual_pipe(Checks& checks) {
+  const Design& d = checks.design;
+  const ScheduleKind kind = d.parallel.schedule;
+  if (kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV) return;
+  const int64_t pp = d.parallel.pp;
+  const bool both_ways = kind == ScheduleKind::DualPipe;
+  if (both_ways && pp % 2 != 0)
+    checks.error("pp", "DualPipe mirrors one half of the stages in the other, but pp = " + grouped(pp), "an even number of stages",
+                 {set_to("pp", pp - 1), to_1f1b()});
+  if (!checks.sound({"batch", "microbatch", "dp"})) return;
+  const int64_t slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots, least = 2 * pp;
+  if (d.workload.batch % slots != 0 || (m >= least && (!both_ways || m % 2 == 0))) return;
+  std::vector<Fix> fixes;
+  const int64_t enough = std::max(least, m + (both_ways ? m % 2 : 0));
+  if (enough <= kMaxBatch / slots) offer(fixes, "batch", enough * slots);
+  fixes.push_back(chunk_layout(kind) == ChunkLayout::Vee ? both(to_1f1b(), set_to("virtual_stages", 1)) : to_1f1b());
+  const std::string even = both_ways ? "an even number of microbatches, " : "";
+  checks.error("batch", label(d) + " wants " + even + "2 pp = " + grouped(least) + " or more, but m = B / (b dp) = " + grouped(m),
+               "m " + std::string(both_ways ? "even and " : "") + "at least " + grouped(least), std::move(fixes));
+}
+
+// What a backward in two parts does not go with.
+void check_split(Checks& checks) {
+  const Design& d = checks.design;
+  const ParallelSpec& p = d.parallel;
+  if (!splits_backward(p.schedule)) return;
+  const Fix plain = p.virtual_stages > 1 ? both(to_1f1b(), set_to("virtual_stages", 1)) : to_1f1b();
+  if (d.workload.offload_activations > 0)
+    checks.error("offload_activations", "activations come back from the host for a whole backward, which " + label(d) + " splits", "0, or the schedule 1f1b",
+                 {set_to("offload_activations", 0), plain});
+  if (!checks.sound({"sync", "dp", "cp"}) || p.dp * p.cp == 1) return;
+  const bool fsdp = p.sync == SyncStrategy::Fsdp1 || p.sync == SyncStrategy::Fsdp2;
+  const bool deepspeed = p.sync >= SyncStrategy::Zero0 && p.sync <= SyncStrategy::Zero3;
+  if (fsdp || deepspeed)
+    checks.error("sync",
+                 fsdp ? "FSDP gathers and frees a unit around its whole backward, which " + label(d) + " splits" : "DeepSpeed's pipelines do not run " + label(d),
+                 "ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {set_to("sync", std::string("distributed-optimizer")), plain});
+  if (p.reduce_every_microbatch && p.sync == SyncStrategy::DdpBuckets && chunk_layout(p.schedule) == ChunkLayout::BothWays)
+    checks.error("reduce_every_microbatch", "the two stages that hold the same parameters under DualPipe meet once a step", "off, or the schedule 1f1b",
+                 {set_to("reduce_every_microbatch", std::string("false")), plain});
+}
+
+}  // namespace
+
+void check_schedule(Checks& checks) {
+  if (!checks.sound({"schedule", "pp", "virtual_stages"}) || checks.design.parallel.pp == 1) return;
+  check_chunks(checks);
+  check_dual_pipe(checks);
+  check_split(checks);
+}
+
+std::string schedule_label(ScheduleKind kind) {
+  const Knob& knob = *find_knob("schedule");
+  Design d;
+  d.parallel.schedule = kind;
+  const std::string value = knob_text(d, knob);
+  const auto choice = std::find_if(knob.choices.begin(), knob.choices.end(), [&](const KnobChoice& c) { return c.value == value; });
+  return choice == knob.choices.end() ? value : choice->label;
+}
+
+int64_t microbatch_multiple(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  if (p.pp < 2 || p.pp > kMaxWorld) return 1;
+  if (p.schedule == ScheduleKind::DualPipe) return 2;
+  return p.schedule == ScheduleKind::OneFOneB && p.virtual_stages > 1 ? p.pp : 1;
+}
+
+}  // namespace shardscape

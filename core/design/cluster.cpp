@@ -1,0 +1,66 @@
+#include "design/cluster.h"
+
+#include <algorithm>
+
+#include "machine/accelerator.h"
+#include "machine/collective_table.h"
+
+namespace shardscape {
+
+const NetworkEntry* catalogue_network(const ClusterSpec& cluster) {
+  return cluster.network == "auto" ? usual_network(cluster.accelerator) : find_network(cluster.network);
+}
+
+int64_t world_at_most(const Design& design, int64_t limit) {
+  int64_t ranks = 1;
+  for (int64_t degree : {design.parallel.tp, design.parallel.pp, design.parallel.dp, design.parallel.cp})
+    if (degree > 1 && (__builtin_mul_overflow(ranks, degree, &ranks) || ranks > limit)) return limit;
+  return ranks;
+}
+
+int64_t scaleup_domain(const Design& design) {
+  const ClusterSpec& cluster = design.cluster;
+  if (cluster.scaleup_domain > 0) return cluster.scaleup_domain;
+  const NetworkEntry* entry = catalogue_network(cluster);
+  if (!entry || entry->domain <= cluster.gpus_per_node) return cluster.gpus_per_node;
+  return entry->segment > 0 && world_at_most(design, entry->domain + 1) > entry->domain ? entry->segment : entry->domain;
+}
+
+Network network_of(const Design& design) {
+  const ClusterSpec& cluster = design.cluster;
+  const Accelerator* accelerator = find_accelerator(cluster.accelerator);
+  Network net;
+  const auto first = [](double& out, std::initializer_list<double> values) {
+    for (double value : values)
+      if (value > 0) {
+        out = value;
+        return;
+      }
+  };
+  NetworkEntry entry;
+  if (const NetworkEntry* known = catalogue_network(cluster)) entry = *known;
+  net.name = entry.name;
+  net.domain = scaleup_domain(design);
+  first(net.scaleup_gbps, {static_cast<double>(cluster.scaleup_bandwidth), entry.scaleup_gbps, accelerator ? accelerator->scaleup_gbps : 0});
+  constexpr double kBitsPerByte = 8;
+  first(net.nic_gbps, {static_cast<double>(cluster.nic_bandwidth) / kBitsPerByte, entry.nic_gbps, accelerator ? accelerator->nic_gbps : 0});
+  first(net.scaleup_latency_us, {static_cast<double>(cluster.scaleup_latency) * 1e-3, entry.scaleup_latency_us});
+  first(net.nic_latency_us, {static_cast<double>(cluster.network_latency) * 1e-3, entry.nic_latency_us});
+  first(net.scaleup_efficiency, {entry.scaleup_efficiency});
+  first(net.nic_efficiency, {entry.nic_efficiency});
+  net.rails = cluster.rails > 0 ? cluster.rails : entry.rails > 0 ? entry.rails : net.domain;
+  first(net.oversubscription, {static_cast<double>(cluster.oversubscription) * 1e-3, entry.oversubscription});
+  // Without a size of pods whatever leaves a domain meets the thin level.
+  if (net.oversubscription > 1) net.pod = cluster.pod_size > 0 ? cluster.pod_size : entry.pod > 0 ? entry.pod : net.domain;
+  switch (cluster.in_network_reduction) {
+    case InNetworkReduction::Auto: net.nvls = entry.nvls; break;  // NCCL uses NVLink SHARP unasked, SHARP only when told to
+    case InNetworkReduction::None: break;
+    case InNetworkReduction::Nvls: net.nvls = true; break;
+    case InNetworkReduction::Sharp: net.nvls = net.sharp = true; break;
+  }
+  net.algorithm = cluster.collective_algorithm;
+  net.measured = collective_table(cluster.accelerator);
+  return net;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,97 @@
+#include "machine/attention_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardscape {
+namespace {
+
+constexpr double kTile = 128;           // rows of queries, and of keys, that a processor works on at a time
+constexpr double kSmallTile = 64;       // rows of one query per head: the heads of a group share their keys
+constexpr double kMinimalKeys = 256;    // below which keys are not split over processors
+constexpr double kReachable = 0.75;     // of the peak, by the best kernels; the correction is close to 0 then
+constexpr double kMemoryShare = 0.9;
+
+double as_double(int64_t value) { return static_cast<double>(value); }
+
+// Of 0 <= i < count: min(max(first + i, 0), most), added up.
+double sum_clamped(double first, double count, double most) {
+  const double below = std::clamp(-first, 0.0, count);
+  const double rising = std::clamp(std::min(most - first, count) - below, 0.0, count);
+  const double start = std::max(first, 0.0);
+  return rising * start + rising * (rising - 1) / 2 + (count - below - rising) * most;
+}
+
+double first_of(const AttentionShape& s) { return s.first_query >= 0 ? as_double(s.first_query) : as_double(s.keys - s.queries); }
+
+bool is_decoding(const AttentionShape& s) { return attention_pass(s) == AttentionPass::Decode; }
+
+double element_bytes(DType type) { return is_quantized(type) ? 1 : 2; }
+
+}  // namespace
+
+AttentionPass attention_pass(const AttentionShape& s) {
+  if (s.backward) return AttentionPass::Backward;
+  return as_double(s.queries) < kSmallTile && s.keys > s.queries ? AttentionPass::Decode : AttentionPass::Forward;
+}
+
+double attended_pairs(const AttentionShape& s) {
+  const double queries = as_double(s.queries), keys = as_double(s.keys), window = as_double(s.window);
+  if (!s.causal) return queries * (s.window > 0 ? std::min(window, keys) : keys);
+  const double first = first_of(s);
+  const double seen = sum_clamped(first + 1, queries, keys);
+  return s.window > 0 ? seen - sum_clamped(first + 1 - window, queries, keys) : seen;
+}
+
+double attention_flops(const AttentionShape& s) {
+  const double queries = as_double(s.queries), keys = as_double(s.keys);
+  double pairs = attended_pairs(s);
+  // Half a tile on the average where the mask's edge crosses it, at both edges of a window.
+  if (s.causal) pairs = std::min(pairs + queries * kTile / 2 * (s.window > 0 ? 2 : 1), queries * std::ceil(keys / kTile) * kTile);
+  double heads = as_double(s.heads);
+  if (is_decoding(s)) {
+    const double group = heads / as_double(s.kv_heads), rows = queries * group;
+    pairs *= std::ceil(rows / kSmallTile) * kSmallTile / rows;
+  }
+  const double dims = s.backward ? as_double(3 * s.head_dim + 2 * s.value_dim) : as_double(s.head_dim + s.value_dim);
+  return 2 * as_double(s.batch) * heads * pairs * dims;
+}
+
+double attention_bytes(const AttentionShape& s) {
+  const double queries = as_double(s.queries), head = as_double(s.head_dim), value = as_double(s.value_dim);
+  const double keys = s.window > 0 && s.causal ? std::min(as_double(s.keys), queries + as_double(s.window)) : as_double(s.keys);
+  const double rows = as_double(s.heads) * queries * (head + value), columns = as_double(s.kv_heads) * keys * (head + value);
+  // Backward: inputs, output and its gradient in; three gradients out; that of the queries is summed up in float32.
+  const double elements = s.backward ? 2 * (rows + columns) + as_double(s.heads) * queries * (value + 4 * head) : rows + columns;
+  return as_double(s.batch) * elements * element_bytes(s.compute);
+}
+
+std::array<double, 3> attention_place(const AttentionShape& s) {
+  const double keys = s.window > 0 ? std::min(as_double(s.keys), as_double(s.window) + kTile) : as_double(s.keys);
+  const double parallel = as_double(s.batch * (is_decoding(s) ? s.kv_heads : s.heads));
+  return {std::log2(keys), std::log2(parallel), std::log2(as_double(s.head_dim + s.value_dim) / 2)};
+}
+
+double modelled_attention_seconds(const Accelerator& accelerator, const AttentionCalibration& c, const AttentionShape& s) {
+  const double processors = accelerator.processors > 0 ? as_double(accelerator.processors) : 1;
+  double tiles = as_double(s.batch * s.heads) * std::ceil(as_double(s.backward ? s.keys : s.queries) / kTile);
+  if (is_decoding(s)) {
+    const double group = as_double(s.heads) / as_double(s.kv_heads);
+    tiles = as_double(s.batch * s.kv_heads) * std::ceil(as_double(s.queries) * group / kSmallTile);
+    tiles *= std::max(1.0, std::floor(as_double(s.keys) / kMinimalKeys));
+  }
+  const double idle = std::max(1.0, processors / tiles);
+  const double compute = attention_flops(s) / (peak_flops(accelerator, s.compute) * kReachable) * idle;
+  const double memory = attention_bytes(s) / (accelerator.memory_gbps * 1e9 * kMemoryShare) * std::min(idle, 4.0);
+  return c.launch_us * 1e-6 + std::max(compute, memory);
+}
+
+double calibrated_attention_seconds(const Accelerator& accelerator, const AttentionCalibration& c, const AttentionShape& s) {
+  const double correction = c.residual.empty() ? 1 : std::exp(c.residual.at(attention_place(s)));
+  const double useful = 2 * as_double(s.batch * s.heads) * attended_pairs(s) *
+                        (s.backward ? as_double(3 * s.head_dim + 2 * s.value_dim) : as_double(s.head_dim + s.value_dim));
+  return std::max({modelled_attention_seconds(accelerator, c, s) * c.scale * correction, useful / peak_flops(accelerator, s.compute),
+                   attention_bytes(s) / (accelerator.memory_gbps * 1e9)});
+}
+
+}  // namespace shardscape

@@ -1,0 +1,34 @@
+#include "simulate/layer_seconds.h"
+
+namespace shardscape {
+
+Part part_of(const Structure& structure, const Segment& segment, OpId op) {
+  if (op < segment.backward_begin) return Part::Forward;
+  if (op < segment.replay_end) return Part::Replay;
+  return structure.split_backward && segment.op(op).for_weights ? Part::Weight : Part::Backward;
+}
+
+LayerTable::LayerTable(const Report& report, const Machine& machine) : report_(report), ops_(op_seconds(report, machine)) {}
+
+const LayerSeconds& LayerTable::at(int index, LayerClass of) {
+  const auto [it, fresh] = layers_.try_emplace({index, of});
+  LayerSeconds& out = it->second;
+  if (!fresh) return out;
+  const Segment& segment = report_.graph().segments[static_cast<size_t>(index)];
+  const std::vector<OpTime>& times = ops_.ops[static_cast<size_t>(index)];
+  for (size_t id = 0; id < times.size(); ++id) {
+    if (!runs(segment.ops[id], of.keeps)) continue;
+    const OpTime& time = times[id];
+    PartSeconds& part = out.parts[static_cast<size_t>(part_of(report_.graph().structure, segment, static_cast<OpId>(id)))];
+    part.seconds += time.seconds;
+    part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
+    part.categories[static_cast<size_t>(time.waits)] += time.exposed;
+    part.communication += time.communication;
+  }
+  if (of.offloaded)
+    for (const SavedStorage& s : saved_by(segment, of.keeps))
+      out.host_bytes += number(segment.storages[static_cast<size_t>(s.storage)].bytes, report_.stages.front().binding);
+  return out;
+}
+
+}  // namespace shardscape

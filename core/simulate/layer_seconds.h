@@ -1,0 +1,40 @@
+// Seconds of a segment as a layer of some class runs it: its forward, the replay of it, its backward, and where that is split
+// what makes gradients of weights.
+#pragma once
+
+#include <map>
+
+#include "simulate/op_seconds.h"
+
+namespace shardscape {
+
+enum class Part : uint8_t { Forward, Replay, Backward, Weight };
+
+struct PartSeconds {
+  double seconds = 0;
+  CategorySeconds categories{};  // add up to seconds
+  double communication = 0;      // hidden or not
+};
+
+struct LayerSeconds {
+  PartSeconds parts[4];
+  double host_bytes = 0;         // where offloaded: what goes to the host and comes back
+  const PartSeconds& of(Part part) const { return parts[static_cast<size_t>(part)]; }
+};
+
+Part part_of(const Structure& structure, const Segment& segment, OpId op);
+
+// Made once for each segment and class of its layers.
+class LayerTable {
+ public:
+  LayerTable(const Report& report, const Machine& machine);
+  const LayerSeconds& at(int segment, LayerClass of);  // stays where it is
+  const OpSeconds& ops() const { return ops_; }
+
+ private:
+  const Report& report_;
+  OpSeconds ops_;
+  std::map<std::pair<int, LayerClass>, LayerSeconds> layers_;
+};
+
+}  // namespace shardscape

@@ -1,0 +1,419 @@
+#include "simulate/op_seconds.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "graph/op_spec.h"
+#include "graph/ring.h"
+#include "machine/collective_time.h"
+#include "machine/op_time.h"
+#include "report/rank_mesh.h"
+
+namespace shardscape {
+namespace {
+
+// Blocks of quantized types have scales: their bytes are whole only in multiples.
+constexpr int64_t kParts = 128;
+
+enum class Rule : uint8_t { Nothing, Product, Attention, Ring, Scan, Collective, Bytes };
+
+// An op as the machine sees it: which formula, and where its numbers are in the program.
+struct CompiledOp {
+  Rule rule = Rule::Nothing;
+  uint32_t first = 0;
+  int whole = -1;  // FLOPs of the model, all ranks together; -1: not counted
+};
+
+struct CompiledGraph {
+  std::vector<std::vector<CompiledOp>> segments;
+  ExprProgram program;
+};
+
+// Products whose results share a storage are one kernel: what the profile packs (linear_qkv, gate and up).
+using Packs = std::vector<int>;  // of each forward op the first one of its pack, itself where alone
+
+class Compiler {
+ public:
+  std::shared_ptr<const CompiledGraph> compile(const Graph& graph) {
+    auto out = std::make_shared<CompiledGraph>();
+    for (const Segment& segment : graph.segments) {
+      s_ = &segment;
+      find_packs();
+      std::vector<CompiledOp>& ops = out->segments.emplace_back();
+      for (size_t id = 0; id < segment.ops.size(); ++id) ops.push_back(compile_op(static_cast<OpId>(id)));
+    }
+    out->program = ExprProgram::compile(expressions_);
+    return out;
+  }
+
+ private:
+  uint32_t add(std::initializer_list<Expr> expressions) {
+    const auto first = static_cast<uint32_t>(expressions_.size());
+    expressions_.insert(expressions_.end(), expressions);
+    return first;
+  }
+
+  // The data operand that both products read, and one storage for their results.
+  bool one_kernel(const Op& a, const Op& b) const {
+    return a.kind == OpKind::Einsum && b.kind == OpKind::Einsum && a.inputs[0] == b.inputs[0] && a.compute == b.compute &&
+           s_->tensor(a.inputs[1]).role == TensorRole::Parameter && s_->tensor(b.inputs[1]).role == TensorRole::Parameter &&
+           s_->tensor(a.outputs[0]).storage == s_->tensor(b.outputs[0]).storage;
+  }
+
+  void find_packs() {
+    pack_.resize(s_->ops.size());
+    for (size_t i = 0; i < pack_.size(); ++i) {
+      pack_[i] = static_cast<int>(i);
+      const Op& op = s_->ops[i];
+      if (op.kind != OpKind::Einsum || op.grad != GradRole::None) continue;
+      for (size_t j = 0; j < i; ++j)
+        if (pack_[j] == static_cast<int>(j) && s_->ops[j].phase == op.phase && one_kernel(s_->ops[j], op)) {
+          pack_[i] = static_cast<int>(j);
+          break;
+        }
+    }
+  }
+
+  struct Shape {
+    Expr batch{1}, m{1}, n{1}, k{1};
+  };
+
+  // Letters of both operands and the result are a batch; of one operand and the result rows or columns; the rest is summed.
+  Shape shape_of(const Op& op) const {
+    const OpSpec spec = *parse_op_spec(op.spec);
+    Shape out;
+    std::set<char> seen;
+    for (size_t i = 0; i < spec.in.size() && i < 2; ++i)
+      for (size_t d = 0; d < spec.in[i].size(); ++d) {
+        const char letter = spec.in[i][d];
+        if (!seen.insert(letter).second) continue;
+        const Expr size = local_size(s_->tensor(op.inputs[i]), static_cast<int>(d));
+        const bool left = spec.in[0].find(letter) != std::string::npos;
+        const bool right = spec.in.size() > 1 && spec.in[1].find(letter) != std::string::npos;
+        const bool result = spec.out.find(letter) != std::string::npos;
+        Expr& to = !result ? out.k : left && right ? out.batch : left ? out.m : out.n;
+        to = to * size;
+      }
+    return out;
+  }
+
+  // Whole FLOPs of a forward product, whatever the sharding.
+  Expr whole_product(const Op& op) const {
+    const OpSpec spec = *parse_op_spec(op.spec);
+    std::set<char> seen;
+    Expr out(2);
+    for (size_t i = 0; i < spec.in.size() && i < op.inputs.size(); ++i)
+      for (size_t d = 0; d < spec.in[i].size(); ++d)
+        if (seen.insert(spec.in[i][d]).second) out = out * s_->tensor(op.inputs[i]).sizes[d];
+    return out;
+  }
+
+  // First of a pack: the product of all of them. Backward: the gradients of their common operand are one product with the
+  // columns of all of them to sum over, those of their weights one with as many columns.
+  CompiledOp product(OpId id) {
+    const Op& op = s_->op(id);
+    const int pack = pack_[static_cast<size_t>(forward_of(id))];
+    const std::vector<OpId> members = members_of(id, pack);
+    if (members.front() != id) return {};
+    Shape shape = shape_of(op);
+    for (size_t i = 1; i < members.size(); ++i) {
+      const Shape other = shape_of(s_->op(members[i]));
+      if (op.grad == GradRole::Input) shape.k += other.k;
+      else if (op.grad == GradRole::Weight) shape.m += other.m;
+      else shape.n += other.n;
+    }
+    return {Rule::Product, add({shape.batch, shape.m, shape.n, shape.k})};
+  }
+
+  OpId forward_of(OpId id) const {
+    const Op& op = s_->op(id);
+    return op.grad != GradRole::None && op.forward >= 0 && op.kind == OpKind::Einsum ? op.forward : id;
+  }
+
+  // The ops of one kernel in the order of the segment, this one among them.
+  std::vector<OpId> members_of(OpId id, int pack) const {
+    const Op& op = s_->op(id);
+    std::vector<OpId> out;
+    for (size_t j = 0; j < s_->ops.size(); ++j) {
+      const Op& other = s_->ops[j];
+      if (other.kind != OpKind::Einsum || other.grad != op.grad || other.phase != op.phase || other.operand != op.operand) continue;
+      const auto forward = static_cast<size_t>(forward_of(static_cast<OpId>(j)));
+      if (pack_[forward] == pack) out.push_back(static_cast<OpId>(j));
+    }
+    return out;
+  }
+
+  // A sum of gradients that one product makes already.
+  bool made_by_one_product(const Op& op) const {
+    if (op.kind != OpKind::Add || op.phase == Phase::Forward) return false;
+    int pack = -1;
+    for (const TensorId in : op.inputs) {
+      const OpId producer = s_->tensor(in).producer;
+      if (producer < 0 || s_->op(producer).kind != OpKind::Einsum || s_->op(producer).grad != GradRole::Input) return false;
+      const int of = pack_[static_cast<size_t>(forward_of(producer))];
+      if (pack >= 0 && of != pack) return false;
+      pack = of;
+    }
+    return pack >= 0;
+  }
+
+  CompiledOp attention(OpId id) {
+    const Op& op = s_->op(id);
+    const Op& forward = op.grad != GradRole::None && op.forward >= 0 ? s_->op(op.forward) : op;
+    const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]), &v = s_->tensor(forward.inputs[2]);
+    static const Expr reach{Symbol::intern("We")};
+    CompiledOp out{op.ring == Ring::None ? Rule::Attention : Rule::Ring,
+                   add({local_size(q, 0), local_size(q, 2), local_size(k, 2), local_size(q, 1), local_size(k, 1), local_size(k, 3),
+                        local_size(v, 3), forward.window ? reach : Expr()})};
+    if (op.ring != Ring::None) {
+      const RingOps ring = ring_ops(*s_, id);
+      add({group_size(s_->op(ring.passes.at(0)).group)});
+      for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
+        for (const OpId m : *moved)
+          add({Expr(kParts) * ring_message_elements(*s_, s_->op(m)) * dtype_size(s_->tensor(s_->op(m).inputs[0]).dtype)});
+    }
+    return out;
+  }
+
+  CompiledOp compile_op(OpId id) {
+    const Op& op = s_->op(id);
+    const bool forward = op.phase == Phase::Forward;
+    CompiledOp out;
+    if (is_ring(op.kind) || is_relabelling(op.kind)) return out;  // with its attention; a view
+    if (is_collective(op.kind)) return {Rule::Collective, add({Expr(kParts) * collective_bytes(*s_, op)})};
+    switch (op.kind) {
+      case OpKind::Einsum:
+        out = product(id);
+        if (forward) out.whole = static_cast<int>(add({whole_product(op)}));
+        return out;
+      case OpKind::Attention:
+        out = attention(id);
+        if (forward) {
+          const Tensor &q = s_->tensor(op.inputs[0]), &k = s_->tensor(op.inputs[1]), &v = s_->tensor(op.inputs[2]);
+          out.whole = static_cast<int>(add({Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes[3] + v.sizes[3])}));
+        }
+        return out;
+      case OpKind::Ssd: {
+        static const Expr chunk{Symbol::intern("Qe")};
+        const Op& first = op.forward >= 0 ? s_->op(op.forward) : op;
+        const Tensor& b = s_->tensor(first.inputs[3]);
+        return {Rule::Scan, add({op.flops, chunk, local_size(b, static_cast<int>(b.axes.size()) - 1), bytes(op)})};
+      }
+      default: break;
+    }
+    if (made_by_one_product(op) || written_into_product(op)) return out;
+    return {Rule::Bytes, add({bytes(op)})};
+  }
+
+  // A bias that is added where the product writes its result: an epilogue of it, or of what reads it next.
+  bool written_into_product(const Op& op) const {
+    if (op.kind != OpKind::BiasAdd || op.grad != GradRole::None) return false;
+    return s_->tensor(op.outputs[0]).storage == s_->tensor(op.inputs[0]).storage;
+  }
+
+  static Expr bytes(const Op& op) { return Expr(kParts) * (op.read_bytes + op.written_bytes); }
+
+  const Segment* s_ = nullptr;
+  Packs pack_;
+  std::vector<Expr> expressions_;
+};
+
+std::shared_ptr<const CompiledGraph> compiled(const Graph& graph) {
+  constexpr size_t kKept = 64;
+  static std::mutex mutex;
+  static std::map<Structure, std::shared_ptr<const CompiledGraph>> kept;
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto it = kept.find(graph.structure); it != kept.end()) return it->second;
+  }
+  auto made = Compiler().compile(graph);
+  const std::scoped_lock lock(mutex);
+  if (kept.size() >= kKept) kept.clear();
+  kept.emplace(graph.structure, made);
+  return made;
+}
+
+CollectiveKind collective_kind(OpKind kind) {
+  switch (kind) {
+    case OpKind::AllGather: return CollectiveKind::AllGather;
+    case OpKind::ReduceScatter: return CollectiveKind::ReduceScatter;
+    case OpKind::AllToAll: return CollectiveKind::AllToAll;
+    default: return CollectiveKind::AllReduce;
+  }
+}
+
+class Timer {
+ public:
+  Timer(const Report& report, const Machine& machine)
+      : report_(report), machine_(machine), mesh_(mesh_of(report)), compiled_(compiled(report.graph())),
+        values_(compiled_->program.evaluate(report.stages.front().binding)), position_(report.ring_position.value_or(0)) {}
+
+  OpSeconds run() {
+    OpSeconds out;
+    const Graph& graph = report_.graph();
+    for (size_t i = 0; i < graph.segments.size(); ++i) {
+      const Segment& segment = graph.segments[i];
+      std::vector<OpTime>& times = out.ops.emplace_back();
+      double flops = 0;
+      for (size_t id = 0; id < segment.ops.size(); ++id) {
+        const CompiledOp& op = compiled_->segments[i][id];
+        times.push_back(time(segment, segment.ops[id], static_cast<OpId>(id), op));
+        if (op.whole >= 0) flops += value(static_cast<uint32_t>(op.whole));
+      }
+      const double copies = segment.kind == SegmentKind::Layer ? layers_of(static_cast<int>(i) - 1) : 1;
+      constexpr double kForwardAndBackward = 3;  // the gradients of both operands of a product
+      out.model_flops += copies * flops * kForwardAndBackward;
+    }
+    return out;
+  }
+
+ private:
+  double value(uint32_t at) const { return to_double(values_[at]); }
+  int64_t whole(uint32_t at) const { return std::max<int64_t>(1, static_cast<int64_t>(values_[at])); }
+  double bytes(uint32_t at) const { return value(at) / static_cast<double>(kParts); }
+  double layers_of(int kind) const {
+    double layers = 0;
+    for (int64_t i = 0; i < report_.design.model.layers; ++i) layers += report_.graph().layer_kind(i, report_.design.model) == kind;
+    return layers;
+  }
+
+  const GroupSpan& span(const MeshAxes& axes) {
+    auto [it, fresh] = spans_.try_emplace(axes);
+    if (fresh) it->second = span_of(mesh_, axes, machine_.network);
+    return it->second;
+  }
+
+  OpTime time(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
+    OpTime out;
+    switch (of.rule) {
+      case Rule::Nothing: break;
+      case Rule::Product: {
+        const Tensor& result = segment.tensor(op.outputs.front());
+        const MatmulShape shape{whole(of.first), whole(of.first + 1), whole(of.first + 2), whole(of.first + 3), op.compute, result.dtype,
+                                result.role == TensorRole::ParameterGradient};
+        return {matmul_seconds(machine_, shape), 0, 0, TimeCategory::Products};
+      }
+      case Rule::Attention: {
+        AttentionShape shape = attention(segment, op, of);
+        // Where ranks hold parts of the queries: the mean over them.
+        if (shape.causal) shape.first_query = (shape.keys - shape.queries) / 2;
+        return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention};
+      }
+      case Rule::Ring: return ring(segment, op, id, of);
+      case Rule::Scan: {
+        const int64_t chunk = whole(of.first + 1), state = whole(of.first + 2);
+        const double products = value(of.first) / (2.0 * static_cast<double>(chunk) * static_cast<double>(chunk) * static_cast<double>(state));
+        const MatmulShape shape{std::max<int64_t>(1, static_cast<int64_t>(products)), chunk, chunk, state, op.compute};
+        return {std::max(matmul_seconds(machine_, shape), memory_bound_seconds(machine_, bytes(of.first + 3))), 0, 0, TimeCategory::Attention};
+      }
+      case Rule::Collective: {
+        const double seconds = collective_seconds(machine_, collective_kind(op.kind), bytes(of.first), span(op.group));
+        return {seconds, 0, seconds, comm_category(op.group)};
+      }
+      case Rule::Bytes: {
+        const bool scan = op.kind == OpKind::SelectiveScan || op.kind == OpKind::CausalConv;
+        return {memory_bound_seconds(machine_, bytes(of.first)), 0, 0, scan ? TimeCategory::Attention : TimeCategory::MemoryBound};
+      }
+    }
+    return out;
+  }
+
+  AttentionShape attention(const Segment& segment, const Op& op, const CompiledOp& of) const {
+    const Op& forward = op.grad != GradRole::None && op.forward >= 0 ? segment.op(op.forward) : op;
+    AttentionShape shape;
+    shape.batch = whole(of.first);
+    shape.heads = whole(of.first + 1);
+    shape.kv_heads = whole(of.first + 2);
+    shape.queries = whole(of.first + 3);
+    shape.keys = whole(of.first + 4);
+    shape.head_dim = whole(of.first + 5);
+    shape.value_dim = whole(of.first + 6);
+    shape.causal = forward.causal;
+    shape.backward = op.grad != GradRole::None;
+    shape.window = forward.window ? whole(of.first + 7) : 0;
+    shape.compute = op.compute;
+    return shape;
+  }
+
+  // Blocks travel on a stream of their own while the one before is worked on.
+  OpTime ring(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
+    const RingOps ring = ring_ops(segment, id);
+    const int64_t ranks = whole(of.first + 8);
+    AttentionShape block = attention(segment, op, of);
+    block.keys = block.queries;
+    std::map<OpId, double> message, brought;
+    uint32_t at = of.first + 9;
+    const MeshAxes& axes = segment.op(ring.passes.at(0)).group;
+    GroupSpan hop = span(axes);
+    hop = {2, hop.per_domain >= 2 && hop.domains() == 1 ? 2 : 1};  // the slowest hop of the ring sets its pace
+    for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
+      for (const OpId m : *moved) message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
+    OpTime out{0, 0, 0, TimeCategory::Attention, comm_category(axes)};
+    double computed = 0, link = 0, busy = 0;
+    std::map<OpId, double> next;
+    for (const auto& [event, step] : ring_events(ring, ranks)) {
+      if (event == id) {
+        if (const int64_t work = ring_work(op, position_, step); work > 0) {
+          AttentionShape shape = block;
+          shape.causal = block.causal && step == 0;
+          if (work == 1) shape.keys = std::max<int64_t>(1, shape.keys / 2);
+          double begin = computed;
+          for (const OpId pass : ring.passes) begin = std::max(begin, brought[pass]);
+          const double seconds = attention_seconds(machine_, shape);
+          computed = begin + seconds;
+          busy += seconds;
+        }
+        for (const auto& [pass, end] : next) brought[pass] = end;
+        next.clear();
+        continue;
+      }
+      const bool sum = segment.op(event).kind == OpKind::RingSum;
+      const double begin = std::max({link, brought[event], sum ? computed : 0});
+      link = begin + message[event];
+      out.communication += message[event];
+      (sum ? brought : next)[event] = link;
+    }
+    for (const OpId s : ring.sums) computed = std::max(computed, brought[s]);
+    out.seconds = computed;
+    out.exposed = computed - busy;
+    return out;
+  }
+
+  const Report& report_;
+  const Machine& machine_;
+  const DeviceMesh mesh_;
+  std::shared_ptr<const CompiledGraph> compiled_;
+  std::vector<Wide> values_;
+  int64_t position_;
+  std::map<MeshAxes, GroupSpan> spans_;
+};
+
+}  // namespace
+
+double communication(const CategorySeconds& seconds) {
+  double out = 0;
+  for (int c = 0; c < kTimeCategoryCount; ++c)
+    if (is_communication(static_cast<TimeCategory>(c))) out += seconds[static_cast<size_t>(c)];
+  return out;
+}
+
+double number(const Expr& expr, const Binding& binding) {
+  const auto value = evaluate(Expr(kParts) * expr, binding);
+  const Wide* whole = std::get_if<Wide>(&value);
+  return whole ? to_double(*whole) / static_cast<double>(kParts) : 0;
+}
+
+
+TimeCategory comm_category(const MeshAxes& axes) {
+  const auto any = [&](auto is) { return std::any_of(axes.begin(), axes.end(), is); };
+  if (any([](MeshAxis a) { return a == MeshAxis::Ep || a == MeshAxis::Etp || a == MeshAxis::Edp || a == MeshAxis::EdpFolded; }))
+    return TimeCategory::ExpertComm;
+  if (any(is_cp_axis)) return TimeCategory::ContextComm;
+  return TimeCategory::TensorComm;
+}
+
+OpSeconds op_seconds(const Report& report, const Machine& machine) { return Timer(report, machine).run(); }
+
+}  // namespace shardscape

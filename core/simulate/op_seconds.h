@@ -1,0 +1,34 @@
+// Seconds of every op of a graph on a machine, once per design: expressions are compiled once per structure.
+#pragma once
+
+#include <vector>
+
+#include "parallel/mesh.h"
+#include "simulate/simulation.h"
+
+namespace shardscape {
+
+using CategorySeconds = std::array<double, kTimeCategoryCount>;
+
+inline bool is_communication(TimeCategory c) { return c >= TimeCategory::TensorComm && c <= TimeCategory::DataComm; }
+double communication(const CategorySeconds& seconds);
+// A quantity of the report as the machine wants it; parts of a whole are allowed.
+double number(const Expr& expr, const Binding& binding);
+
+struct OpTime {
+  double seconds = 0;          // that the compute stream is taken, waits for communication included
+  double exposed = 0;          // of a ring: what it waits for blocks
+  double communication = 0;    // of collectives and of all messages of a ring, hidden or not
+  TimeCategory category = TimeCategory::MemoryBound;
+  TimeCategory waits = TimeCategory::ContextComm;  // category of `exposed`
+};
+
+TimeCategory comm_category(const MeshAxes& axes);
+
+struct OpSeconds {
+  std::vector<std::vector<OpTime>> ops;  // by segment, by op
+  double model_flops = 0;                // of one microbatch in all replicas, forward and backward; see Simulation::model_tflops
+};
+OpSeconds op_seconds(const Report& report, const Machine& machine);
+
+}  // namespace shardscape

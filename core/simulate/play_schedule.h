@@ -1,0 +1,33 @@
+// A schedule in time: actions of every stage in order, messages that couple stages.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+#include "schedule/schedule.h"
+#include "simulate/timeline.h"
+
+namespace shardscape {
+
+// What the stages of a schedule do. Actions of one stage are asked for in order.
+class ScheduleWork {
+ public:
+  virtual ~ScheduleWork() = default;
+  // Puts the action on the stage's streams, after what has arrived for it; returns the node whose end lets the message behind
+  // it go.
+  virtual NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) = 0;
+  // Seconds of a message between stages.
+  virtual double message(int from, int to) const = 0;
+};
+
+// Sends do not block; a message waits for the one before it on the sender's link. Throws std::logic_error where the schedule
+// never ends. GradReduce and Optimizer go to compute as all others do, without anything that arrived.
+void play_schedule(const Schedule& schedule, ScheduleWork& work, Timeline& timeline, const std::stop_token& stop = {});
+
+// Given seconds of actions, by stage and chunk (or one for all).
+struct ActionSeconds {
+  double forward = 0, backward = 0, message = 0;
+};
+Simulation play_schedule(const Schedule& schedule, const ActionSeconds& seconds);
+
+}  // namespace shardscape

@@ -1,0 +1,128 @@
+#include "simulate/simulation.h"
+
+#include "report/rank_mesh.h"
+#include "simulate/machine_of.h"
+#include "simulate/step_play.h"
+
+namespace shardscape {
+
+std::string_view time_category_name(TimeCategory category) {
+  switch (category) {
+    case TimeCategory::Products: return "products";
+    case TimeCategory::Attention: return "attention";
+    case TimeCategory::MemoryBound: return "memory_bound";
+    case TimeCategory::TensorComm: return "tensor_comm";
+    case TimeCategory::ContextComm: return "context_comm";
+    case TimeCategory::ExpertComm: return "expert_comm";
+    case TimeCategory::PipelineComm: return "pipeline_comm";
+    case TimeCategory::DataComm: return "data_comm";
+    case TimeCategory::Host: return "host";
+    case TimeCategory::Optimizer: return "optimizer";
+    case TimeCategory::Bubble: return "bubble";
+  }
+  return "";
+}
+
+std::string_view time_category_label(TimeCategory category) {
+  switch (category) {
+    case TimeCategory::Products: return "Matrix products";
+    case TimeCategory::Attention: return "Attention and mixers";
+    case TimeCategory::MemoryBound: return "Memory-bound ops";
+    case TimeCategory::TensorComm: return "Tensor-parallel communication";
+    case TimeCategory::ContextComm: return "Context-parallel communication";
+    case TimeCategory::ExpertComm: return "Expert-parallel communication";
+    case TimeCategory::PipelineComm: return "Messages between stages";
+    case TimeCategory::DataComm: return "Gradients and parameters";
+    case TimeCategory::Host: return "Host memory";
+    case TimeCategory::Optimizer: return "Optimizer";
+    case TimeCategory::Bubble: return "Bubble";
+  }
+  return "";
+}
+
+std::string_view span_kind_name(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::Forward: return "forward";
+    case SpanKind::Recompute: return "recompute";
+    case SpanKind::Backward: return "backward";
+    case SpanKind::BackwardInput: return "backward_input";
+    case SpanKind::BackwardWeight: return "backward_weight";
+    case SpanKind::Collective: return "collective";
+    case SpanKind::Send: return "send";
+    case SpanKind::Receive: return "receive";
+    case SpanKind::Store: return "store";
+    case SpanKind::Load: return "load";
+    case SpanKind::Optimizer: return "optimizer";
+  }
+  return "";
+}
+
+std::string_view stream_label(StreamKind stream) {
+  switch (stream) {
+    case StreamKind::Compute: return "Compute";
+    case StreamKind::DataComm: return "Gradients and parameters";
+    case StreamKind::PipelineComm: return "Sends";
+    case StreamKind::Receive: return "Receives";
+    case StreamKind::Host: return "To the host";
+    case StreamKind::HostLoad: return "From the host";
+  }
+  return "";
+}
+
+std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token stop) {
+  auto out = std::make_shared<Simulation>();
+  out->machine = machine_of(report.design);
+  const Machine& machine = out->machine;
+  LayerTable table(report, machine);
+  Timeline timeline(static_cast<int>(report.stages.size()));
+  StepPlay play(report, machine, table, timeline);
+  const Schedule schedule = make_schedule(report.design.parallel, static_cast<int>(report.microbatches));
+  play_schedule(schedule, play, timeline, stop);
+  if (stop.stop_requested()) return nullptr;
+  play.finish();
+  timeline.finish(*out);
+  const double seconds = out->step_seconds, ranks = static_cast<double>(report.ranks);
+  if (seconds <= 0) return out;
+  out->tokens_per_second = static_cast<double>(report.tokens_per_step) / seconds;
+  out->model_tflops = table.ops().model_flops * static_cast<double>(report.microbatches) / ranks / seconds * 1e-12;
+  out->hardware_tflops = report.step_flops / ranks / seconds * 1e-12;
+  out->mfu = out->model_tflops / machine.accelerator->bf16_tflops;
+  out->hfu = out->hardware_tflops / machine.accelerator->bf16_tflops;
+  return out;
+}
+
+std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& action) {
+  std::vector<OpSpan> out;
+  const bool input = action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardInput;
+  const bool weights = action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight;
+  if (action.kind != ActionKind::Forward && !input && !weights) return out;
+  const Machine machine = machine_of(report.design);
+  LayerTable table(report, machine);
+  const StageLayout layout = stage_layout(report, stage, table);
+  double now = 0;
+  const auto add = [&](size_t instance, Part part) {
+    const StageInstance& at = layout.instances[instance];
+    const Segment& segment = report.graph().segments[static_cast<size_t>(at.segment)];
+    for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
+      if (part_of(report.graph().structure, segment, id) != part || !runs(segment.op(id), at.of.keeps)) continue;
+      const double seconds = table.ops().ops[static_cast<size_t>(at.segment)][static_cast<size_t>(id)].seconds;
+      if (seconds == 0) continue;
+      out.push_back({now, now + seconds, at.segment, id, static_cast<int>(at.layer), StreamKind::Compute});
+      now += seconds;
+    }
+  };
+  const StageRange& range = layout.chunks.at(static_cast<size_t>(action.chunk));
+  if (action.kind == ActionKind::Forward) {
+    for (size_t i = range.first; i < range.end; ++i) add(i, Part::Forward);
+    return out;
+  }
+  for (size_t i = range.end; i-- != range.first;) {
+    if (input && layout.instances[i].ends_group)
+      for (size_t r = layout.instances[i].group; r <= i; ++r) add(r, Part::Replay);
+    if (input) add(i, Part::Backward);
+    if (weights) add(i, Part::Weight);
+  }
+  return out;
+}
+
+}  // namespace shardscape

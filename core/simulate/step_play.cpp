@@ -1,0 +1,194 @@
+#include "simulate/step_play.h"
+
+#include <algorithm>
+
+#include "cost/stage_boundary.h"
+#include "graph/chunk_layers.h"
+#include "machine/collective_time.h"
+#include "machine/op_time.h"
+
+namespace shardscape {
+
+StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
+  const StageReport& of = report.stages[static_cast<size_t>(stage)];
+  const Graph& graph = report.graph();
+  StageLayout out;
+  const PipelineLayout places = pipeline_layout(report.design.parallel);
+  const auto add = [&](int segment, int64_t layer, LayerClass layer_class) {
+    out.instances.push_back({segment, layer, layer_class, out.instances.size(), false, &table.at(segment, layer_class)});
+  };
+  for (size_t c = 0; c < of.chunks.size(); ++c) {
+    const StageChunk& chunk = of.chunks[c];
+    const size_t first = out.instances.size();
+    const StagePlace here{stage, static_cast<int64_t>(c)};
+    if (places.first(here)) add(0, -1, {});
+    const size_t first_layer = out.instances.size();
+    for (const ChunkLayer& layer : chunk_layers(graph, report.design, chunk.first_layer, chunk.layers)) {
+      add(layer.segment, chunk.first_layer + layer.index, {layer.keeps, layer.offloaded});
+      out.instances.back().group = first_layer + static_cast<size_t>(layer.begin);
+      out.instances.back().ends_group = layer.ends_group();
+    }
+    if (places.last(here)) add(graph.head(), -1, {});
+    out.chunks.push_back({first, out.instances.size()});
+  }
+  return out;
+}
+
+StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline)
+    : report_(report), machine_(machine), costs_(report, machine), timeline_(timeline) {
+  const Graph& graph = report.graph();
+  const StageBoundary boundary = stage_boundary(graph);
+  const double bytes = number(local_bytes(boundary.message), report.stages.front().binding);
+  const auto stages = static_cast<int64_t>(report.stages.size());
+  for (int64_t s = 0; s < stages && stages > 1; ++s) {
+    const DeviceMesh& mesh = costs_.mesh();
+    const GroupSpan span = span_of({mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network.domain);
+    messages_.push_back(collective_seconds(machine, CollectiveKind::SendRecv, bytes, span));
+  }
+  if (!boundary.gathered.empty())
+    gather_seconds_ = costs_.collective(SyncOp::AllGather, number(local_bytes(boundary.stream), report.stages.front().binding), boundary.gathered);
+  for (const StageReport& stage : report.stages) {
+    Stage& of = stages_.emplace_back();
+    of.layout = stage_layout(report, stage.stage, table);
+    of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
+    for (size_t c = 0; c < of.layout.chunks.size(); ++c)
+      for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
+        of.sync->add_instance(of.layout.instances[i].segment, of.layout.instances[i].layer >= 0, static_cast<int>(c));
+    of.sync->plan();
+    of.loaded.assign(of.layout.instances.size(), kNoNode);
+    if (std::any_of(of.layout.instances.begin(), of.layout.instances.end(), [](const StageInstance& i) { return i.seconds->host_bytes > 0; }))
+      of.stored.assign(of.layout.instances.size() * static_cast<size_t>(report.microbatches), kNoNode);
+  }
+}
+
+NodeId StepPlay::compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) {
+  Stage& of = stages_[static_cast<size_t>(stage)];
+  const At at{timeline, of, stage, action};
+  switch (action.kind) {
+    case ActionKind::Forward: return forward(at, arrived);
+    case ActionKind::Backward: return backward(at, arrived, true);
+    case ActionKind::BackwardInput: return backward(at, arrived, false);
+    case ActionKind::BackwardWeight: return weights(at);
+    case ActionKind::GradReduce: of.sync->reduce(); return kNoNode;
+    default: return kNoNode;  // the optimizer, in finish
+  }
+}
+
+Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
+  Node out;
+  out.stage = at.number;
+  out.stream = stream;
+  out.kind = kind;
+  out.microbatch = at.action.microbatch;
+  out.chunk = at.action.chunk;
+  return out;
+}
+
+NodeId StepPlay::run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after) {
+  const PartSeconds& seconds = at.stage.layout.instances[instance].seconds->of(part);
+  Node made = node(at, kind, StreamKind::Compute);
+  made.parts = &seconds;
+  return at.timeline.add(made, seconds.seconds, after);
+}
+
+NodeId StepPlay::gather_message(At at, SpanKind kind, NodeId arrived) {
+  if (arrived == kNoNode || gather_seconds_ == 0) return arrived;
+  Node made = node(at, kind, StreamKind::Compute);
+  made.category = TimeCategory::TensorComm;
+  return at.timeline.add(made, gather_seconds_, {arrived});
+}
+
+NodeId StepPlay::forward(At at, NodeId arrived) {
+  NodeId last = gather_message(at, SpanKind::Forward, arrived);
+  const StageRange& range = at.stage.layout.chunks[static_cast<size_t>(at.action.chunk)];
+  for (size_t i = range.first; i < range.end; ++i) {
+    const NodeId gathered = at.stage.sync->enter(at.action.microbatch, i, false);
+    last = run(at, i, Part::Forward, SpanKind::Forward, {last, gathered});
+    at.stage.sync->leave(at.action.microbatch, i, false, last);
+    const double bytes = at.stage.layout.instances[i].seconds->host_bytes;
+    if (bytes == 0) continue;
+    Node store = node(at, SpanKind::Store, StreamKind::Host);
+    store.category = TimeCategory::Host;
+    at.stage.stored[static_cast<size_t>(at.action.microbatch) * at.stage.layout.instances.size() + i] =
+        at.timeline.add(store, bytes / (machine_.host_gbps * 1e9), {last});
+  }
+  return last;
+}
+
+NodeId StepPlay::backward(At at, NodeId arrived, bool whole) {
+  const SpanKind kind = whole ? SpanKind::Backward : SpanKind::BackwardInput;
+  NodeId last = gather_message(at, kind, arrived);
+  const std::vector<StageInstance>& instances = at.stage.layout.instances;
+  const StageRange& range = at.stage.layout.chunks[static_cast<size_t>(at.action.chunk)];
+  NodeId behind = kNoNode;
+  for (size_t i = range.end; i-- != range.first;) {
+    const StageInstance& here = instances[i];
+    const NodeId gathered = at.stage.sync->enter(at.action.microbatch, i, true);
+    // One layer ahead, once the one behind is done.
+    const size_t group = here.ends_group || here.of.keeps == Keeps::Activations ? here.group : i;
+    load(at, group, behind == kNoNode ? last : kNoNode);
+    if (group == here.group && group > range.first) load(at, instances[group - 1].group, behind);
+    if (here.ends_group)
+      for (size_t r = here.group; r <= i; ++r) last = run(at, r, Part::Replay, SpanKind::Recompute, {last, gathered, at.stage.loaded[r]});
+    last = run(at, i, Part::Backward, kind, {last, gathered, at.stage.loaded[i]});
+    if (whole) last = weights(at, i, kind, last);
+    at.stage.loaded[i] = kNoNode;
+    behind = last;
+  }
+  return last;
+}
+
+NodeId StepPlay::weights(At at, size_t instance, SpanKind kind, NodeId after) {
+  const bool some = at.stage.layout.instances[instance].seconds->of(Part::Weight).seconds > 0;
+  const NodeId last = some ? run(at, instance, Part::Weight, kind, {after}) : after;
+  at.stage.sync->leave(at.action.microbatch, instance, true, last);
+  return last;
+}
+
+// Those that a backward has left.
+NodeId StepPlay::weights(At at) {
+  const StageRange& range = at.stage.layout.chunks[static_cast<size_t>(at.action.chunk)];
+  NodeId last = kNoNode;
+  for (size_t i = range.end; i-- != range.first;) last = weights(at, i, SpanKind::BackwardWeight, last);
+  return last;
+}
+
+// From the host, unless it is there already.
+void StepPlay::load(At at, size_t instance, NodeId after) {
+  const double bytes = at.stage.layout.instances[instance].seconds->host_bytes;
+  if (bytes == 0 || at.stage.loaded[instance] != kNoNode) return;
+  Node made = node(at, SpanKind::Load, StreamKind::HostLoad);
+  made.category = TimeCategory::Host;
+  const NodeId stored = at.stage.stored[static_cast<size_t>(at.action.microbatch) * at.stage.layout.instances.size() + instance];
+  at.stage.loaded[instance] = at.timeline.add(made, bytes / (machine_.host_gbps * 1e9), {stored, after});
+}
+
+void StepPlay::finish() {
+  const auto all = [&] {
+    std::vector<NodeId> out;
+    for (const Stage& stage : stages_) out.push_back(stage.sync->reduced());
+    return out;
+  };
+  SyncPlay &first = *stages_.front().sync, &last = *stages_.back().sync;
+  if (const double bytes = first.embedding_bytes(); bytes > 0 && stages_.size() > 1) {
+    const std::vector<NodeId> both{first.reduced(), last.reduced()};
+    for (SyncPlay* end : {&first, &last}) end->all_reduce("all-reduce of the tied embedding", costs_.all_reduce_ends(bytes), both);
+  }
+  for (size_t low = 0, high = stages_.size() - 1; low < high; ++low, --high) {
+    const double bytes = stages_[low].sync->mirror_bytes();
+    if (bytes == 0) continue;
+    const std::vector<NodeId> both{stages_[low].sync->reduced(), stages_[high].sync->reduced()};
+    for (const size_t s : {low, high})
+      stages_[s].sync->all_reduce("all-reduce of mirrored stages", costs_.all_reduce_pair(bytes, static_cast<int64_t>(low), static_cast<int64_t>(high)), both);
+  }
+  for (const MeshAxes& axes : norm_groups(report_.graph())) {
+    const bool crosses = std::find(axes.begin(), axes.end(), MeshAxis::Pp) != axes.end();
+    const double seconds = costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), axes);
+    const std::vector<NodeId> waits = all();
+    for (size_t s = 0; s < stages_.size(); ++s)
+      stages_[s].sync->all_reduce("all-reduce of the norm", seconds, crosses ? waits : std::vector<NodeId>{waits[s]});
+  }
+  for (Stage& stage : stages_) stage.sync->optimize();
+}
+
+}  // namespace shardscape

@@ -1,0 +1,68 @@
+// The step of a report: what the actions of its schedule do on the streams of every stage, layer by layer.
+#pragma once
+
+#include "schedule/schedule.h"
+#include "simulate/layer_seconds.h"
+#include "simulate/play_schedule.h"
+#include "simulate/sync_play.h"
+
+namespace shardscape {
+
+// One segment in its place on a stage.
+struct StageInstance {
+  int segment = 0;
+  int64_t layer = -1;        // of the model
+  LayerClass of{};
+  size_t group = 0;          // first instance of the group that is replayed with it, itself where it is not recomputed
+  bool ends_group = false;
+  const LayerSeconds* seconds = nullptr;
+};
+struct StageRange {
+  size_t first = 0, end = 0;
+};
+// The instances of a stage in order of execution, and which of them each virtual stage has.
+struct StageLayout {
+  std::vector<StageInstance> instances;
+  std::vector<StageRange> chunks;
+};
+StageLayout stage_layout(const Report& report, int stage, LayerTable& table);
+
+class StepPlay : public ScheduleWork {
+ public:
+  StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline);
+  NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override;
+  double message(int from, int to) const override { return messages_[static_cast<size_t>(to > from || (to == 0 && from > 1) ? from : to)]; }
+  void finish();  // of the step, once all actions are played
+
+ private:
+  struct Stage {
+    StageLayout layout;
+    std::unique_ptr<SyncPlay> sync;
+    std::vector<NodeId> stored;  // by microbatch and instance
+    std::vector<NodeId> loaded;  // by instance, of the backward at hand; kNoNode: not yet
+  };
+  struct At {
+    Timeline& timeline;
+    Stage& stage;
+    int number;
+    const Action& action;
+  };
+  NodeId forward(At at, NodeId arrived);
+  NodeId backward(At at, NodeId arrived, bool whole);
+  NodeId weights(At at, size_t instance, SpanKind kind, NodeId after);
+  NodeId weights(At at);
+  NodeId run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after);
+  void load(At at, size_t instance, NodeId after);
+  NodeId gather_message(At at, SpanKind kind, NodeId arrived);
+  Node node(At at, SpanKind kind, StreamKind stream) const;
+
+  const Report& report_;
+  const Machine& machine_;
+  SyncCosts costs_;
+  Timeline& timeline_;
+  std::vector<Stage> stages_;
+  std::vector<double> messages_;  // of each stage to and from the next one, of the last one to and from the first
+  double gather_seconds_ = 0;     // of a message that was scattered over tp
+};
+
+}  // namespace shardscape

@@ -1,0 +1,274 @@
+#include "simulate/sync_play.h"
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+
+#include "machine/collective_time.h"
+#include "machine/op_time.h"
+#include "report/rank_mesh.h"
+
+namespace shardscape {
+namespace {
+
+CollectiveKind collective_kind(SyncOp op) {
+  switch (op) {
+    case SyncOp::AllReduce: return CollectiveKind::AllReduce;
+    case SyncOp::ReduceScatter: return CollectiveKind::ReduceScatter;
+    case SyncOp::AllGather: return CollectiveKind::AllGather;
+    case SyncOp::Reduce: return CollectiveKind::Reduce;
+    case SyncOp::Broadcast: return CollectiveKind::Broadcast;
+  }
+  return CollectiveKind::AllReduce;
+}
+
+}  // namespace
+
+SyncCosts::SyncCosts(const Report& report, const Machine& machine) : report_(report), machine_(machine), mesh_(mesh_of(report)) {}
+
+double SyncCosts::collective(SyncOp op, double bytes, const MeshAxes& axes) {
+  const auto [it, fresh] = spans_.try_emplace(axes);
+  if (fresh) it->second = span_of(mesh_, axes, machine_.network);
+  return collective_seconds(machine_, collective_kind(op), bytes, it->second);
+}
+
+double SyncCosts::all_reduce_ends(double bytes) const { return all_reduce_pair(bytes, 0, mesh_.degree(MeshAxis::Pp) - 1); }
+
+double SyncCosts::all_reduce_pair(double bytes, int64_t stage, int64_t other) const {
+  const GroupSpan span = shardscape::span_of({mesh_.with(0, MeshAxis::Pp, stage), mesh_.with(0, MeshAxis::Pp, other)}, machine_.network.domain);
+  return collective_seconds(machine_, CollectiveKind::AllReduce, bytes, span);
+}
+
+std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage) const {
+  constexpr size_t kKept = 256;
+  static std::mutex mutex;
+  static std::map<std::pair<Structure, int>, std::shared_ptr<const StageSyncParts>> kept;
+  const Graph& graph = report_.graph();
+  const std::pair key{graph.structure, stage.shape};
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto it = kept.find(key); it != kept.end()) return it->second;
+  }
+  const StageShape& shape = report_.model->shapes[static_cast<size_t>(stage.shape)];
+  const auto made = std::make_shared<const StageSyncParts>(StageSyncParts{
+      stage_sync(graph, shape.first, shape.last, shape.has_layers), plan_grad_reduce(graph, shape.first, shape.last, shape.has_layers),
+      optimizer_cost(graph, shape.first, shape.last, shape.has_layers), offloaded_step(graph, shape.first, shape.last, shape.has_layers)});
+  const std::scoped_lock lock(mutex);
+  if (kept.size() >= kKept) kept.clear();
+  kept.emplace(key, made);
+  return made;
+}
+
+SyncPlay::SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline)
+    : costs_(costs), graph_(costs.report().graph()), stage_(stage), timeline_(timeline),
+      microbatches_(static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches))), parts_(costs.parts(stage)) {
+  for (size_t u = 0; u < parts_->sync.units.size(); ++u)
+    if (parts_->sync.units[u].segment < 0) root_.units.push_back(u);
+}
+
+void SyncPlay::add_instance(int segment, bool layer, int chunk) {
+  Instance instance;
+  instance.segment = segment;
+  instance.chunk = chunk;
+  instance.root = !layer && !root_.units.empty();
+  for (size_t u = 0; u < parts_->sync.units.size(); ++u)
+    if (layer && parts_->sync.units[u].segment == segment) instance.units.push_back(u);
+  instances_.push_back(std::move(instance));
+}
+
+void SyncPlay::plan() {
+  for (size_t i = 0; i < instances_.size(); ++i) {
+    if (!instances_[i].root) continue;
+    for (root_begin_ = i; root_begin_ > 0 && instances_[root_begin_ - 1].chunk == instances_[i].chunk;) --root_begin_;
+    for (root_end_ = i + 1; root_end_ < instances_.size() && instances_[root_end_].chunk == instances_[i].chunk;) ++root_end_;
+  }
+  if (is_fsdp(parts_->sync.strategy) || parts_->sync.rows.empty()) return;
+  const Report& report = costs_.report();
+  const StageShape& shape = report.model->shapes[static_cast<size_t>(stage_.shape)];
+  const SyncInput input = sync_input(graph_, stage_.binding, shape.first, shape.last, chunk_kinds(graph_, stage_, report.design.model), &holders_);
+  auto plan = plan_sync(input, sync_policy(graph_.structure, report.design.parallel, report.microbatches));
+  if (const auto* problem = std::get_if<Problem>(&plan)) throw std::logic_error(to_string(*problem));
+  plan_ = std::get<SyncPlan>(std::move(plan));
+  param_gather_.resize(input.params.size(), kNoNode);
+  for (size_t p = 0; p < holders_.size(); ++p)
+    instances_[holders_[p]].params.push_back(p < input.params.size() ? p : static_cast<size_t>(input.reused[p - input.params.size()].param));
+  for (size_t i = 0; i < plan_.actions.size(); ++i) {
+    const SyncAction& a = plan_.actions[i];
+    if (a.param < 0) continue;
+    Instance& at = instances_[holders_[static_cast<size_t>(a.param)]];
+    if (a.when == SyncWhen::BeforeForward) at.before_forward.push_back(i);
+    if (a.when == SyncWhen::BeforeBackward) at.before_backward.push_back(i);
+    if (a.when == SyncWhen::AfterGradient) at.after_gradient.push_back(i);
+  }
+}
+
+NodeId SyncPlay::enter(int microbatch, size_t instance, bool backward) {
+  NodeId gathered = kNoNode;
+  Instance& here = instances_[instance];
+  for (const size_t i : backward ? here.before_backward : here.before_forward)
+    if (sync_happens(plan_.actions[i].turn, microbatch, microbatches_)) run(plan_.actions[i], microbatch);
+  for (const size_t p : here.params) gathered = timeline_.latest({gathered, param_gather_[p]});
+  if (parts_->sync.units.empty()) return gathered;
+  const bool start = !root_.units.empty() && instance == (backward ? root_end_ - 1 : root_begin_);
+  if (start && !root_.gathered) gather(microbatch, root_, backward);
+  if (!here.root && !here.gathered) gather(microbatch, here, backward);
+  // One unit ahead, once the unit before this one is done: two are gathered at a time.
+  if (const size_t next = next_unit(instance, backward); next < instances_.size()) gather(microbatch, instances_[next], backward);
+  return here.root ? root_.gather : here.gather;
+}
+
+void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last) {
+  Instance& here = instances_[instance];
+  if (last != kNoNode) before_ = last;
+  if (!backward) {
+    if (const MeshAxes loss = loss_group(graph_); here.segment == graph_.head() && !loss.empty())
+      add("all-reduce of the loss", costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), loss), microbatch, {last});
+    if (!here.units.empty() && parts_->sync.units[here.units.front()].freed == UnitFreed::AfterForward) here.gathered = false;
+    return;
+  }
+  here.last = last;
+  const bool final = ++here.backwards == microbatches_, reduces = final || graph_.structure.every_microbatch;
+  for (const size_t i : here.after_gradient)
+    if (final || plan_.actions[i].turn == SyncTurn::Every) run(plan_.actions[i], microbatch);
+  if (parts_->sync.units.empty()) return;
+  const int turn = graph_.structure.every_microbatch ? microbatch : -1;
+  const auto free = [&](Instance& at) {
+    const bool kept = !at.units.empty() && parts_->sync.units[at.units.front()].freed == UnitFreed::AfterReduction;
+    if (!kept || reduces) at.gathered = false;
+  };
+  if (!here.root) {
+    free(here);
+    if (reduces) scatter(turn, here, {here.last});
+  }
+  if (root_.units.empty() || instance != root_begin_) return;
+  free(root_);  // its backward ends last
+  if (graph_.structure.every_microbatch) scatter(turn, root_, root_ends());
+}
+
+void SyncPlay::reduce() {
+  if (!root_.units.empty() && !graph_.structure.every_microbatch) scatter(-1, root_, root_ends());
+  for (const SyncAction& a : plan_.actions)
+    if (a.when == SyncWhen::AfterBackward) run(a, -1);
+  for (const GradReduction& r : parts_->reductions) {
+    if (r.embedding_group) {
+      embedding_bytes_ = value(r.bytes);
+    } else if (r.mirror) {
+      mirror_bytes_ = value(r.bytes);
+    } else {
+      last_reduction_ = add("all-reduce of gradients over " + group_name(r.axes), costs_.collective(SyncOp::AllReduce, value(r.bytes), r.axes), -1, {reduced()});
+    }
+  }
+}
+
+NodeId SyncPlay::reduced() const {
+  return timeline_.latest({last_reduction_, timeline_.last(stage_.stage, StreamKind::Compute)});
+}
+
+NodeId SyncPlay::all_reduce(const std::string& name, double seconds, const std::vector<NodeId>& after) {
+  return last_reduction_ = add(name, seconds, -1, after);
+}
+
+void SyncPlay::optimize() {
+  const Machine& machine = costs_.machine();
+  NodeId updated = kNoNode;
+  if (graph_.structure.offload_optimizer) {
+    const double rate = machine.host_gbps * 1e9;
+    const NodeId stored = add_compute(SpanKind::Store, StreamKind::Host, TimeCategory::Host, value(parts_->offloaded.gradient_bytes) / rate, reduced());
+    updated = add_compute(SpanKind::Load, StreamKind::HostLoad, TimeCategory::Host, value(parts_->offloaded.parameter_bytes) / rate, stored);
+  } else {
+    const double bytes = value(parts_->optimizer.read_bytes) + value(parts_->optimizer.written_bytes);
+    updated = add_compute(SpanKind::Optimizer, StreamKind::Compute, TimeCategory::Optimizer, bytes > 0 ? memory_bound_seconds(machine, bytes) : 0, reduced());
+  }
+  before_ = updated;
+  for (const SyncAction& a : plan_.actions)
+    if (a.when == SyncWhen::AfterOptimizer) run(a, -1);
+}
+
+std::vector<NodeId> SyncPlay::root_ends() const {
+  std::vector<NodeId> out;
+  for (const Instance& instance : instances_)
+    if (instance.root) out.push_back(instance.last);
+  return out;
+}
+
+// The next instance in this direction that is not gathered yet, if it is a layer of this chunk; otherwise past the end.
+size_t SyncPlay::next_unit(size_t instance, bool backward) const {
+  if (backward ? instance == 0 : instance + 1 == instances_.size()) return instances_.size();
+  const size_t next = backward ? instance - 1 : instance + 1;
+  const bool wanted = !instances_[next].units.empty() && !instances_[next].gathered && instances_[next].chunk == instances_[instance].chunk;
+  return wanted ? next : instances_.size();
+}
+
+void SyncPlay::gather(int microbatch, Instance& at, bool backward) {
+  at.gathered = true;
+  at.gather = kNoNode;
+  for (const size_t u : at.units) {
+    const SyncUnit& unit = parts_->sync.units[u];
+    if (unit.group.axes.empty()) continue;
+    const double bytes = value(unit.full) * dtype_bytes(graph_.structure.dtype);
+    at.gather = add(backward ? "gather of parameters for the backward" : "gather of parameters", costs_.collective(SyncOp::AllGather, bytes, unit.group.shard),
+                    microbatch, {before_});
+  }
+}
+
+void SyncPlay::scatter(int microbatch, const Instance& at, const std::vector<NodeId>& after) {
+  const double width = dtype_bytes(graph_.structure.grad_dtype);
+  std::vector<NodeId> behind = after;
+  const auto over = [&](SyncOp op, const MeshAxes& axes, double bytes) {
+    if (axes.empty() || bytes == 0) return;
+    const char* what = op == SyncOp::AllReduce ? "all-reduce of gradients over " : "reduce-scatter of gradients over ";
+    last_reduction_ = add(what + group_name(axes), costs_.collective(op, bytes, axes), microbatch, behind);
+    behind = {last_reduction_};
+  };
+  for (const size_t u : at.units) {
+    const SyncUnit& unit = parts_->sync.units[u];
+    for (const GradReduction& r : unit.inner) over(SyncOp::AllReduce, r.axes, value(r.bytes));
+    over(SyncOp::ReduceScatter, unit.group.shard, value(unit.full) * width);
+    over(SyncOp::AllReduce, unit.group.across, value(unit.shard) * width);
+  }
+}
+
+// An action of the plan. microbatch: of gathers, and of reductions that every microbatch has.
+void SyncPlay::run(const SyncAction& a, int microbatch) {
+  const double bytes = static_cast<double>(a.elements) * number(dtype_size(a.dtype), stage_.binding);
+  const double seconds = costs_.collective(a.op, bytes, axes_of(a.group));
+  std::string name(sync_op_name(a.op));
+  std::replace(name.begin(), name.end(), '_', '-');
+  if (a.op == SyncOp::AllGather || a.when == SyncWhen::AfterOptimizer) {
+    const NodeId node = add(name + " of parameters over " + a.group, seconds, microbatch, {before_});
+    for (const SyncPart& part : a.parts) param_gather_[static_cast<size_t>(part.param)] = node;
+    return;
+  }
+  std::vector<NodeId> after;
+  for (const SyncPart& part : a.parts) after.push_back(instances_[holders_[static_cast<size_t>(part.param)]].last);
+  last_reduction_ = add(name + " of gradients over " + a.group, seconds, a.turn == SyncTurn::Every ? microbatch : -1, after);
+}
+
+const MeshAxes& SyncPlay::axes_of(const std::string& group) const {
+  const auto& rows = parts_->sync.rows;
+  const auto it = std::find_if(rows.begin(), rows.end(), [&](const SyncRow& row) { return group_name(row.axes) == group; });
+  if (it == rows.end()) throw std::logic_error("the plan of gradient sync names the group " + group + ", which the stage has not");
+  return it->axes;
+}
+
+NodeId SyncPlay::add(const std::string& name, double seconds, int microbatch, const std::vector<NodeId>& after) {
+  Node node;
+  node.stage = stage_.stage;
+  node.stream = StreamKind::DataComm;
+  node.kind = SpanKind::Collective;
+  node.category = TimeCategory::DataComm;
+  node.microbatch = microbatch;
+  node.name = timeline_.name(name);
+  return timeline_.add(node, seconds, after);
+}
+
+NodeId SyncPlay::add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after) {
+  Node node;
+  node.stage = stage_.stage;
+  node.stream = stream;
+  node.kind = kind;
+  node.category = category;
+  return timeline_.add(node, seconds, {after});
+}
+
+}  // namespace shardscape

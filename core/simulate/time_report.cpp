@@ -1,0 +1,81 @@
+#include "simulate/time_report.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+
+namespace shardscape {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json categories_json(const std::array<double, kTimeCategoryCount>& seconds) {
+  Json out = Json::object();
+  for (int c = 0; c < kTimeCategoryCount; ++c)
+    out[std::string(time_category_name(static_cast<TimeCategory>(c)))] = seconds[static_cast<size_t>(c)];
+  return out;
+}
+
+Json time_json(const Simulation& s) {
+  Json out;
+  out["machine"] = {{"accelerator", s.machine.accelerator->id}, {"domain", s.machine.network.domain}};
+  out["step_seconds"] = s.step_seconds;
+  out["tokens_per_second"] = s.tokens_per_second;
+  out["model_tflops_per_gpu"] = s.model_tflops;
+  out["hardware_tflops_per_gpu"] = s.hardware_tflops;
+  out["mfu"] = s.mfu;
+  out["hfu"] = s.hfu;
+  out["bubble"] = s.bubble;
+  out["exposed_communication"] = s.exposed;
+  Json stages = Json::array();
+  for (size_t i = 0; i < s.stages.size(); ++i)
+    stages.push_back({{"stage", i}, {"seconds", categories_json(s.stages[i].seconds)}, {"communication", s.stages[i].communication}, {"exposed", s.stages[i].exposed}});
+  out["stages"] = stages;
+  Json parts = Json::array();
+  for (const CriticalPart& part : s.critical)
+    parts.push_back({{"stage", part.stage}, {"what", span_title(s, s.stages[static_cast<size_t>(part.stage)].spans[static_cast<size_t>(part.span)])}, {"begin", part.begin}, {"end", part.end}});
+  out["critical_path"] = {{"seconds", categories_json(s.critical_seconds)}, {"parts", parts}};
+  return out;
+}
+
+std::string percent(double share) { return significant(100 * share) + " %"; }
+
+}  // namespace
+
+std::string with_time(const std::string& report, const Simulation& simulation) {
+  Json out = Json::parse(report);
+  out["time"] = time_json(simulation);
+  return out.dump(2) + "\n";
+}
+
+std::string time_text(const Simulation& s) {
+  constexpr double kShown = 0.0005;  // shares of the step
+  std::string out = "step on " + s.machine.accelerator->name + ": " + format_seconds(s.step_seconds) + ", " +
+                    grouped(static_cast<Wide>(std::llround(s.tokens_per_second))) + " tokens/s, " + significant(s.model_tflops) +
+                    " TFLOP/s per GPU (model), MFU " + percent(s.mfu) + ", HFU " + percent(s.hfu) + "\n" + "bubble " + percent(s.bubble) +
+                    ", exposed communication " + percent(s.exposed) + "\n";
+  for (size_t i = 0; i < s.stages.size(); ++i) {
+    out += "  stage " + std::to_string(i) + ":";
+    std::string parts;
+    for (int c = 0; c < kTimeCategoryCount; ++c) {
+      const double share = s.step_seconds > 0 ? s.stages[i].seconds[static_cast<size_t>(c)] / s.step_seconds : 0;
+      if (share < kShown) continue;
+      parts += (parts.empty() ? " " : ", ") + std::string(time_category_label(static_cast<TimeCategory>(c))) + " " + percent(share);
+    }
+    out += parts + "\n";
+  }
+  return out;
+}
+
+std::string span_title(const Simulation& simulation, const Span& span) {
+  if (span.name >= 0) return simulation.names[static_cast<size_t>(span.name)];
+  std::string out(span_kind_name(span.kind));
+  for (char& c : out)
+    if (c == '_') c = ' ';
+  if (span.microbatch >= 0) out += " of microbatch " + std::to_string(span.microbatch);
+  if (span.chunk > 0) out += ", virtual stage " + std::to_string(span.chunk);
+  return out;
+}
+
+}  // namespace shardscape

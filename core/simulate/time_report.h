@@ -1,0 +1,20 @@
+// The time of a step as text, as JSON, and as a timeline that ui.perfetto.dev opens.
+#pragma once
+
+#include <string>
+
+#include "simulate/simulation.h"
+
+namespace shardscape {
+
+// The JSON of a valid report with the object `time` behind its other keys. Seconds throughout.
+std::string with_time(const std::string& report, const Simulation& simulation);
+// The paragraph that follows a report on a terminal.
+std::string time_text(const Simulation& simulation);
+
+// "backward of microbatch 3, virtual stage 1", "reduce-scatter of gradients over dp".
+std::string span_title(const Simulation& simulation, const Span& span);
+// Trace Event Format (Google, "Trace Event Format", 2016): a process per stage, a thread per stream, microseconds.
+std::string timeline_json(const Simulation& simulation, const std::string& title);
+
+}  // namespace shardscape

@@ -1,0 +1,65 @@
+// What runs when on the streams of every stage: nodes that begin when their stream is free and all that they wait for has ended.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "simulate/layer_seconds.h"
+
+namespace shardscape {
+
+using NodeId = int32_t;  // index into Timeline::nodes(); kNoNode: nothing, which has always ended
+inline constexpr NodeId kNoNode = -1;
+
+struct Node {
+  double begin = 0, end = 0;
+  NodeId after = kNoNode;       // what ended last before it could begin
+  int32_t stage = 0;
+  StreamKind stream = StreamKind::Compute;
+  SpanKind kind = SpanKind::Forward;
+  TimeCategory category = TimeCategory::Products;  // of nodes without parts
+  int32_t microbatch = -1, chunk = 0, name = -1;
+  int32_t peer = -1;            // of a message: the stage that it goes to
+  const PartSeconds* parts = nullptr;              // what the seconds are made of; outlives the timeline
+  int32_t span = -1;            // index into the stage's spans, set by finish
+};
+
+class Timeline {
+ public:
+  explicit Timeline(int stages) : streams_(static_cast<size_t>(stages)) {}
+  int stages() const { return static_cast<int>(streams_.size()); }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
+  double end_of(NodeId id) const { return id == kNoNode ? 0 : node(id).end; }
+  NodeId last(int stage, StreamKind stream) const { return of(stage).last[static_cast<size_t>(stream)]; }
+
+  // Appends to the node's stream. Sends, receives and their like give what they wait for.
+  NodeId add(Node node, double seconds, std::initializer_list<NodeId> after);
+  NodeId add(Node node, double seconds, const std::vector<NodeId>& after);
+  // The one of them that ends last.
+  NodeId latest(std::initializer_list<NodeId> nodes) const;
+  int32_t name(const std::string& text);
+
+  // Spans, categories, the critical path; step_seconds is the end of the last node.
+  void finish(Simulation& out);
+
+ private:
+  struct Streams {
+    std::array<NodeId, kStreamKindCount> last;
+    Streams() { last.fill(kNoNode); }
+  };
+  const Streams& of(int stage) const { return streams_[static_cast<size_t>(stage)]; }
+  NodeId append(Node node, double seconds, const NodeId* after, size_t count);
+  void make_spans(Simulation& out);
+  void make_receives(Simulation& out) const;
+  void make_categories(Simulation& out) const;
+  void cover(double begin, double end, NodeId cause, int stage, CategorySeconds& seconds) const;
+  void make_critical(Simulation& out) const;
+
+  std::vector<Node> nodes_;
+  std::vector<Streams> streams_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace shardscape

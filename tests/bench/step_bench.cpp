@@ -1,0 +1,73 @@
+// A step in time, core only: Llama 3.1 405B played op by op, and what it adds to the report of an edited knob.
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "design/knobs.h"
+#include "simulate/simulation.h"
+#include "support/bench_figures.h"
+#include "support/designs.h"
+
+using namespace shardscape;
+using namespace shardscape::bench;
+
+namespace {
+
+double milliseconds(const auto& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+Design llama(int64_t dp) {
+  Design d = test::preset_design("llama3.1-405b", 8, 16, dp, true);
+  d.workload.seq = 8192;
+  d.workload.microbatch = 1;
+  d.workload.batch = 128 * dp;
+  return d;
+}
+
+std::shared_ptr<const Report> valid_report(const Design& design) {
+  auto report = make_report(design);
+  if (!report->valid()) throw std::invalid_argument(to_string(report->problems.front()));
+  return report;
+}
+
+// The time of every op of every action of one step, as a person who looks at each would ask for it.
+size_t ops_of_all_actions(const Report& report) {
+  const Schedule schedule = make_schedule(report.design.parallel.schedule, static_cast<int>(report.stages.size()), static_cast<int>(report.microbatches));
+  size_t ops = 0;
+  for (int stage = 0; stage < schedule.stages; ++stage)
+    for (const Action& action : schedule.actions[static_cast<size_t>(stage)])
+      if (action.microbatch == 0) ops += action_ops(report, stage, action).size() * static_cast<size_t>(report.microbatches);
+  return ops;
+}
+
+void measure(const std::string& name, const Design& design, std::vector<Figure>& figures) {
+  constexpr int kRounds = 50;
+  const auto report = valid_report(design);
+  const double first = milliseconds([&] { simulate(*report); });
+  std::vector<double> plays, verdicts;
+  for (int i = 0; i < kRounds; ++i) {
+    plays.push_back(milliseconds([&] { simulate(*report); }));
+    // Another number every time, so that nothing is at hand.
+    Design edited = design;
+    edited.workload.seq += 128 * (i + 1);
+    verdicts.push_back(milliseconds([&] { simulate(*valid_report(edited)); }));
+  }
+  figures.push_back({name + ": the first play", first, "ms", "< 200 ms"});
+  figures.push_back({name + ": a play, median of " + std::to_string(kRounds), percentile(plays, 0.5), "ms", "< 200 ms"});
+  figures.push_back({name + ": knob to report and step, median", percentile(verdicts, 0.5), "ms", "< 16 ms"});
+  figures.push_back({name + ": the same, 95th percentile", percentile(verdicts, 0.95), "ms", "< 33 ms"});
+  figures.push_back({name + ": ops of a step on all stages", static_cast<double>(ops_of_all_actions(*report)), "", ""});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<Figure> figures;
+  measure("Llama 3.1 405B, PP 16, 128 microbatches, 1,024 GPUs", llama(8), figures);
+  measure("the same on 131,072 GPUs", llama(1024), figures);
+  return report_figures("A step in time", figures, argc, argv);
+}

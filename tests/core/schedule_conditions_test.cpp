@@ -1,0 +1,124 @@
+// What virtual stages and the pipeline schedules ask of a design: messages, and fixes that mend.
+#include <QtTest>
+#include <functional>
+
+#include "design/knobs.h"
+#include "design/validate.h"
+
+using namespace shardscape;
+
+namespace {
+
+using Change = std::function<void(Design&)>;
+
+std::string listing(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& problem : problems) text += to_string(problem) + "\n";
+  return text;
+}
+
+}  // namespace
+
+Q_DECLARE_METATYPE(Change)
+
+class ScheduleConditionsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void good_data() {
+    QTest::addColumn<Change>("change");
+    const auto row = [](const char* name, Change change) { QTest::newRow(name) << change; };
+    row("ZB-H1", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; });
+    row("ZB-V", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbV; d.parallel.virtual_stages = 2; });
+    row("DualPipe", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; });
+    row("DualPipeV", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 2; });
+    row("flexible", [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; d.parallel.virtual_stages = 2; d.parallel.microbatch_group = 3; });
+    row("a schedule of one stage", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.pp = 1; });
+  }
+
+  void good() {
+    QFETCH(Change, change);
+    Design design = default_design();
+    change(design);
+    QCOMPARE(listing(validate(design)), std::string());
+  }
+
+  void rules_data() {
+    QTest::addColumn<Change>("change");
+    QTest::addColumn<QString>("where");
+    QTest::addColumn<QString>("what");
+    QTest::addColumn<QString>("accepted");
+    const auto row = [](const char* name, Change change, const char* where, const char* what, const char* accepted) {
+      QTest::newRow(name) << change << where << what << accepted;
+    };
+    row("virtual stages alone", [](Design& d) { d.parallel.pp = 1; d.parallel.virtual_stages = 2; },
+        "virtual_stages", "there is none (pp = 1)", "1, or pp of at least 2");
+    row("virtual stages under GPipe", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.schedule = ScheduleKind::GPipe; },
+        "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is GPipe", "the schedule 1f1b");
+    row("layers over virtual stages", [](Design& d) { d.parallel.virtual_stages = 3; },
+        "virtual_stages", "32 layers do not split evenly over pp x virtual stages = 2 x 3", "1, 2, 4, 8 or 16, or stage_layers with a number for each of the 6");
+    row("microbatches in groups", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 36; },
+        "batch", "microbatches in groups of pp = 4, but m = B / (b dp) = 18", "m in multiples of 4");
+    row("fewer microbatches than stages, interleaved", [](Design& d) { d.parallel.pp = 8; d.parallel.virtual_stages = 2; d.workload.batch = 8; },
+        "batch", "groups of pp = 8", "m in multiples of 8");
+    row("batch of interleaved stages", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 31; },
+        "batch", "a batch of 31 does not split", "a multiple of 2");
+    row("virtual stages listed", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {16, 16}; },
+        "stage_layers", "2 virtual stages are listed, but pp x virtual stages = 2 x 2", "4 numbers that add up to 32");
+    row("empty virtual stage", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 0, 16}; },
+        "stage_layers", "virtual stage 2 has no layers", "4 numbers");
+    row("too many microbatches, interleaved", [](Design& d) { d.parallel.virtual_stages = 2; d.workload.batch = int64_t{1} << 20; },
+        "batch", "524,288 microbatches on 4 virtual stages", "at most 262,144 microbatches");
+    row("virtual stages under ZB-H1", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.schedule = ScheduleKind::ZbH1; },
+        "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is ZB-H1", "1 with ZB-H1");
+    row("ZB-V without its V", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbV; },
+        "virtual_stages", "ZB-V lays two chunks per stage in a V, but virtual stages are 1", "2, or another schedule");
+    row("DualPipeV of four chunks", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 4; },
+        "virtual_stages", "DualPipeV lays two chunks per stage in a V, but virtual stages are 4", "2, or another schedule");
+    row("flexible without virtual stages", [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; },
+        "virtual_stages", "one per stage", "2 or more, or the schedule 1f1b");
+    row("groups that do not fill the pipeline",
+        [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.parallel.microbatch_group = 3; },
+        "microbatch_group", "groups of 3 microbatches do not fill the pipeline of 4 stages", "at least pp = 4");
+    row("DualPipe on an odd number of stages",
+        [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.pp = 3; d.workload.batch = 64; },
+        "pp", "but pp = 3", "even");
+    row("DualPipe with an odd number of microbatches",
+        [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.workload.batch = d.parallel.dp * d.workload.microbatch * 7; },
+        "batch",
+        "DualPipe wants an even number of microbatches, 2 pp = 4 or more, but m = B / (b dp) = 7", "m even and at least 4");
+    row("DualPipeV with few microbatches",
+        [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 2; d.workload.batch = d.parallel.dp * d.workload.microbatch * 3; },
+        "batch", "DualPipeV wants 2 pp = 4 or more, but m = B / (b dp) = 3", "m at least 4");
+    row("ZB-H2 with FSDP", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH2; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp2; },
+        "sync", "FSDP gathers and frees a unit around its whole backward, which ZB-H2 splits", "distributed-optimizer");
+    row("ZB-H1 with DeepSpeed", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Zero1; },
+        "sync", "DeepSpeed's pipelines do not run ZB-H1", "distributed-optimizer");
+    row("ZB-H1 with offloaded activations", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; d.workload.offload_activations = 2; },
+        "offload_activations", "which ZB-H1 splits", "0, or the schedule 1f1b");
+  }
+
+  void rules() {
+    QFETCH(Change, change);
+    QFETCH(QString, where);
+    QFETCH(QString, what);
+    QFETCH(QString, accepted);
+    Design design = default_design();
+    change(design);
+    const std::vector<Problem> problems = validate(design);
+    QVERIFY2(problems.size() == 1 && problems.front().severity == Severity::Error, listing(problems).c_str());
+    const Problem& problem = problems.front();
+    QCOMPARE(QString::fromStdString(problem.where), where);
+    QVERIFY2(QString::fromStdString(problem.what).contains(what), problem.what.c_str());
+    QVERIFY2(QString::fromStdString(problem.accepted).contains(accepted), problem.accepted.c_str());
+    QVERIFY(!problem.fixes.empty());
+    for (const Fix& fix : problem.fixes) {
+      Design mended = design;
+      for (const auto& [id, text] : fix.settings) QVERIFY(!set_knob(mended, *find_knob(id), text));
+      QVERIFY2(!has_errors(validate(mended)), (fix.label + " leaves " + listing(validate(mended))).c_str());
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(ScheduleConditionsTest)
+#include "schedule_conditions_test.moc"

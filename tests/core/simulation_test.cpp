@@ -1,0 +1,289 @@
+// The step in time: schedules against published bubbles and closed forms, and what holds for every design.
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QtTest>
+#include <algorithm>
+#include <cmath>
+
+#include "simulate/play_schedule.h"
+#include "simulate/time_report.h"
+#include "support/random_designs.h"
+#include "support/trace_designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+constexpr double kTiny = 1e-9;  // of the step: what additions in another order may change
+
+double seconds_of(const StageTimes& stage, TimeCategory category) { return stage.seconds[static_cast<size_t>(category)]; }
+double sum(const std::array<double, kTimeCategoryCount>& seconds) {
+  double out = 0;
+  for (const double s : seconds) out += s;
+  return out;
+}
+
+// What is wrong with a simulation; empty where nothing is.
+QStringList faults(const Simulation& s) {
+  QStringList out;
+  const double step = s.step_seconds, tiny = kTiny * step;
+  const auto fail = [&](const QString& what) { out << what; };
+  if (!(step > 0)) fail("the step takes no time");
+  for (size_t i = 0; i < s.stages.size(); ++i) {
+    const StageTimes& stage = s.stages[i];
+    const QString where = QString("stage %1: ").arg(i);
+    if (std::abs(sum(stage.seconds) - step) > tiny) fail(where + QString("categories add up to %1 of %2").arg(sum(stage.seconds)).arg(step));
+    for (int c = 0; c < kTimeCategoryCount; ++c)
+      if (stage.seconds[static_cast<size_t>(c)] < -tiny) fail(where + QString::fromUtf8(time_category_name(static_cast<TimeCategory>(c)).data()) + " is negative");
+    if (stage.exposed > stage.communication + tiny) fail(where + "more communication is exposed than there is");
+    double free[kStreamKindCount] = {}, busy = 0, last = 0;
+    for (const Span& span : stage.spans) {
+      if (span.end < span.begin) fail(where + "a span ends before it begins");
+      if (span.begin < last - tiny) fail(where + "spans are not in the order of their begin");
+      if (span.begin < free[static_cast<int>(span.stream)] - tiny) fail(where + "spans overlap on " + QString::fromUtf8(stream_label(span.stream).data()));
+      if (span.end > step + tiny) fail(where + "a span ends after the step");
+      last = span.begin;
+      free[static_cast<int>(span.stream)] = span.end;
+      if (span.stream == StreamKind::Compute) busy += span.end - span.begin;
+      if (span.waits_span < 0) continue;
+      const Span& before = s.stages[static_cast<size_t>(span.waits_stage)].spans[static_cast<size_t>(span.waits_span)];
+      // A message arrives as it is sent; all else waits for an end, of a span that may go on behind what was waited for.
+      if (span.kind == SpanKind::Receive ? before.kind != SpanKind::Send || std::abs(before.end - span.end) > tiny : before.begin > span.begin + tiny)
+        fail(where + "a span began before what it waited for");
+    }
+    if (busy > step + tiny) fail(where + "busier than the step is long");
+  }
+  double at = 0;
+  for (const CriticalPart& part : s.critical) {
+    const Span& span = s.stages[static_cast<size_t>(part.stage)].spans[static_cast<size_t>(part.span)];
+    if (std::abs(part.begin - at) > tiny || part.end < part.begin) fail("the critical path has a gap");
+    if (!span.critical || part.begin < span.begin - tiny || part.end > span.end + tiny) fail("a part of the critical path is not in its span");
+    at = part.end;
+  }
+  if (std::abs(at - step) > tiny) fail("the critical path does not reach the end");
+  if (std::abs(sum(s.critical_seconds) - step) > tiny) fail("the critical path's seconds are not the step's");
+  return out;
+}
+
+QByteArray all(const QStringList& lines) { return lines.join("\n").toUtf8(); }
+
+ActionSeconds free_messages(double forward, double backward) { return {forward, backward, 0}; }
+
+}  // namespace
+
+class SimulationTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void publishedBubbles_data();
+  void publishedBubbles();
+  void closedForms_data();
+  void closedForms();
+  void designs_data();
+  void designs();
+  void randomDesigns();
+  void moreNeverCostsLess();
+  void replicasDoNotChangeCompute();
+  void hiddenGradients();
+  void gathersAheadOfUse();
+  void actionsAreMadeOfOps();
+  void sameTwice();
+  void timelineIsJson();
+  void stops();
+};
+
+// Arrivals after a message time, sends that do not block; both halves of the backward at once under 1F1B.
+void SimulationTest::publishedBubbles_data() {
+  QTest::addColumn<QJsonObject>("row");
+  QFile file(SHARDSCAPE_TEST_DATA "/zero_bubble.json");
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  for (const QJsonValue& row : QJsonDocument::fromJson(file.readAll()).object()["rows"].toArray()) {
+    const QJsonObject r = row.toObject();
+    QTest::addRow("%s, %d stages, %d microbatches", qPrintable(r["model"].toString()), r["stages"].toInt(), r["microbatches"].toInt()) << r;
+  }
+}
+
+void SimulationTest::publishedBubbles() {
+  QFETCH(QJsonObject, row);
+  const int stages = row["stages"].toInt(), microbatches = row["microbatches"].toInt();
+  const double forward = row["forward_ms"].toDouble(), backward = row["backward_input_ms"].toDouble() + row["backward_weight_ms"].toDouble();
+  const Simulation s = play_schedule(make_schedule(ScheduleKind::OneFOneB, stages, microbatches), {forward, backward, row["message_ms"].toDouble()});
+  QVERIFY2(faults(s).isEmpty(), all(faults(s)));
+  const double bubble = 1 - microbatches * (forward + backward) / s.step_seconds;
+  QCOMPARE(std::round(bubble * 1e4), std::round(row["bubble"].toObject()["1f1b"].toDouble() * 1e4));
+}
+
+// Narayanan et al., arXiv 2104.04473, section 2.2: with free messages the bubble is (p - 1)/v of a microbatch's forward and backward.
+void SimulationTest::closedForms_data() {
+  QTest::addColumn<int>("kind");
+  QTest::addColumn<int>("stages");
+  QTest::addColumn<int>("microbatches");
+  QTest::addColumn<int>("chunks");
+  for (const auto& [name, kind] : {std::pair{"GPipe", ScheduleKind::GPipe}, {"1F1B", ScheduleKind::OneFOneB}})
+    for (const int stages : {1, 2, 3, 8})
+      for (const int microbatches : {1, 2, 8, 13}) QTest::addRow("%s, %d stages, %d microbatches", name, stages, microbatches) << static_cast<int>(kind) << stages << microbatches << 1;
+  for (const int stages : {2, 4, 8})
+    for (const int rounds : {1, 2, 5})
+      for (const int chunks : {2, 3, 4})
+        QTest::addRow("interleaved, %d stages, %d microbatches, %d chunks", stages, rounds * stages, chunks) << static_cast<int>(ScheduleKind::OneFOneB) << stages << rounds * stages << chunks;
+}
+
+void SimulationTest::closedForms() {
+  QFETCH(int, kind);
+  QFETCH(int, stages);
+  QFETCH(int, microbatches);
+  QFETCH(int, chunks);
+  const double forward = 3, backward = 5;  // of a stage; a chunk is a part of it
+  const Simulation s = play_schedule(make_schedule(static_cast<ScheduleKind>(kind), stages, microbatches, chunks), free_messages(forward / chunks, backward / chunks));
+  QVERIFY2(faults(s).isEmpty(), all(faults(s)));
+  const double wanted = (microbatches + (stages - 1.0) / chunks) * (forward + backward);
+  QVERIFY2(std::abs(s.step_seconds - wanted) < 1e-9, qPrintable(QString("%1, not %2").arg(s.step_seconds).arg(wanted)));
+  QVERIFY(std::abs(s.bubble - (wanted - microbatches * (forward + backward)) / wanted) < 1e-9);
+}
+
+void SimulationTest::designs_data() {
+  QTest::addColumn<int>("index");
+  const std::vector<NamedDesign> designs = trace_designs();
+  for (size_t i = 0; i < designs.size(); ++i) QTest::newRow(designs[i].name) << static_cast<int>(i);
+}
+
+void SimulationTest::designs() {
+  QFETCH(int, index);
+  const Design design = trace_designs()[static_cast<size_t>(index)].design;
+  const auto report = make_report(design);
+  QVERIFY(report->valid());
+  const auto s = simulate(*report);
+  QVERIFY2(faults(*s).isEmpty(), all(faults(*s)));
+  QVERIFY(s->mfu > 0 && s->mfu <= 1);
+  // Model FLOPs of all kernels that are not run twice: no more than what is counted, but for masks and rings.
+  QVERIFY(s->model_tflops > 0 && s->hardware_tflops > 0);
+}
+
+void SimulationTest::randomDesigns() {
+  constexpr int kDraws = 400;
+  std::mt19937 random(20240607);
+  int played = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const auto design = repaired(random_design(random), random);
+    if (!design) continue;
+    const auto report = make_report(*design);
+    if (!report->valid()) continue;
+    const auto s = simulate(*report);
+    QVERIFY2(faults(*s).isEmpty(), all(faults(*s) << QString::fromStdString(command_flags(*design))));
+    ++played;
+  }
+  QVERIFY2(played > kDraws / 4, qPrintable(QString::number(played)));
+}
+
+// A longer sequence or another microbatch never makes the step shorter.
+void SimulationTest::moreNeverCostsLess() {
+  Design d = trace_design("llama3-8b", 2, 2, 2, true, 4, 4);
+  double before = 0;
+  for (const int64_t seq : {256, 512, 1024, 4096}) {
+    d.workload.seq = seq;
+    const double now = simulate(*make_report(d))->step_seconds;
+    QVERIFY(now > before);
+    before = now;
+  }
+  d.workload.batch *= 2;
+  QVERIFY(simulate(*make_report(d))->step_seconds > before);
+}
+
+void SimulationTest::replicasDoNotChangeCompute() {
+  Design d = trace_design("llama3-8b", 2, 2, 2, true, 4, 4);
+  const auto few = simulate(*make_report(d));
+  d.parallel.dp *= 4;
+  d.workload.batch *= 4;
+  const auto many = simulate(*make_report(d));
+  for (const TimeCategory c : {TimeCategory::Products, TimeCategory::Attention, TimeCategory::MemoryBound, TimeCategory::TensorComm})
+    QCOMPARE(seconds_of(few->stages[0], c), seconds_of(many->stages[0], c));
+  QVERIFY(seconds_of(many->stages[0], TimeCategory::DataComm) > seconds_of(few->stages[0], TimeCategory::DataComm));
+}
+
+// Buckets go while the backward still runs; one flat buffer waits for its end.
+void SimulationTest::hiddenGradients() {
+  Design d = trace_design("llama3-8b", 1, 1, 8, false, 2, 8);
+  d.workload.seq = 4096;
+  d.parallel.sync = SyncStrategy::DistributedOptimizer;
+  d.parallel.overlap_grad_reduce = false;
+  const auto after = simulate(*make_report(d));
+  d.parallel.overlap_grad_reduce = true;
+  d.parallel.ddp_bucket_size = 100'000'000;
+  const auto meanwhile = simulate(*make_report(d));
+  QVERIFY2(faults(*after).isEmpty() && faults(*meanwhile).isEmpty(), all(faults(*meanwhile)));
+  QVERIFY(seconds_of(meanwhile->stages[0], TimeCategory::DataComm) < 0.9 * seconds_of(after->stages[0], TimeCategory::DataComm));
+  QVERIFY(meanwhile->step_seconds < after->step_seconds);
+}
+
+// FSDP gathers the next unit while one runs: with enough to compute only the first gather and the last scatter are exposed.
+void SimulationTest::gathersAheadOfUse() {
+  Design d = trace_design("llama3-8b", 1, 1, 8, false, 1, 8);
+  d.workload.seq = 8192;
+  d.workload.microbatch = 2;
+  d.workload.batch = 16;
+  d.parallel.sync = SyncStrategy::Fsdp2;
+  const auto report = make_report(d);
+  QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
+  const auto s = simulate(*report);
+  QVERIFY2(faults(*s).isEmpty(), all(faults(*s)));
+  QVERIFY(s->stages[0].communication > 3 * s->stages[0].exposed);
+  QVERIFY(s->stages[0].exposed > 0);
+}
+
+void SimulationTest::actionsAreMadeOfOps() {
+  Design d = trace_design("llama3-8b", 2, 2, 1, true, 4, 4);
+  d.workload.recompute = Recompute::Full;
+  const auto report = make_report(d);
+  QVERIFY(report->valid());
+  const auto s = simulate(*report);
+  for (int stage = 0; stage < 2; ++stage)
+    for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward}) {
+      const std::vector<OpSpan> ops = action_ops(*report, stage, {kind, 0, 0});
+      QVERIFY(!ops.empty());
+      double at = 0, spans = 0;
+      for (const OpSpan& op : ops) {
+        QCOMPARE(op.begin, at);
+        QVERIFY(op.end > op.begin);
+        at = op.end;
+      }
+      for (const Span& span : s->stages[static_cast<size_t>(stage)].spans) {
+        const bool forward = span.kind == SpanKind::Forward, backward = span.kind == SpanKind::Backward || span.kind == SpanKind::Recompute;
+        if (span.microbatch == 0 && (kind == ActionKind::Forward ? forward : backward)) spans += span.end - span.begin;
+      }
+      QVERIFY(std::abs(spans - at) < kTiny * s->step_seconds);
+    }
+}
+
+void SimulationTest::sameTwice() {
+  const auto report = make_report(trace_design("llama3-8b", 2, 2, 2, true, 8, 4));
+  const auto once = simulate(*report), again = simulate(*report);
+  QCOMPARE(timeline_json(*once, "a"), timeline_json(*again, "a"));
+  QCOMPARE(with_time(report_json(*report), *once), with_time(report_json(*report), *again));
+}
+
+void SimulationTest::timelineIsJson() {
+  const auto report = make_report(trace_design("llama3-8b", 2, 2, 2, true, 4, 4));
+  const auto s = simulate(*report);
+  const QJsonDocument document = QJsonDocument::fromJson(QByteArray::fromStdString(timeline_json(*s, "a \"name\"")));
+  QVERIFY(document.isObject());
+  QMap<QString, int> phases;
+  for (const QJsonValue& event : document.object()["traceEvents"].toArray()) ++phases[event.toObject()["ph"].toString()];
+  size_t spans = 0;
+  for (const StageTimes& stage : s->stages) spans += stage.spans.size();
+  QCOMPARE(phases["X"], static_cast<int>(spans));
+  QVERIFY(phases["s"] > 0);
+  QCOMPARE(phases["s"], phases["f"]);
+}
+
+void SimulationTest::stops() {
+  const auto report = make_report(trace_design("llama3-8b", 2, 2, 2, true, 4, 4));
+  std::stop_source source;
+  source.request_stop();
+  QVERIFY(!simulate(*report, source.get_token()));
+}
+
+QTEST_GUILESS_MAIN(SimulationTest)
+#include "simulation_test.moc"
