@@ -108,6 +108,7 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("reshard_after_forward", "false");
       m.set("profile", "megatron-core-te");
       m.set("accelerator", "h100-80gb");
+      m.set("network", "grand-teton-roce");
     }
     out.rows.push_back(m.finish());
   }
