@@ -20,7 +20,7 @@ int run(const Arguments& arguments) {
   const Report& of = *std::get<0>(report);
   const auto simulation = simulate(of);
   std::optional<std::vector<MemoryAdvice>> advice;
-  if (arguments.has("--advice")) advice = memory_advice(of, *of.memory);
+  if (arguments.has("--advice")) advice = memory_advice(of, *of.memory, [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
   std::cout << (json ? with_time(estimate_json(of, advice), *simulation)
                      : report_text(of) + memory_text(*of.memory) + (advice ? advice_text(*advice) : "") + time_text(*simulation));
   return kDone;

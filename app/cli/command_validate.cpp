@@ -7,6 +7,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "audit/validation.h"
+#include "simulate/simulation.h"
 
 namespace shardscape {
 namespace {
@@ -21,7 +22,7 @@ int run(const Arguments& arguments) {
     print_problem(*problem);
     return kFileError;
   }
-  const Validation validation = validate_set(std::get<MeasuredSet>(set), {});
+  const Validation validation = validate_set(std::get<MeasuredSet>(set), [](const Report& report) { return std::optional<double>(simulate(report)->step_seconds); });
   std::cout << (arguments.has("--json") ? validation_json(validation) : validation_text(validation));
   if (!arguments.has("--svg")) return kDone;
   const std::string path = *arguments.value("--svg");
@@ -37,7 +38,7 @@ int run(const Arguments& arguments) {
 Command validate_command() {
   return {"validate", "hold this program against measured runs", "SET.json [--svg FILE] [--json]",
           "Reads a set of measured training runs, maps every row to the design that describes it, and compares what was "
-          "measured with what this program says of the design: peak memory on the worst rank. Prints the table with errors, "
+          "measured with what this program says of the design: time of a step, and peak memory on the worst rank. Prints the table with errors, "
           "their mean and the worst. Rows that no design can express are listed with the reason; none is dropped for being far "
           "off.",
           {"shardscape-cli validate tests/data/measured/megatron_b200_8gpu.json", "shardscape-cli validate set.json --svg scatter.svg --json"},

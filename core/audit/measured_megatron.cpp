@@ -124,6 +124,7 @@ void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out) {
       m.set("profile", "megatron-2022");
       m.set("clip_grad_norm", "true");
       m.set("accelerator", "a100-80gb");
+      m.set("network", "a100-hdr-4");  // 800 Gb/s between nodes
     }
     out.rows.push_back(m.finish());
   }
@@ -147,6 +148,7 @@ void map_korthikanti(const MeasuredJson& set, MeasuredSet& out) {
         m.set("profile", "megatron-2022");
         m.set("clip_grad_norm", "true");
         m.set("accelerator", "a100-80gb");
+        m.set("network", "dgx-a100");
         const bool selective = std::string_view(field) == "iter_seq_sel_s";
         m.set("recompute", selective ? "selective" : "full");
         if (selective) m.set("sequence_parallel", "true");
@@ -186,7 +188,7 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
       std::transform(system.begin(), system.end(), system.begin(), [](unsigned char c) { return std::tolower(c); });
       if (system.starts_with("dgx-")) system.erase(0, 4);
       m.set("accelerator", system);
-      m.set("gpus_per_node", rack ? 72 : 8);
+      m.set("gpus_per_node", rack ? 4 : 8);  // a tray of a rack
       m.set("profile", "megatron-core-te-fused-loss");
       m.set("clip_grad_norm", "true");
       recompute(m);

@@ -3,6 +3,7 @@
 
 #include "audit/measured_mapping.h"
 #include "design/knobs.h"
+#include "design/validate.h"
 
 namespace shardscape {
 namespace {
@@ -107,6 +108,7 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("reshard_after_forward", "false");
       m.set("profile", "megatron-core-te");
       m.set("accelerator", "h100-80gb");
+      m.set("network", "grand-teton-roce");
     }
     out.rows.push_back(m.finish());
   }
@@ -127,9 +129,9 @@ void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("dispatch_dtype", "fp8");
       m.set("profile", "megatron-core-te-fused-loss");
       m.set("accelerator", "h800");
-      // Its own schedule where there is one.
+      // Its own schedule where the design can run it.
       Design with = m.out().design;
-      if (const Knob* schedule = find_knob("schedule"); schedule && !set_knob(with, *schedule, "dualpipe")) m.set("schedule", "dualpipe");
+      if (const Knob* schedule = find_knob("schedule"); schedule && !set_knob(with, *schedule, "dualpipe") && !has_errors(validate(with))) m.set("schedule", "dualpipe");
     }
     out.rows.push_back(m.finish());
   }
