@@ -148,7 +148,8 @@ void Timeline::make_categories(Simulation& out) const {
     StageTimes& stage = out.stages[s];
     if (last[s] == kNoNode || n.end > node(last[s]).end) last[s] = static_cast<NodeId>(i);
     if (n.stream != StreamKind::Compute) {
-      if (is_communication(n.category)) stage.communication += n.end - n.begin;
+      // A message is communication of the stage that gets it and may have to wait.
+      if (is_communication(n.category)) out.stages[n.peer >= 0 ? static_cast<size_t>(n.peer) : s].communication += n.end - n.begin;
       continue;
     }
     if (n.begin > free[s]) cover(free[s], n.begin, n.after, n.stage, stage.seconds);
