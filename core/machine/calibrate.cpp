@@ -330,7 +330,8 @@ void calibrate_memory(const Accelerator& accelerator, const MeasuredOps& ops, co
   out.errors.push_back(error);
 }
 
-void take_collectives(const MeasuredOps& ops, CalibrationResult& out) {
+void take_collectives(const MeasuredOps& ops, const std::string& source, CalibrationResult& out) {
+  if (!ops.collectives.empty()) out.calibration.source = source;
   std::map<std::tuple<std::string, int64_t, int64_t>, std::map<double, std::vector<double>>> curves;
   for (const MeasuredCollective& c : ops.collectives) curves[{c.op, c.ranks, c.per_domain}][c.bytes].push_back(c.us);
   for (const auto& [key, points] : curves) {
@@ -351,7 +352,7 @@ CalibrationResult calibrate(const Accelerator& accelerator, const MeasuredOps& o
   calibrate_matmul(accelerator, ops, source, out);
   calibrate_attention(accelerator, ops, source, out);
   calibrate_memory(accelerator, ops, source, out);
-  take_collectives(ops, out);
+  take_collectives(ops, source, out);
   return out;
 }
 

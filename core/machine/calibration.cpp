@@ -31,7 +31,10 @@ void replace_sections(Calibration& into, Calibration&& from) {
     into.host_launch_us = from.host_launch_us;
     into.host_source = from.host_source;
   }
-  if (!from.collectives.empty()) into.collectives = std::move(from.collectives);
+  if (!from.collectives.empty()) {
+    into.collectives = std::move(from.collectives);
+    into.source = std::move(from.source);
+  }
   if (!from.basis.empty()) into.basis = from.basis;
 }
 

@@ -19,12 +19,14 @@ class Reader {
 
   Calibration read() {
     const json& root = file_.root();
-    file_.only(root, {"format", "accelerator", "basis", "note", "matmul", "attention", "memory", "host", "training_factor", "collectives"});
+    file_.only(root, {"format", "accelerator", "basis", "note", "source", "scaleup_gbps", "matmul", "attention", "memory", "host",
+                      "training_factor", "collectives"});
     if (file_.integer(root, "format") != 1) file_.fail("format", "format " + root["format"].dump() + " is not known", "1");
     Calibration out;
     out.accelerator = file_.text(root, "accelerator");
     out.basis = file_.text_or(root, "basis", "");
     out.note = file_.text_or(root, "note", "");
+    out.source = file_.text_or(root, "source", "");
     each(root, "matmul", [&](const json& entry) { out.matmul.push_back(matmul(entry)); });
     each(root, "attention", [&](const json& entry) { out.attention.push_back(attention(entry)); });
     if (root.contains("memory")) out.memory = memory(file_.object(root, "memory"));
@@ -243,6 +245,7 @@ std::string calibration_json(const Calibration& c) {
   json root{{"format", 1}, {"accelerator", c.accelerator}};
   if (!c.basis.empty()) root["basis"] = c.basis;
   if (!c.note.empty()) root["note"] = c.note;
+  if (!c.source.empty()) root["source"] = c.source;
   for (const MatmulCalibration& m : c.matmul) {
     json entry{{"dtype", dtype_name(m.dtype)}, {"source", m.source}};
     if (m.held_out.rows > 0) entry["held_out"] = held_out_json(m.held_out);

@@ -31,6 +31,8 @@ double attention_seconds(const Machine& machine, const AttentionShape& shape) {
          training_factor(kernels, shape.compute);
 }
 
+double launch_seconds(const Machine& machine) { return kernels_of(*machine.accelerator).data.host_launch_us * 1e-6; }
+
 double memory_bound_seconds(const Machine& machine, double bytes) {
   if (bytes == 0) return 0;
   return calibrated_memory_seconds(*machine.accelerator, *kernels_of(*machine.accelerator).data.memory, bytes);

@@ -1,5 +1,7 @@
 #include "simulate/layer_seconds.h"
 
+#include "machine/op_time.h"
+
 namespace shardscape {
 
 Part part_of(const Structure& structure, const Segment& segment, OpId op) {
@@ -8,7 +10,7 @@ Part part_of(const Structure& structure, const Segment& segment, OpId op) {
   return structure.split_backward && segment.op(op).for_weights ? Part::Weight : Part::Backward;
 }
 
-LayerTable::LayerTable(const Report& report, const Machine& machine) : report_(report), ops_(op_seconds(report, machine)) {}
+LayerTable::LayerTable(const Report& report, const Machine& machine) : report_(report), ops_(op_seconds(report, machine)), launch_(launch_seconds(machine)) {}
 
 const LayerSeconds& LayerTable::at(int index, LayerClass of) {
   const auto [it, fresh] = layers_.try_emplace({index, of});
@@ -21,6 +23,7 @@ const LayerSeconds& LayerTable::at(int index, LayerClass of) {
     const OpTime& time = times[id];
     PartSeconds& part = out.parts[static_cast<size_t>(part_of(report_.graph().structure, segment, static_cast<OpId>(id)))];
     part.seconds += time.seconds;
+    if (time.seconds > 0) part.host += launch_;
     part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
     part.categories[static_cast<size_t>(time.waits)] += time.exposed;
     part.communication += time.communication;

@@ -14,6 +14,7 @@ struct PartSeconds {
   double seconds = 0;
   CategorySeconds categories{};  // add up to seconds
   double communication = 0;      // hidden or not
+  double host = 0;               // seconds that the host takes to launch it
   LinkShare links{};             // that its collectives take, times the seconds that they do
 };
 
@@ -35,6 +36,7 @@ class LayerTable {
  private:
   const Report& report_;
   OpSeconds ops_;
+  double launch_;                // of one op
   std::map<std::pair<int, LayerClass>, LayerSeconds> layers_;
 };
 

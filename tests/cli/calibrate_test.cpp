@@ -79,6 +79,7 @@ void CalibrateTest::file() {
   const Calibration& c = std::get<Calibration>(read);
   QCOMPARE(c.accelerator, std::string("mi300x-192gb"));
   QCOMPARE(c.matmul.at(0).source, std::string("our cluster"));
+  QCOMPARE(c.source, std::string("our cluster"));
   QCOMPARE(c.collectives.at(0).op, std::string("all_reduce"));
   QCOMPARE(c.collectives.at(0).us, (std::vector<double>{12, 13}));
 }

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "simulate/memory_timeline.h"
 #include "ui/charts/inspected.h"
 #include "ui/models/stage_text.h"
 #include "ui/models/value_scale.h"
@@ -93,6 +94,12 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
       return tr(
           "The output head of the last stage makes one score per token and vocabulary entry; the loss needs them until "
           "the backward pass of the same microbatch.");
+    case MemoryCategory::Buffers:
+      return tr("What is alive at the fullest moment without being kept: results of ops at hand, gradients on their way back, "
+                "gathered tensors, messages, and workspaces that stay once made.");
+    case MemoryCategory::Runtime:
+      return tr("What lies outside of tensors: the context with its kernels, buffers of communicators, and memory that the "
+                "allocator has taken in whole segments but not handed out.");
   }
   return {};
 }
@@ -105,7 +112,7 @@ QString stage_subtitle(const StageReport& stage) {
 
 Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, UnitSystem units) {
   const auto index = static_cast<size_t>(category);
-  const Quantity& quantity = stage.memory[index];
+  const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
   const QString label = text_of(memory_category_label(category));
   Inspection inspection;
   inspection.title = tr("%1, stage %2").arg(label).arg(stage.stage);
@@ -114,10 +121,15 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
           ? tr("saved for backward, %1")
                 .arg(in_flight_text(stage))
           : tr("on one rank, %1 of its memory")
-                .arg(percent_text(to_double(quantity.value) / std::max(1.0, to_double(stage.memory_total))));
-  inspection.values.append(inspected(label, quantity, stage.binding, bytes_text(quantity.value, units)));
-  for (const PartValue& part : stage.parts[index]) {
-    inspection.rows.append({words(part.name), bytes_text(part.bytes.value, units)});
+                .arg(percent_text(static_cast<double>(memory.at_peak[index]) / std::max<double>(1, static_cast<double>(memory.in_use))));
+  if (index < kMemoryCategoryCount) {
+    const Quantity& quantity = stage.memory[index];
+    inspection.values.append(inspected(label, quantity, stage.binding, bytes_text(quantity.value, units)));
+    for (const PartValue& part : stage.parts[index]) inspection.rows.append({words(part.name), bytes_text(part.bytes.value, units)});
+    inspection.rows.append({tr("At the fullest moment"), bytes_text(memory.at_peak[index], units)});
+  } else {
+    for (const Culprit& culprit : memory.culprits)
+      if (culprit.category == category) inspection.rows.append({words(culprit.name), bytes_text(culprit.bytes, units)});
   }
   inspection.why_title = tr("Why this much?");
   inspection.why = reason(report, stage, category);
@@ -130,11 +142,13 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   inspection.subtitle = stage_subtitle(stage);
   inspection.values.append(
       inspected(tr("Parameters of one rank"), stage.parameters, stage.binding, grouped_text(stage.parameters.value)));
-  for (int i = 0; i < kMemoryCategoryCount; ++i) {
-    inspection.rows.append(
-        {text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(stage.memory[i].value, units)});
+  const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
+  for (int i = 0; i < kAllMemoryCategories; ++i) {
+    inspection.rows.append({text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(memory.at_peak[static_cast<size_t>(i)], units)});
   }
-  inspection.rows.append({tr("Total"), bytes_text(stage.memory_total, units)});
+  inspection.rows.append({tr("Total"), bytes_text(memory.in_use, units)});
+  inspection.rows.append({tr("Allocated by tensors"), bytes_text(memory.allocated, units)});
+  inspection.rows.append({tr("Fullest moment"), text_of(memory.moment)});
   for (const PartValue& part : stage.host_memory)
     inspection.rows.append({tr("On the host: %1").arg(words(part.name)), bytes_text(part.bytes.value, units)});
   for (const HostValue& value : stage.host)
@@ -146,21 +160,18 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
     return inspection;
   }
   const Wide capacity = report.accelerator->memory_bytes;
-  const Wide free = capacity - stage.memory_total;
+  const Wide free = capacity - memory.in_use;
   inspection.rows.append({tr("Capacity"), capacity_text(capacity, units)});
   inspection.rows.append({free < 0 ? tr("Missing") : tr("Free"), bytes_text(free < 0 ? -free : free, units)});
   const QString name = QString::fromStdString(report.accelerator->name);
   inspection.why = free < 0
                        ? tr("No: a rank of this stage wants %1 more than one %2 has.").arg(bytes_text(-free, units), name)
                        : tr("Yes: a rank of this stage leaves %1 of one %2 free.").arg(bytes_text(free, units), name);
-  int largest = 0;
-  for (int i = 1; i < kMemoryCategoryCount; ++i) {
-    if (stage.memory[i].value > stage.memory[largest].value) largest = i;
-  }
+  const auto largest = static_cast<int>(std::max_element(memory.at_peak.begin(), memory.at_peak.end()) - memory.at_peak.begin());
   const QString label = text_of(memory_category_label(static_cast<MemoryCategory>(largest)));
   inspection.why += tr(" The largest part is %1, with %2.")
-                        .arg(label.toLower(), percent_text(to_double(stage.memory[largest].value) /
-                                                           std::max(1.0, to_double(stage.memory_total))));
+                        .arg(label.toLower(), percent_text(static_cast<double>(memory.at_peak[static_cast<size_t>(largest)]) /
+                                                           std::max(1.0, static_cast<double>(memory.in_use))));
   return inspection;
 }
 

@@ -1,5 +1,6 @@
 #include "ui/charts/memory_view.h"
 
+#include "simulate/memory_timeline.h"
 #include "ui/charts/memory_inspection.h"
 #include "ui/charts/stage_chart.h"
 #include "ui/models/stage_memory_model.h"
@@ -21,14 +22,14 @@ BarData MemoryView::bars(const Report& report) const {
   data.unit = scale.unit;
   data.divisor = scale.divisor;
   data.text = [units](double value) { return bytes_text(static_cast<Wide>(value), units); };
-  for (int i = 0; i < kMemoryCategoryCount; ++i) {
+  for (int i = 0; i < kAllMemoryCategories; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     data.series.push_back({text_of(memory_category_label(category)), Theme::instance().memoryColor(category)});
   }
   data.legend = data.series;
-  for (const StageReport& stage : report.stages) {
+  for (const StageMemory& stage : report.memory->stages) {
     std::vector<double> values;
-    for (const Quantity& quantity : stage.memory) values.push_back(to_double(quantity.value));
+    for (const int64_t bytes : stage.at_peak) values.push_back(static_cast<double>(bytes));
     data.values.push_back(std::move(values));
   }
   if (report.accelerator) {

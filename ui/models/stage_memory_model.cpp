@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "simulate/memory_timeline.h"
+
 namespace shardscape::ui {
 namespace {
 
-// The only caption of two words or more is broken, to keep ten columns beside the form and the inspector.
+// The only caption of two words or more is broken, to keep twelve columns beside the form and the inspector.
 QString narrow(QString label) {
   const qsizetype space = label.indexOf(u' ');
   return space < 0 ? label : label.replace(space, 1, u'\n');
@@ -22,7 +24,7 @@ std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
     columns.push_back({narrow(label), label.toLower() + QStringLiteral(" (bytes)"), true,
                        QStringLiteral("%1 on one rank, in %2").arg(label, unit)});
   };
-  for (int i = 0; i < kMemoryCategoryCount; ++i) {
+  for (int i = 0; i < kAllMemoryCategories; ++i) {
     add(text_of(memory_category_label(static_cast<MemoryCategory>(i))));
   }
   add(QStringLiteral("Total"));
@@ -37,7 +39,7 @@ std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
 
 ValueScale memory_scale(const Report& report, UnitSystem units) {
   double largest = 0;
-  for (const StageReport& stage : report.stages) largest = std::max(largest, to_double(stage.memory_total));
+  for (const StageMemory& stage : report.memory->stages) largest = std::max(largest, static_cast<double>(stage.in_use));
   return byte_scale(largest, units);
 }
 
@@ -52,11 +54,12 @@ void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
     std::vector<TableCell> row{number_cell(stage.stage, grouped_text(stage.stage)),
                                number_cell(stage.layers, grouped_text(stage.layers)),
                                number_cell(stage.in_flight, grouped_text(stage.in_flight))};
-    for (const Quantity& quantity : stage.memory) row.push_back(bytes_cell(quantity.value));
-    row.push_back(bytes_cell(stage.memory_total));
+    const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
+    for (const int64_t bytes : memory.at_peak) row.push_back(bytes_cell(bytes));
+    row.push_back(bytes_cell(memory.in_use));
     row.back().strong = true;
     if (report.accelerator) {
-      const Wide free = Wide(report.accelerator->memory_bytes) - stage.memory_total;
+      const Wide free = Wide(report.accelerator->memory_bytes) - memory.in_use;
       row.push_back(bytes_cell(free));
       row.back().alarm = free < 0;
       if (free < 0) row.back().tip = exact_bytes_text(-free) + QStringLiteral(" too much");

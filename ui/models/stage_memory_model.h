@@ -1,4 +1,4 @@
-// One row per pipeline stage: what a rank of it holds, by category.
+// One row per pipeline stage: what a rank of it holds at its fullest moment, by category.
 #pragma once
 
 #include "report/report.h"
@@ -11,11 +11,11 @@ class StageMemoryModel : public TableModel {
  public:
   // Columns up to the first category: stage, layers, microbatches in flight. After the last: total, free.
   static constexpr int kFirstCategory = 3;
-  static constexpr int kTotal = kFirstCategory + kMemoryCategoryCount;
+  static constexpr int kTotal = kFirstCategory + kAllMemoryCategories;
   static constexpr int kFree = kTotal + 1;
 
   using TableModel::TableModel;
-  void setReport(const Report& report, UnitSystem units);
+  void setReport(const Report& report, UnitSystem units);  // of an estimate
 };
 
 // The unit in which all stages are compared.

@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QMouseEvent>
 
+#include "simulate/estimate.h"
 #include "ui/state/session.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/icons.h"
@@ -23,7 +24,7 @@ QString memory_detail(const QString& peak, const QString& capacity, const Report
   const QString unit = peak.section(' ', 1);
   QString text = VerdictStrip::tr("of %1").arg(capacity);
   if (capacity.section(' ', 1) != unit) text = unit + " " + text;
-  return report.stages.size() > 1 ? text + VerdictStrip::tr(", stage %1").arg(report.peak_stage) : text;
+  return report.stages.size() > 1 ? text + VerdictStrip::tr(", stage %1").arg(report.memory->peak_stage) : text;
 }
 
 QFrame* rule(QWidget* parent) {
@@ -109,16 +110,15 @@ void VerdictStrip::refresh() {
   }
   unsetCursor();
   if (!report) return;
-  showVerdict(report->fits ? "check" : "cross", report->fits ? colors.good : colors.bad,
-              report->fits ? tr("Fits") : tr("Does not fit"));
-  const StageReport& peak = report->stages[static_cast<size_t>(report->peak_stage)];
+  const MemoryTimeline& memory = *report->memory;
+  showVerdict(memory.fits ? "check" : "cross", memory.fits ? colors.good : colors.bad, memory.fits ? tr("Fits") : tr("Does not fit"));
   const UnitSystem units = session_->units();
-  const QString used = text_of(format_bytes(peak.memory_total, units));
+  const QString used = text_of(format_bytes(memory_in_use(*report, memory.peak_stage), units));
   if (report->accelerator) {
     const QString capacity = text_of(format_bytes(report->accelerator->memory_bytes, units));
     memory_->setValue(used, memory_detail(used, capacity, *report));
     memory_->setToolTip(tr("The largest of all ranks, of stage %1, on %2.")
-                            .arg(report->peak_stage)
+                            .arg(memory.peak_stage)
                             .arg(text_of(report->accelerator->name)));
   } else {
     memory_->setValue(used);
