@@ -314,6 +314,7 @@ void SimulationTest::exchangesUnderTheOtherHalf() {
 void SimulationTest::actionsAreMadeOfOps() {
   Design d = trace_design("llama3-8b", 2, 2, 1, true, 4, 4);
   d.workload.recompute = Recompute::Full;
+  d.workload.seq = 8192;  // kernels long enough for the host to run ahead
   const auto report = make_report(d);
   QVERIFY(report->valid());
   const auto s = simulate(*report);
