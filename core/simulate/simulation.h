@@ -55,7 +55,7 @@ struct Span {
 
 struct StageTimes {
   std::array<double, kTimeCategoryCount> seconds{};  // add up to step_seconds
-  double communication = 0;    // of all collectives and messages, hidden or not
+  double communication = 0;    // of all collectives and of messages that arrive, hidden or not
   double exposed = 0;          // of these what compute waits for
   std::vector<Span> spans;     // by begin
 };

@@ -34,8 +34,10 @@ StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
   return out;
 }
 
+namespace {
+
 // Of the links, over the seconds of all parts of all layers of a stage.
-static LinkShare mean_links(const StageLayout& layout) {
+LinkShare mean_links(const StageLayout& layout) {
   LinkShare links;
   double seconds = 0;
   for (const StageInstance& instance : layout.instances)
@@ -45,6 +47,8 @@ static LinkShare mean_links(const StageLayout& layout) {
     }
   return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
 }
+
+}  // namespace
 
 StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline)
     : report_(report), machine_(machine), costs_(report, machine), timeline_(timeline) {

@@ -16,13 +16,13 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
   node.end = node.begin + seconds;
   if (node.parts && node.parts->host > 0) {
     // The host runs ahead, but not past a message: Megatron-LM synchronises after each (batch_p2p_sync). What it launches last
-    // ends no earlier than it has been launched.
+    // ends no earlier than it has been launched. Waits for it are the node's own, so that paths have no gaps.
     double& launched = streams_[static_cast<size_t>(node.stage)].launched;
     for (size_t i = 0; i < count; ++i)
       if (after[i] != kNoNode && this->node(after[i]).peer >= 0) launched = std::max(launched, end_of(after[i]));
-    node.begin = std::max(node.begin, launched);
+    const double ready = std::max(node.begin, launched);
     launched += node.parts->host;
-    node.end = std::max(node.begin + seconds, launched);
+    node.end = std::max(ready + seconds, launched);
   }
   last = static_cast<NodeId>(nodes_.size());
   nodes_.push_back(node);
@@ -158,7 +158,8 @@ void Timeline::make_categories(Simulation& out) const {
     StageTimes& stage = out.stages[s];
     if (last[s] == kNoNode || n.end > node(last[s]).end) last[s] = static_cast<NodeId>(i);
     if (n.stream != StreamKind::Compute) {
-      if (is_communication(n.category)) stage.communication += n.end - n.begin;
+      // A message is communication of the stage that gets it and may have to wait.
+      if (is_communication(n.category)) out.stages[n.peer >= 0 ? static_cast<size_t>(n.peer) : s].communication += n.end - n.begin;
       continue;
     }
     if (n.begin > free[s]) cover(free[s], n.begin, n.after, n.stage, stage.seconds);

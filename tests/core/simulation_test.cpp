@@ -89,6 +89,9 @@ class SimulationTest : public QObject {
   void replicasDoNotChangeCompute();
   void hiddenGradients();
   void gathersAheadOfUse();
+  void updatedParametersUnderTheForward();
+  void productsBesideTheirGathers();
+  void exchangesUnderTheOtherHalf();
   void actionsAreMadeOfOps();
   void sameTwice();
   void timelineIsJson();
@@ -234,7 +237,7 @@ void SimulationTest::hiddenGradients() {
 
 // FSDP gathers the next unit while one runs: with enough to compute only the first gather and the last scatter are exposed.
 void SimulationTest::gathersAheadOfUse() {
-  Design d = trace_design("llama3-8b", 1, 1, 8, false, 1, 8);
+  Design d = trace_design("llama3-8b", 1, 1, 8, false, 1, 32);
   d.workload.seq = 8192;
   d.workload.microbatch = 2;
   d.workload.batch = 16;
@@ -247,9 +250,71 @@ void SimulationTest::gathersAheadOfUse() {
   QVERIFY(s->stages[0].exposed > 0);
 }
 
+void SimulationTest::updatedParametersUnderTheForward() {
+  Design d = trace_design("llama3-8b", 1, 1, 8, false, 2, 8);
+  d.workload.seq = 4096;
+  d.parallel.sync = SyncStrategy::DistributedOptimizer;
+  d.parallel.overlap_grad_reduce = true;
+  d.parallel.ddp_bucket_size = 100'000'000;
+  const auto after = simulate(*make_report(d));
+  d.parallel.overlap_param_gather = true;
+  const auto ahead = simulate(*make_report(d));
+  QVERIFY2(faults(*ahead).isEmpty(), all(faults(*ahead)));
+  QVERIFY(ahead->step_seconds < after->step_seconds);
+  const auto gathers = [](const Simulation& s) {
+    double out = 0;
+    for (const Span& span : s.stages[0].spans)
+      if (span.name >= 0 && s.names[static_cast<size_t>(span.name)].starts_with("all-gather of parameters")) out += span.end - span.begin;
+    return out;
+  };
+  QVERIFY(gathers(*after) > 0);
+  QVERIFY(std::abs(gathers(*ahead) - gathers(*after)) < kTiny);  // nothing shares its links
+}
+
+// All but the pieces that nothing hides: never more than without, and what is sent stays.
+void SimulationTest::productsBesideTheirGathers() {
+  Design d = trace_design("llama3-8b", 8, 1, 1, true, 2, 4);
+  d.workload.seq = 8192;
+  for (const Recompute recompute : {Recompute::None, Recompute::Full}) {
+    d.workload.recompute = recompute;
+    d.parallel.tp_comm_overlap = false;
+    const auto exposed = simulate(*make_report(d));
+    d.parallel.tp_comm_overlap = true;
+    const auto hidden = simulate(*make_report(d));
+    QVERIFY2(faults(*hidden).isEmpty(), all(faults(*hidden)));
+    QCOMPARE(hidden->stages[0].communication, exposed->stages[0].communication);
+    QCOMPARE(seconds_of(hidden->stages[0], TimeCategory::Products), seconds_of(exposed->stages[0], TimeCategory::Products));
+    QVERIFY(hidden->stages[0].exposed < 0.7 * exposed->stages[0].exposed);
+    QVERIFY(hidden->stages[0].exposed > 0);
+  }
+}
+
+void SimulationTest::exchangesUnderTheOtherHalf() {
+  Design d = trace_design("deepseek-v3", 1, 2, 4, false, 8, 4);
+  d.parallel.ep = 4;
+  d.model.dense_layers = 1;
+  const auto plain = make_report(d);
+  QVERIFY2(plain->valid(), plain->valid() ? "" : to_string(plain->problems.front()).c_str());
+  d.parallel.schedule = ScheduleKind::DualPipeV;
+  d.parallel.virtual_stages = 2;
+  const auto report = make_report(d);
+  QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
+  const auto one = simulate(*plain), both = simulate(*report);
+  QVERIFY2(faults(*both).isEmpty(), all(faults(*both)));
+  double exposed = 0, hidden = 0, sent = 0;
+  for (size_t s = 0; s < 2; ++s) {
+    exposed += seconds_of(one->stages[s], TimeCategory::ExpertComm);
+    hidden += seconds_of(both->stages[s], TimeCategory::ExpertComm);
+    sent += both->stages[s].communication;
+  }
+  QVERIFY(hidden < 0.8 * exposed);
+  QVERIFY(sent > exposed);  // all of it is there
+}
+
 void SimulationTest::actionsAreMadeOfOps() {
   Design d = trace_design("llama3-8b", 2, 2, 1, true, 4, 4);
   d.workload.recompute = Recompute::Full;
+  d.workload.seq = 8192;  // kernels long enough for the host to run ahead
   const auto report = make_report(d);
   QVERIFY(report->valid());
   const auto s = simulate(*report);

@@ -288,6 +288,10 @@ void ValidateTest::rules_data() {
       "reshard_after_forward", "does not reshard", "on, or the gradient sync fsdp1 or fsdp2", 1);
   row("overlap without replicas", [](Design& d) { d.parallel.overlap_grad_reduce = true; d.parallel.dp = 1; }, note,
       "overlap_grad_reduce", "there are no replicas", "off, or", 1);
+  row("parameters ahead without overlap", [](Design& d) { d.parallel.overlap_param_gather = true; d.parallel.sync = SyncStrategy::DistributedOptimizer; d.parallel.overlap_grad_reduce = false; },
+      note, "overlap_param_gather", "with overlapped gradient reduction gathers ahead", "off, or", 1);
+  row("overlapped products without sequence parallelism", [](Design& d) { d.parallel.tp_comm_overlap = true; d.parallel.sequence_parallel = false; }, note,
+      "tp_comm_overlap", "no gathers and scatters beside them", "off, or", 1);
   row("overlap of FSDP", [](Design& d) { d.parallel.overlap_grad_reduce = true; d.parallel.sync = SyncStrategy::Fsdp1; }, note,
       "overlap_grad_reduce", "an order of its own", "off, or", 1);
   row("loss of one replica", [](Design& d) { d.parallel.average_loss = true; d.parallel.dp = 1; }, note,
