@@ -74,7 +74,7 @@ void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out) {
       if (m.text("mp_mode") == "PURE") m.set("grad_dtype", "bf16");
       if (m.text("precision") == "amp_fp8") m.set("compute", "fp8");
       if (m.text("act_ckpt") == "True") m.set("recompute", "full");
-      m.set("profile", "transformers-flash");
+      m.set("profile", "llm-foundry");
       m.set("clip_grad_norm", "true");
       m.set("vocab_multiple", 1);
       std::string gpu = m.text("gpu");
@@ -98,11 +98,13 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("batch", m.integer("batch_per_dp", 1) * m.integer("dp", 1));
       m.set("sequence_parallel", "true");
       if (m.integer("cp", 1) > 1) m.set("context", "all-gather");
-      // A layer less on the first and the last stage (section 3.3.2).
-      if (const int64_t pp = m.integer("pp", 1), layers = m.out().design.model.layers; pp > 2 && (layers + 2) % pp == 0) {
-        std::string list;
-        for (int64_t p = 0; p < pp; ++p) list += (p ? "," : "") + std::to_string((layers + 2) / pp - (p == 0 || p + 1 == pp ? 1 : 0));
-        m.set("stage_layers", list);
+      // Interleaved, a layer less on the first and the last stage: their first and last chunk have the embedding and the head alone
+      // (section 3.3.2), so a chunk has one layer.
+      if (const int64_t pp = m.integer("pp", 1), chunks = m.out().design.model.layers + 2; pp > 2 && chunks % pp == 0) {
+        std::string list = "0";
+        for (int64_t chunk = 2; chunk < chunks; ++chunk) list += ",1";
+        m.set("virtual_stages", chunks / pp);
+        m.set("stage_layers", list + ",0");
       }
       m.set("sync", "fsdp2");
       m.set("reshard_after_forward", "false");

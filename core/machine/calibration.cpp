@@ -26,6 +26,10 @@ void replace_sections(Calibration& into, Calibration&& from) {
     std::erase_if(into.training, [&](const auto& old) { return old.dtype == t.dtype; });
     into.training.push_back(std::move(t));
   }
+  for (auto& k : from.attention_kernels) {
+    std::erase_if(into.attention_kernels, [&](const auto& old) { return old.kernel == k.kernel; });
+    into.attention_kernels.push_back(std::move(k));
+  }
   if (from.memory) into.memory = std::move(from.memory);
   if (from.host_launch_us > 0) {
     into.host_launch_us = from.host_launch_us;

@@ -17,6 +17,7 @@
 //   "memory": {"source", "held_out", "launch_us", "share": 0..1, "cache_mb", "cache_share"},
 //   "host": {"source", "launch_us"},
 //   "training_factor": [{"dtype", "factor", "source"}],
+//   "attention_kernels": [{"kernel": as kernel profiles name it, "factor", "source"}],
 //   "collectives": [{"op", "ranks", "per_domain", "in_network": bool, "bytes": [...], "us": [...]}]
 // }
 // log_residual holds natural logarithms of measured over modelled time at the knots (residual_grid.h), the last axis fastest; without
@@ -101,6 +102,13 @@ struct TrainingFactor {
   std::string source;
 };
 
+// How much longer an older fused kernel takes than those that the tables were measured with.
+struct KernelFactor {
+  std::string kernel;
+  double factor = 1;
+  std::string source;
+};
+
 struct Calibration {
   std::string accelerator, basis, note;
   std::string source;  // of the collectives; the other sections name their own
@@ -110,6 +118,7 @@ struct Calibration {
   std::string host_source;
   double host_launch_us = 0;  // the host's time to launch a kernel; 0: not known
   std::vector<TrainingFactor> training;
+  std::vector<KernelFactor> attention_kernels;
   std::vector<CollectiveCurve> collectives;
 };
 

@@ -20,7 +20,7 @@ class Reader {
   Calibration read() {
     const json& root = file_.root();
     file_.only(root, {"format", "accelerator", "basis", "note", "source", "scaleup_gbps", "matmul", "attention", "memory", "host",
-                      "training_factor", "collectives"});
+                      "training_factor", "attention_kernels", "collectives"});
     if (file_.integer(root, "format") != 1) file_.fail("format", "format " + root["format"].dump() + " is not known", "1");
     Calibration out;
     out.accelerator = file_.text(root, "accelerator");
@@ -39,6 +39,10 @@ class Reader {
     each(root, "training_factor", [&](const json& entry) {
       file_.only(entry, {"dtype", "factor", "source"});
       out.training.push_back({dtype(entry), number(entry, "factor", 1, 1, 10), file_.text(entry, "source")});
+    });
+    each(root, "attention_kernels", [&](const json& entry) {
+      file_.only(entry, {"kernel", "factor", "source"});
+      out.attention_kernels.push_back({file_.text(entry, "kernel"), number(entry, "factor", 1, 1, 100), file_.text(entry, "source")});
     });
     each(root, "collectives", [&](const json& entry) { out.collectives.push_back(collective(entry)); });
     for (auto& m : out.matmul) m.from = out.accelerator;
@@ -274,6 +278,9 @@ std::string calibration_json(const Calibration& c) {
   if (c.host_launch_us > 0) root["host"] = {{"source", c.host_source}, {"launch_us", brief(c.host_launch_us)}};
   for (const TrainingFactor& t : c.training) {
     root["training_factor"].push_back({{"dtype", dtype_name(t.dtype)}, {"factor", brief(t.factor)}, {"source", t.source}});
+  }
+  for (const KernelFactor& k : c.attention_kernels) {
+    root["attention_kernels"].push_back({{"kernel", k.kernel}, {"factor", brief(k.factor)}, {"source", k.source}});
   }
   for (const CollectiveCurve& curve : c.collectives) {
     root["collectives"].push_back({{"op", curve.op}, {"ranks", curve.ranks}, {"per_domain", curve.per_domain}, {"bytes", list(curve.bytes)},

@@ -15,6 +15,13 @@ double training_factor(const Kernels& kernels, DType type) {
   return 1;
 }
 
+double kernel_factor(const Kernels& kernels, std::string_view kernel) {
+  for (const KernelFactor& k : kernels.data.attention_kernels) {
+    if (k.kernel == kernel) return k.factor;
+  }
+  return 1;
+}
+
 // Scores = QK, result = PV; gradients of P, V, Q and K. No mask spares anything.
 double unfused_attention_seconds(const Machine& machine, const AttentionShape& s) {
   const auto product = [&](int64_t m, int64_t n, int64_t k) { return matmul_seconds(machine, {s.batch * s.heads, m, n, k, s.compute, s.compute}); };
@@ -39,7 +46,7 @@ double attention_seconds(const Machine& machine, const AttentionShape& shape) {
   if (shape.score_bytes > 0) return unfused_attention_seconds(machine, shape);
   const Kernels& kernels = kernels_of(*machine.accelerator);
   return calibrated_attention_seconds(*machine.accelerator, kernels.of(attention_pass(shape), shape.causal), shape) *
-         training_factor(kernels, shape.compute);
+         training_factor(kernels, shape.compute) * kernel_factor(kernels, shape.kernel);
 }
 
 double launch_seconds(const Machine& machine) { return kernels_of(*machine.accelerator).data.host_launch_us * 1e-6; }

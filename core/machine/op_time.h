@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "machine/machine.h"
 #include "model/axis.h"
@@ -24,6 +25,7 @@ struct AttentionShape {
   int64_t window = 0;        // keys that a query sees at most; 0: all
   int64_t first_query = -1;  // position of the first query among the keys; -1: queries are the last of the keys
   DType compute = DType::BF16;
+  std::string_view kernel{}; // a fused one that is not the fastest; the calibration may know by how much (attention_kernels)
   double score_bytes = 0;    // that the kernels between the products move per score; 0: fused
 };
 

@@ -41,6 +41,7 @@ struct KernelRule {
   // Where data operands must be: as they come; summed whole (no reduce-scatter into the stream); or in the stream.
   enum class Operands { AsTheyCome, Whole, Stream } operands = Operands::AsTheyCome;
   int64_t backward_products = 5;  // attention: matrix products of the backward; flash makes the scores again
+  std::string kernel;          // attention: the fused kernel, where it is not the fastest of its device ("flash-attention-2")
   // Where the backward writes the gradient of operand 0: into memory of its own, over that operand, or into the gradient that
   // another op of the same kernel makes.
   enum class Gradient { Fresh, OverInput, Shared } gradient = Gradient::Fresh;

@@ -40,7 +40,7 @@ KernelStat stat(const JsonFile& file, const json& entry) {
 
 KernelRule rule(const JsonFile& file, const json& value) {
   file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands", "backward_products", "flops", "backward_flops",
-                    "gradient", "forward_workspace", "backward_workspace", "held_until"});
+                    "gradient", "forward_workspace", "backward_workspace", "held_until", "kernel"});
   KernelRule out;
   if (value.contains("saves_inputs")) out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
   out.saves_output = file.boolean_or(value, "saves_output", false);
@@ -61,6 +61,7 @@ KernelRule rule(const JsonFile& file, const json& value) {
   for (const auto& [key, list] : {std::pair{"forward_workspace", &out.forward_workspace}, {"backward_workspace", &out.backward_workspace}})
     if (value.contains(key))
       for (const json& entry : file.array(value, key)) list->push_back(stat(file, entry));
+  out.kernel = file.text_or(value, "kernel", "");
   out.held_until = file.text_or(value, "held_until", "");
   const std::string gradient = file.text_or(value, "gradient", "fresh");
   if (gradient == "over_input")

@@ -1,14 +1,15 @@
-#include "simulate/kept_scores.h"
+#include "simulate/attention_kernels.h"
 
 #include "model/library.h"
 
 namespace shardscape {
 
-KeptScores kept_scores(const Structure& structure) {
-  KeptScores out;
+AttentionKernels attention_kernels(const Structure& structure) {
+  AttentionKernels out;
   const KernelProfile* profile = ModelLibrary::instance().profile(structure.profile);
   const KernelRule* rule = profile ? profile->rule(std::string(template_name(OpKind::Attention))) : nullptr;
   if (!rule) return out;
+  out.fused = rule->kernel;
   const double plain = dtype_bytes(structure.dtype);
   double read = plain;  // by the kernel that writes the next one
   int kernels = 0;
