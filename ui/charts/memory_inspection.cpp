@@ -93,6 +93,10 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
       return tr(
           "The output head of the last stage makes one score per token and vocabulary entry; the loss needs them until "
           "the backward pass of the same microbatch.");
+    case MemoryCategory::Buffers:
+      return tr("What runs at the fullest moment has beside saved activations: workspaces of kernels, messages on their way, tensors that "
+                "live only for the next op, gathered parameters.");
+    case MemoryCategory::Runtime: return tr("Outside of the allocator: the context of the driver and of kernels, and communicators.");
   }
   return {};
 }

@@ -131,6 +131,8 @@ QColor Theme::memoryColor(MemoryCategory category) const {
     case MemoryCategory::Optimizer: return c.optimizer;
     case MemoryCategory::Activations: return c.activations;
     case MemoryCategory::Logits: return c.logits;
+    case MemoryCategory::Buffers: return c.buffers;
+    case MemoryCategory::Runtime: return c.runtime;
   }
   return c.runtime;
 }
