@@ -118,7 +118,7 @@ class ModelsTest : public QObject {
       QVERIFY(host > 0);
       QCOMPARE(raw(model, stage, StageMemoryModel::kFree + 1), QString::fromStdString(to_string(host)));
     }
-    const Inspection inspection = inspect_stage_memory(*report, report->stages[0], UnitSystem::Binary);
+    const Inspection inspection = inspect_stage_memory(*report, report->stages[0], nullptr, UnitSystem::Binary);
     const auto says = [&](const char* start) {
       return std::any_of(inspection.rows.begin(), inspection.rows.end(), [&](const auto& row) { return row.first.startsWith(QLatin1String(start)); });
     };

@@ -49,6 +49,7 @@ class ChartPage : public QWidget {
   virtual bool rowsAreStages() const { return false; }
   // The inspector shows again what was last picked here: the view came back.
   virtual void explainAgain();
+  bool showsOwn() const { return shown_.what != Shown::Nothing; }  // the inspector is about this view
   virtual void rowPicked(int) {}   // by the person, in this view
   void showPickedRow(int row);     // picked in another view
   void setTitle(const QString& title);

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <optional>
 
 #include "ui/charts/inspected.h"
 #include "ui/models/stage_text.h"
@@ -107,8 +108,37 @@ QString stage_subtitle(const StageReport& stage) {
 
 }  // namespace
 
-Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, UnitSystem units) {
+namespace {
+
+// What fills the category at the stage's fullest moment.
+void add_culprits(Inspection& to, const StageMemory& memory, std::optional<MemoryCategory> category, UnitSystem units) {
+  constexpr int kMost = 8;
+  int shown = 0;
+  int64_t rest = 0;
+  for (const Culprit& culprit : memory.culprits) {
+    if (category && culprit.category != *category) continue;
+    if (shown++ < kMost) to.rows.append({text_of(culprit.name), bytes_text(culprit.bytes, units)});
+    else rest += culprit.bytes;
+  }
+  if (rest > 0) to.rows.append({tr("what is smaller"), bytes_text(rest, units)});
+}
+
+}  // namespace
+
+Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, const StageMemory* memory,
+                          UnitSystem units) {
   const auto index = static_cast<size_t>(category);
+  if (index >= static_cast<size_t>(kMemoryCategoryCount)) {
+    Inspection inspection;
+    inspection.title = tr("%1, stage %2").arg(text_of(memory_category_label(category))).arg(stage.stage);
+    if (!memory) return inspection;
+    inspection.subtitle = tr("on one rank, at its fullest moment");
+    inspection.rows.append({tr("together"), bytes_text(memory->at_peak[index], units)});
+    add_culprits(inspection, *memory, category, units);
+    inspection.why_title = tr("Why this much?");
+    inspection.why = reason(report, stage, category);
+    return inspection;
+  }
   const Quantity& quantity = stage.memory[index];
   const QString label = text_of(memory_category_label(category));
   Inspection inspection;
@@ -123,22 +153,33 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
   for (const PartValue& part : stage.parts[index]) {
     inspection.rows.append({words(part.name), bytes_text(part.bytes.value, units)});
   }
+  if (memory) inspection.rows.append({tr("at the fullest moment"), bytes_text(memory->at_peak[index], units)});
   inspection.why_title = tr("Why this much?");
   inspection.why = reason(report, stage, category);
   return inspection;
 }
 
-Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units) {
+Inspection inspect_stage_memory(const Report& report, const StageReport& stage, const StageMemory* memory, UnitSystem units) {
   Inspection inspection;
   inspection.title = tr("Memory of stage %1").arg(stage.stage);
   inspection.subtitle = stage_subtitle(stage);
   inspection.values.append(
       inspected(tr("Parameters of one rank"), stage.parameters, stage.binding, grouped_text(stage.parameters.value)));
-  for (int i = 0; i < kMemoryCategoryCount; ++i) {
-    inspection.rows.append(
-        {text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(stage.memory[i].value, units)});
+  const Wide in_use = memory ? Wide(memory->in_use) : stage.memory_total;
+  if (memory) {
+    for (int i = 0; i < kAllMemoryCategories; ++i)
+      inspection.rows.append({text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(memory->at_peak[static_cast<size_t>(i)], units)});
+    inspection.rows.append({tr("Tensors (allocated)"), bytes_text(memory->allocated, units)});
+    inspection.rows.append({tr("Reserved by the allocator"), bytes_text(memory->reserved, units)});
+    inspection.rows.append({tr("In use"), bytes_text(memory->in_use, units)});
+    inspection.rows.append({tr("Fullest at"), text_of(memory->moment)});
+  } else {
+    for (int i = 0; i < kMemoryCategoryCount; ++i) {
+      inspection.rows.append(
+          {text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(stage.memory[i].value, units)});
+    }
+    inspection.rows.append({tr("Total"), bytes_text(stage.memory_total, units)});
   }
-  inspection.rows.append({tr("Total"), bytes_text(stage.memory_total, units)});
   for (const PartValue& part : stage.host_memory)
     inspection.rows.append({tr("On the host: %1").arg(words(part.name)), bytes_text(part.bytes.value, units)});
   for (const HostValue& value : stage.host)
@@ -150,7 +191,7 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
     return inspection;
   }
   const Wide capacity = report.accelerator->memory_bytes;
-  const Wide free = capacity - stage.memory_total;
+  const Wide free = capacity - in_use;
   inspection.rows.append({tr("Capacity"), capacity_text(capacity, units)});
   inspection.rows.append({free < 0 ? tr("Missing") : tr("Free"), bytes_text(free < 0 ? -free : free, units)});
   const QString name = QString::fromStdString(report.accelerator->name);

@@ -1,34 +1,92 @@
 #include "ui/charts/memory_view.h"
 
+#include <QPainter>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "ui/charts/memory_curve.h"
 #include "ui/charts/memory_inspection.h"
 #include "ui/charts/stage_chart.h"
 #include "ui/models/stage_memory_model.h"
+#include "ui/state/advice.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
 
 MemoryView::MemoryView(Session* session, QWidget* parent)
     : ChartPage(session, tr("Memory of one rank, by stage"), QStringLiteral("memory"), parent),
-      model_(new StageMemoryModel(this)) {
+      model_(new StageMemoryModel(this)),
+      advice_(new Advice(this)) {
+  curve_ = new MemoryCurve(session, this);
+  curve_->hide();
+  auto* column = qobject_cast<QVBoxLayout*>(layout());
+  column->setStretchFactor(chart(), 3);
+  column->insertWidget(column->indexOf(chart()) + 1, curve_, 2);
   start(model_);
+  connect(session, &Session::estimateChanged, this, &MemoryView::followEstimate);
+  connect(session, &Session::stageChanged, this, &MemoryView::followEstimate);
+  connect(session, &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
+  connect(advice_, &Advice::ready, this, [this] {
+    if (isVisible() && showsOwn()) explainAgain();
+  });
+  followEstimate();
+}
+
+const MemoryTimeline* MemoryView::timeline(const Report& report) const {
+  const Estimate* estimate = session()->estimate().get();
+  if (!estimate || !estimate->memory || estimate->memory->stages.size() != report.stages.size()) return nullptr;
+  return estimate->memory.get();
+}
+
+// A stage's memory over time is only followed while somebody looks.
+void MemoryView::followEstimate() {
+  refresh(true);
+  const bool there = session()->estimated() && session()->estimate()->memory;
+  if (!isVisible()) return;
+  curve_->setEstimate(there ? session()->estimate() : nullptr, session()->stage());
+  if (there) advice_->ask(session()->estimate());
+}
+
+void MemoryView::showEvent(QShowEvent* event) {
+  followEstimate();
+  ChartPage::showEvent(event);
+}
+
+Picture MemoryView::picture() const {
+  Picture picture = ChartPage::picture();
+  if (curve_->isHidden()) return picture;
+  // The stage's curve below the bars, as the view has it.
+  const double share = 0.36;
+  picture.size.rheight() = static_cast<int>(picture.size.height() / (1 - share));
+  picture.paint = [this, share](QPaintDevice& device, QSize size, double scale) {
+    const QSize bars(size.width(), static_cast<int>(size.height() * (1 - share)));
+    chart()->paint(device, bars, scale, [&](QPainter& painter) {
+      const QColor ground = Theme::instance().colors().panel;
+      painter.setClipping(false);
+      painter.fillRect(QRectF(0, bars.height(), size.width(), size.height() - bars.height()), ground);
+      curve_->paint(painter, QRectF(16, bars.height(), size.width() - 32, size.height() - bars.height() - 8), ground);
+    });
+  };
+  return picture;
 }
 
 BarData MemoryView::bars(const Report& report) const {
   BarData data;
   const UnitSystem units = session()->units();
-  const ValueScale scale = memory_scale(report, units);
+  const MemoryTimeline* memory = timeline(report);
+  const ValueScale scale = memory_scale(report, units, memory);
   data.title = tr("Memory of one rank, by stage");
   data.unit = scale.unit;
   data.divisor = scale.divisor;
   data.text = [units](double value) { return bytes_text(static_cast<Wide>(value), units); };
-  for (int i = 0; i < kMemoryCategoryCount; ++i) {
+  for (int i = 0; i < (memory ? kAllMemoryCategories : kMemoryCategoryCount); ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     data.series.push_back({text_of(memory_category_label(category)), Theme::instance().memoryColor(category)});
   }
   data.legend = data.series;
   for (const StageReport& stage : report.stages) {
     std::vector<double> values;
-    for (const Quantity& quantity : stage.memory) values.push_back(to_double(quantity.value));
+    for (const Wide value : memory_bytes(stage, memory)) values.push_back(to_double(value));
     data.values.push_back(std::move(values));
   }
   if (report.accelerator) {
@@ -38,10 +96,10 @@ BarData MemoryView::bars(const Report& report) const {
   return data;
 }
 
-void MemoryView::fillTable(const Report& report) { model_->setReport(report, session()->units()); }
+void MemoryView::fillTable(const Report& report) { model_->setReport(report, session()->units(), timeline(report)); }
 
 QString MemoryView::caption(const Report& report) const {
-  const QString unit = memory_scale(report, session()->units()).unit;
+  const QString unit = memory_scale(report, session()->units(), timeline(report)).unit;
   return report.stages.size() == 1 ? tr("The only stage, %1 on each rank").arg(unit)
                                    : tr("All stages, %1 on one rank of each").arg(unit);
 }
@@ -50,8 +108,22 @@ QString MemoryView::csv(const Report&) const { return csv_text(*model_); }
 
 Inspection MemoryView::inspectBar(const Report& report, int stage, int series) const {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  if (series == StageChart::kWholeStage) return inspect_stage_memory(report, of, session()->units());
-  return inspect_memory(report, of, static_cast<MemoryCategory>(series), session()->units());
+  const bool there = session()->estimated() && session()->estimate()->memory;
+  const StageMemory* memory = there ? &session()->estimate()->memory->stages[static_cast<size_t>(stage)] : nullptr;
+  const UnitSystem units = session()->units();
+  Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, memory, units)
+                                                     : inspect_memory(report, of, static_cast<MemoryCategory>(series), memory, units);
+  if (!there || !advice_->of(session()->estimate().get()) || advice_->given().isEmpty()) return out;
+  out.more_title = tr("What would help");
+  for (const Suggestion& suggestion : advice_->given()) {
+    QString effect = QString(QChar(0x2212)) + bytes_text(suggestion.saved, units);
+    if (suggestion.timed) {
+      const double percent = suggestion.slower * 100;
+      effect += tr(" · %1 % time").arg((percent < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + QString::number(std::abs(percent), 'f', 1));
+    }
+    out.more.append({suggestion.label, effect});
+  }
+  return out;
 }
 
 }  // namespace shardscape::ui

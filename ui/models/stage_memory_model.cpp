@@ -11,7 +11,7 @@ QString narrow(QString label) {
   return space < 0 ? label : label.replace(space, 1, u'\n');
 }
 
-std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
+std::vector<TableColumn> columns_in(const QString& unit, bool offloads, int categories) {
   std::vector<TableColumn> columns{
       {QStringLiteral("Stage"), QStringLiteral("stage"), true, QStringLiteral("Pipeline stage, from 0")},
       {QStringLiteral("Layers"), QStringLiteral("layers"), true, QStringLiteral("Transformer layers on the stage")},
@@ -22,7 +22,7 @@ std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
     columns.push_back({narrow(label), label.toLower() + QStringLiteral(" (bytes)"), true,
                        QStringLiteral("%1 on one rank, in %2").arg(label, unit)});
   };
-  for (int i = 0; i < kMemoryCategoryCount; ++i) {
+  for (int i = 0; i < categories; ++i) {
     add(text_of(memory_category_label(static_cast<MemoryCategory>(i))));
   }
   add(QStringLiteral("Total"));
@@ -35,14 +35,28 @@ std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
 
 }  // namespace
 
-ValueScale memory_scale(const Report& report, UnitSystem units) {
+std::vector<Wide> memory_bytes(const StageReport& stage, const MemoryTimeline* memory) {
+  std::vector<Wide> out;
+  if (!memory) {
+    for (const Quantity& quantity : stage.memory) out.push_back(quantity.value);
+    return out;
+  }
+  for (const int64_t bytes : memory->stages[static_cast<size_t>(stage.stage)].at_peak) out.push_back(bytes);
+  return out;
+}
+
+Wide memory_in_use(const StageReport& stage, const MemoryTimeline* memory) {
+  return memory ? Wide(memory->stages[static_cast<size_t>(stage.stage)].in_use) : stage.memory_total;
+}
+
+ValueScale memory_scale(const Report& report, UnitSystem units, const MemoryTimeline* memory) {
   double largest = 0;
-  for (const StageReport& stage : report.stages) largest = std::max(largest, to_double(stage.memory_total));
+  for (const StageReport& stage : report.stages) largest = std::max(largest, to_double(memory_in_use(stage, memory)));
   return byte_scale(largest, units);
 }
 
-void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
-  const ValueScale scale = memory_scale(report, units);
+void StageMemoryModel::setReport(const Report& report, UnitSystem units, const MemoryTimeline* memory) {
+  const ValueScale scale = memory_scale(report, units, memory);
   const auto bytes_cell = [&](Wide value) {
     return number_cell(value, scaled_text(value, scale), exact_bytes_text(value));
   };
@@ -52,11 +66,11 @@ void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
     std::vector<TableCell> row{number_cell(stage.stage, grouped_text(stage.stage)),
                                number_cell(stage.layers, grouped_text(stage.layers)),
                                number_cell(stage.in_flight, grouped_text(stage.in_flight))};
-    for (const Quantity& quantity : stage.memory) row.push_back(bytes_cell(quantity.value));
-    row.push_back(bytes_cell(stage.memory_total));
+    for (const Wide value : memory_bytes(stage, memory)) row.push_back(bytes_cell(value));
+    row.push_back(bytes_cell(memory_in_use(stage, memory)));
     row.back().strong = true;
     if (report.accelerator) {
-      const Wide free = Wide(report.accelerator->memory_bytes) - stage.memory_total;
+      const Wide free = Wide(report.accelerator->memory_bytes) - memory_in_use(stage, memory);
       row.push_back(bytes_cell(free));
       row.back().alarm = free < 0;
       if (free < 0) row.back().tip = exact_bytes_text(-free) + QStringLiteral(" too much");
@@ -70,7 +84,7 @@ void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
     }
     rows.push_back(std::move(row));
   }
-  assign(columns_in(scale.unit, offloads), std::move(rows));
+  assign(columns_in(scale.unit, offloads, memory ? kAllMemoryCategories : kMemoryCategoryCount), std::move(rows));
 }
 
 }  // namespace shardscape::ui

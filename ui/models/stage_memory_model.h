@@ -2,6 +2,7 @@
 #pragma once
 
 #include "report/report.h"
+#include "simulate/memory_timeline.h"
 #include "ui/models/table_model.h"
 
 namespace shardscape::ui {
@@ -15,10 +16,14 @@ class StageMemoryModel : public TableModel {
   static constexpr int kFree = kTotal + 1;
 
   using TableModel::TableModel;
-  void setReport(const Report& report, UnitSystem units);
+  // memory: of the same design; null: by the formulas alone, without buffers and runtime, and two columns fewer.
+  void setReport(const Report& report, UnitSystem units, const MemoryTimeline* memory = nullptr);
 };
 
+// Bytes by category of one rank of a stage: at its fullest moment, or by the formulas alone.
+std::vector<Wide> memory_bytes(const StageReport& stage, const MemoryTimeline* memory);
+Wide memory_in_use(const StageReport& stage, const MemoryTimeline* memory);
 // The unit in which all stages are compared.
-ValueScale memory_scale(const Report& report, UnitSystem units);
+ValueScale memory_scale(const Report& report, UnitSystem units, const MemoryTimeline* memory = nullptr);
 
 }  // namespace shardscape::ui
