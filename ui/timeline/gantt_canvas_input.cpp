@@ -135,7 +135,7 @@ void GanttCanvas::climb(int by, bool stages) {
   if (stages) {
     stage += by;
   } else {
-    const std::vector<Lane>& lanes = lanes_->of(stage);
+    const std::vector<StreamLane>& lanes = lanes_->of(stage);
     stream = lanes[static_cast<size_t>(std::clamp(selected_.lane + by, 0, static_cast<int>(lanes.size()) - 1))].stream;
   }
   const ItemRef to = lanes_->nearest(stage, stream, middle);

@@ -22,7 +22,7 @@ void paint_gantt_legend(QPainter& painter, const QRectF& rect, const Lanes& lane
   if (lanes.has(Pass::Optimizer)) entries.push_back({tr("optimizer"), theme.spanColor(SpanKind::Optimizer)});
   bool sync = false, messages = false, host = false;
   for (int s = 0; s < lanes.stages(); ++s)
-    for (const Lane& lane : lanes.of(s)) {
+    for (const StreamLane& lane : lanes.of(s)) {
       sync = sync || lane.stream == StreamKind::DataComm;
       messages = messages || lane.stream == StreamKind::PipelineComm;
       host = host || lane.stream == StreamKind::Host;

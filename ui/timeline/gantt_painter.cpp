@@ -25,7 +25,7 @@ constexpr double kRounded = 18;       // pixels: wider ones have round corners, 
 constexpr double kParts = 4;          // pixels: parts of a box that are thinner are drawn as their share
 constexpr size_t kMostLinks = 600;    // lines of the critical path between stages
 
-double row_height(const Density& d, const std::vector<Lane>& lanes) {
+double row_height(const Density& d, const std::vector<StreamLane>& lanes) {
   return d.compute + static_cast<double>(lanes.size() - 1) * (d.thin + d.thin_gap) + d.gap;
 }
 
@@ -97,7 +97,7 @@ class Painter {
 
   void labels(int stage) {
     const double right = l_.plot().left() - 10, left = right - GanttLayout::kLabels + 10;
-    const std::vector<Lane>& lanes = lanes_.of(stage);
+    const std::vector<StreamLane>& lanes = lanes_.of(stage);
     const QRectF compute = l_.lane(stage, 0);
     const bool narrow = compute.height() < 14;
     p_.setFont(narrow ? small_ : Theme::instance().uiFont(12));
@@ -159,7 +159,7 @@ class Painter {
   }
 
   void paint_lane(int stage, int number) {
-    const Lane& lane = lanes_.of(stage)[static_cast<size_t>(number)];
+    const StreamLane& lane = lanes_.of(stage)[static_cast<size_t>(number)];
     const QRectF rect = l_.lane(stage, number);
     const double end = l_.seconds(l_.plot().right());
     column_ = {};
@@ -215,7 +215,7 @@ class Painter {
 
   // What is computed again is hatched, where it runs; where that cannot be seen, as its share.
   void parts(const ItemRef& ref, const LaneItem& item, const QRectF& rect, double x0, double x1, bool out) {
-    const Lane& lane = lanes_.lane(ref);
+    const StreamLane& lane = lanes_.lane(ref);
     if ((x1 - x0) / item.count < kParts) {
       const double split = std::clamp(x0 + (x1 - x0) * item.recompute, rect.left(), rect.right());
       fill(QRectF(rect.left(), rect.top(), split - rect.left(), rect.height()), SpanKind::Recompute, out);
@@ -400,7 +400,7 @@ ItemRef GanttLayout::at(const QPointF& point) const {
     if (!row(stage).contains(point)) continue;
     for (int l = 0; l < static_cast<int>(lanes_.of(stage).size()); ++l) {
       if (!lane(stage, l).adjusted(0, -0.5, 0, thin_gap_).contains(point)) continue;
-      const Lane& of = lanes_.of(stage)[static_cast<size_t>(l)];
+      const StreamLane& of = lanes_.of(stage)[static_cast<size_t>(l)];
       constexpr double kReach = 2;  // thin boxes can be hit too
       size_t i = Lanes::first_after(of, seconds(point.x() - kReach));
       if (i >= of.items.size() || of.items[i].begin > seconds(point.x() + kReach)) return {};

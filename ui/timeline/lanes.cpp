@@ -40,7 +40,7 @@ Lanes::Lanes(std::shared_ptr<const Simulation> simulation) : simulation_(std::mo
     for (size_t i = 0; i < spans.size(); ++i) {
       const Span& span = spans[i];
       const int number = lane_of[static_cast<int>(span.stream)];
-      Lane& lane = stage.lanes[static_cast<size_t>(number)];
+      StreamLane& lane = stage.lanes[static_cast<size_t>(number)];
       const Pass pass = pass_of(span);
       LaneItem* last = lane.items.empty() ? nullptr : &lane.items.back();
       const bool joins = last && span.stream == StreamKind::Compute && last->pass == pass && span.microbatch >= 0 &&
@@ -61,7 +61,7 @@ Lanes::Lanes(std::shared_ptr<const Simulation> simulation) : simulation_(std::mo
       chunks_ = std::max(chunks_, span.chunk + 1);
       passes_ |= 1u << static_cast<unsigned>(pass);
     }
-    for (Lane& lane : stage.lanes) {
+    for (StreamLane& lane : stage.lanes) {
       items_ += lane.items.size();
       for (LaneItem& item : lane.items) {
         recompute_ = recompute_ || item.recompute > 0;
@@ -87,18 +87,18 @@ ItemRef Lanes::of_action(int stage, Pass pass, int microbatch, int chunk) const 
   return {};
 }
 
-size_t Lanes::first_after(const Lane& lane, double seconds) {
+size_t Lanes::first_after(const StreamLane& lane, double seconds) {
   return static_cast<size_t>(
       std::partition_point(lane.items.begin(), lane.items.end(), [&](const LaneItem& item) { return item.end <= seconds; }) - lane.items.begin());
 }
 
 ItemRef Lanes::nearest(int stage, StreamKind stream, double seconds) const {
   if (stage < 0 || stage >= stages()) return {};
-  const std::vector<Lane>& lanes = of(stage);
+  const std::vector<StreamLane>& lanes = of(stage);
   size_t number = 0;
   for (size_t i = 0; i < lanes.size(); ++i)
     if (lanes[i].stream == stream) number = i;
-  const Lane& lane = lanes[number];
+  const StreamLane& lane = lanes[number];
   if (lane.items.empty()) return {};
   size_t at = std::min(first_after(lane, seconds), lane.items.size() - 1);
   const auto distance = [&](size_t i) { return std::max({0.0, lane.items[i].begin - seconds, seconds - lane.items[i].end}); };

@@ -19,7 +19,7 @@ Pass pass_of(const Span& span);
 // Spans of one stream that belong together: an action, or a span of its own.
 struct LaneItem {
   double begin = 0, end = 0;
-  int32_t first = 0, count = 1;  // into Lane::spans
+  int32_t first = 0, count = 1;  // into StreamLane::spans
   Pass pass = Pass::Forward;
   SpanKind kind = SpanKind::Forward;
   int32_t microbatch = -1, chunk = 0, name = -1;
@@ -27,7 +27,7 @@ struct LaneItem {
   double recompute = 0;          // share of it that is computed again
 };
 
-struct Lane {
+struct StreamLane {
   StreamKind stream = StreamKind::Compute;
   std::vector<int32_t> spans;    // into StageTimes::spans, by begin
   std::vector<LaneItem> items;   // by begin; they do not overlap
@@ -44,9 +44,9 @@ class Lanes {
   explicit Lanes(std::shared_ptr<const Simulation> simulation);
   const Simulation& simulation() const { return *simulation_; }
   int stages() const { return static_cast<int>(stages_.size()); }
-  const std::vector<Lane>& of(int stage) const { return stages_[static_cast<size_t>(stage)].lanes; }
+  const std::vector<StreamLane>& of(int stage) const { return stages_[static_cast<size_t>(stage)].lanes; }
   const LaneItem& item(const ItemRef& ref) const { return lane(ref).items[static_cast<size_t>(ref.item)]; }
-  const Lane& lane(const ItemRef& ref) const { return of(ref.stage)[static_cast<size_t>(ref.lane)]; }
+  const StreamLane& lane(const ItemRef& ref) const { return of(ref.stage)[static_cast<size_t>(ref.lane)]; }
   int span_index(const ItemRef& ref) const { return lane(ref).spans[static_cast<size_t>(item(ref).first)]; }
   const Span& span(int stage, int index) const { return simulation_->stages[static_cast<size_t>(stage)].spans[static_cast<size_t>(index)]; }
   ItemRef of_span(int stage, int span) const;
@@ -55,7 +55,7 @@ class Lanes {
   // The one at that time, or the nearest; of a stream that the stage has.
   ItemRef nearest(int stage, StreamKind stream, double seconds) const;
   // The index of the first item that ends after that time.
-  static size_t first_after(const Lane& lane, double seconds);
+  static size_t first_after(const StreamLane& lane, double seconds);
   size_t items() const { return items_; }
   int chunks() const { return chunks_; }
   bool has(Pass pass) const { return passes_ & (1u << static_cast<unsigned>(pass)); }
@@ -63,7 +63,7 @@ class Lanes {
 
  private:
   struct Stage {
-    std::vector<Lane> lanes;
+    std::vector<StreamLane> lanes;
     std::vector<std::pair<int32_t, int32_t>> of_span;  // lane, item
   };
   std::shared_ptr<const Simulation> simulation_;

@@ -38,7 +38,7 @@ std::vector<PlacedOp> OpDetail::placed(const ItemRef& ref, double from, double t
   std::vector<PlacedOp> out;
   const std::vector<OpSpan>& ops = of(ref);
   if (ops.empty()) return out;
-  const Lane& lane = lanes_->lane(ref);
+  const StreamLane& lane = lanes_->lane(ref);
   const LaneItem& item = lanes_->item(ref);
   // What runs before the layers' ops do (the gather of a message) has no op: ops end where the action does.
   double busy = 0;

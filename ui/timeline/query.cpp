@@ -148,7 +148,7 @@ StandsOut stands_out_for(std::shared_ptr<const Report> report, std::shared_ptr<c
     out.items = [=](const ItemRef& ref) {
       if (ref.stage != pick.stage) return false;
       const LaneItem& item = lanes->item(ref);
-      const Lane& lane = lanes->lane(ref);
+      const StreamLane& lane = lanes->lane(ref);
       switch (lane.stream) {
         case StreamKind::PipelineComm: return pick.phase == Phase::Pipeline && pick.collective == "send";
         case StreamKind::Receive: return pick.phase == Phase::Pipeline && pick.collective == "recv";
