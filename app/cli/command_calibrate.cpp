@@ -41,8 +41,9 @@ std::string error_text(const CalibrationResult& result) {
 Json error_json(const CalibrationResult& result) {
   Json list = Json::array();
   for (const CalibrationError& e : result.errors) {
-    list.push_back({{"what", e.what}, {"rows", e.rows}, {"median_percent", e.median_percent}, {"p90_percent", e.p90_percent}, {"held_out_rows", e.held_out.rows},
-                    {"held_out_median_percent", e.held_out.median_percent}, {"held_out_p90_percent", e.held_out.p90_percent}});
+    list.push_back({{"what", e.what}, {"rows", e.rows}, {"median_percent", e.median_percent}, {"p90_percent", e.p90_percent},
+                    {"held_out_rows", e.held_out.rows}, {"held_out_median_percent", e.held_out.median_percent},
+                    {"held_out_p90_percent", e.held_out.p90_percent}});
   }
   return {{"accelerator", result.calibration.accelerator}, {"errors", list}, {"collective_curves", result.calibration.collectives.size()}};
 }
@@ -55,7 +56,8 @@ int run(const Arguments& arguments) {
   const std::string* id = arguments.value("--accelerator");
   const Accelerator* accelerator = id ? find_accelerator(*id) : nullptr;
   if (!accelerator) {
-    print_problem({Severity::Error, "--accelerator", id ? "\"" + *id + "\" is not in the catalogue" : "the accelerator that was measured is missing", accelerator_ids(), {}});
+    print_problem({Severity::Error, "--accelerator",
+                   id ? "\"" + *id + "\" is not in the catalogue" : "the accelerator that was measured is missing", accelerator_ids(), {}});
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();
@@ -96,7 +98,8 @@ Command calibrate_command() {
           "[value_dim], [causal] 0 or 1, [backward], [window] in keys, [dtype]. op memory: bytes read and written. op all_reduce, all_gather, "
           "reduce_scatter, all_to_all, broadcast, reduce or send_recv: ranks, [per_domain] of them in one scale-up domain, bytes of the full "
           "buffer (gathered output, full input of a reduction, whole send buffer).",
-          {"shardscape-cli calibrate ops.csv --accelerator h100 -o my-h100.json", "shardscape-cli calibrate ops.csv --accelerator mi300x --source \"our cluster, ROCm 6.3\" -o mi300x.json"},
+          {"shardscape-cli calibrate ops.csv --accelerator h100 -o my-h100.json",
+           "shardscape-cli calibrate ops.csv --accelerator mi300x --source \"our cluster, ROCm 6.3\" -o mi300x.json"},
           {{"--accelerator", 0, FlagKind::Value, "ID", "The accelerator that was measured: " + accelerator_ids() + ".", ""},
            {"--output", 'o', FlagKind::Value, "OUT", "Write the calibration to this file.", ""},
            {"--source", 0, FlagKind::Value, "TEXT", "Where the numbers come from, as estimates will state it (the path of FILE).", ""},

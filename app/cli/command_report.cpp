@@ -18,23 +18,26 @@ int run(const Arguments& arguments) {
   const auto report = report_of(arguments, json ? +invalid : nullptr);
   if (const int* exit_code = std::get_if<int>(&report)) return *exit_code;
   const Report& of = *std::get<0>(report);
-  const auto memory = memory_timeline(of);
   const auto simulation = simulate(of);
-  std::cout << (json ? with_time(report_json_with_memory(of, *memory), *simulation) : report_text(of) + memory_text(*memory) + time_text(*simulation));
+  std::optional<std::vector<MemoryAdvice>> advice;
+  if (arguments.has("--advice")) advice = memory_advice(of, *of.memory, [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
+  std::cout << (json ? with_time(estimate_json(of, advice), *simulation)
+                     : report_text(of) + memory_text(*of.memory) + (advice ? advice_text(*advice) : "") + time_text(*simulation));
   return kDone;
 }
 
 }  // namespace
 
 Command report_command() {
-  std::vector<Flag> flags{json_flag()};
+  std::vector<Flag> flags{json_flag(), {"--advice", 0, FlagKind::Switch, "", "Say what would save memory: the same design with one knob changed, computed again.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"report", "what every rank of a design stores, computes and communicates, and how long a step takes", "[FLAGS]",
           std::string("Per pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, and every "
-                      "collective with its group and size, each number beside its formula. ") + kDesignFlagsHelp,
+                      "collective with its group and size, each number beside its formula; then whether the step fits, "
+                      "and what fills memory at its fullest moment. ") + kDesignFlagsHelp,
           {"shardscape-cli report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1",
            "shardscape-cli report --model llama3.1-405b --tp 8 --pp 16 --dp 64 --sequence-parallel --json",
-           "shardscape-cli report --design my.shardscape.json --tp 4"},
+           "shardscape-cli report --design my.shardscape.json --tp 4 --advice"},
           std::move(flags), 0, run};
 }
 

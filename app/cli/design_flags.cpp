@@ -12,6 +12,7 @@
 #include "machine/collective_table.h"
 #include "machine/network_catalogue.h"
 #include "model/hf_import.h"
+#include "simulate/estimate.h"
 
 namespace shardscape {
 
@@ -208,7 +209,7 @@ std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& argu
   print_problems(collective_table_problems());
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
-  auto report = make_report(std::get<Design>(design));
+  auto report = estimate(std::get<Design>(design));
   if (report->valid()) return report;
   if (invalid) invalid(*report);
   print_problems(report->problems);

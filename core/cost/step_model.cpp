@@ -169,8 +169,10 @@ class ShapeBuilder {
     part(MemoryCategory::Parameters, "gathered root and layers, " + name, sync.gathered * Expr(dtype_bytes(type)));
     part(MemoryCategory::Gradients, "sharded gradients, float32", sync.owned * Expr(4));
     const bool whole = graph_.structure.accumulates;
-    part(MemoryCategory::Gradients, (whole ? "accumulating gradients, " : "gradients not yet reduced, ") + name,
-         (whole ? shape_.parameters : sync.unreduced) * Expr(dtype_bytes(type)));
+    // Per-parameter sharding accumulates in the type that it reduces in (PyTorch fully_shard, unsharded_accumulated_grad).
+    const DType held = whole && sync.strategy == SyncStrategy::Fsdp2 ? graph_.structure.grad_dtype : type;
+    part(MemoryCategory::Gradients, (whole ? "accumulating gradients, " : "gradients not yet reduced, ") + std::string(dtype_name(held)),
+         (whole ? shape_.parameters : sync.unreduced) * Expr(dtype_bytes(held)));
   }
 
   // DeepSpeed keeps gradients in the type of the parameters (Rajbhandari et al., arXiv 1910.02054, section 5), and from

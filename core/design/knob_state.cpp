@@ -105,6 +105,14 @@ std::string of_policy(const Design& d, const char* words) {
   return none.empty() ? when(!reads(d), words) : none;
 }
 std::string overlap(const Design& d) { return of_policy<megatron>(d, "it is Megatron's: this gradient sync has an order of its own"); }
+std::string param_gather(const Design& d) {
+  return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::DistributedOptimizer && x.parallel.overlap_grad_reduce; }>(
+      d, "only Megatron's distributed optimizer with overlapped gradient reduction gathers ahead");
+}
+std::string tp_pieces(const Design& d) {
+  if (std::string none = no_tp(d); !none.empty()) return none;
+  return when(!d.parallel.sequence_parallel, "products have no gathers and scatters beside them without sequence parallelism");
+}
 std::string megatron_bucket(const Design& d) {
   return of_policy<[](const Design& x) { return megatron(x) && x.parallel.overlap_grad_reduce; }>(
       d, "only Megatron's overlapped gradient reduction has such buckets");
@@ -205,6 +213,8 @@ constexpr Rule kRules[] = {
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
     {"sync", alone, true, "dp of at least 2"},
     {"overlap_grad_reduce", overlap, true, "the gradient sync ddp-flat or distributed-optimizer over dp of at least 2"},
+    {"overlap_param_gather", param_gather, true, "the gradient sync distributed-optimizer with overlap_grad_reduce over dp of at least 2"},
+    {"tp_comm_overlap", tp_pieces, true, "tp of at least 2 with sequence parallelism"},
     {"reduce_every_microbatch", every_microbatch, true, "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
     {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
     {"average_loss", alone, true, "dp of at least 2"},

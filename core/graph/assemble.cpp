@@ -225,6 +225,8 @@ class Assembler {
     const TensorId whole = b_.redistribute(id, b_.wished(OpKind::Einsum, b_.tensor(id)), Phase::Forward, "Quantize");
     const TensorId result = b_.quantize(whole, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1, b_.structure().compute);
     b_.segment().ops.back().modules = modules;
+    const auto& again = b_.profile().recomputes;
+    b_.segment().ops.back().remade = std::find(again.begin(), again.end(), op_kind_name(OpKind::Quantize)) != again.end();
     return quantized_[id] = result;
   }
 
@@ -296,7 +298,8 @@ class Assembler {
       made.label += made.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
     }
     const auto& again = b_.profile().recomputes;
-    made.remade = std::find(again.begin(), again.end(), line.output) != again.end();
+    const std::string in_block = b_.segment().blocks.empty() ? "" : b_.segment().blocks.back().template_id + "." + line.output;
+    made.remade = std::any_of(again.begin(), again.end(), [&](const std::string& output) { return output == line.output || output == in_block; });
     const DType type = rule->float_result ? DType::FP32 : result_type(*kind, operands);
     const TensorId out = b_.add_tensor(name, out_axes, placement, type, TensorRole::Activation);
     made.outputs = {out};

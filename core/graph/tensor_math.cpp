@@ -10,7 +10,8 @@ bool applies(const Structure& structure, const KernelStat& stat) {
   const std::pair<const char*, bool> known[] = {{"dropout", structure.dropout},   {"b>1", structure.many_microbatch},
                                                 {"grouped", structure.grouped},   {"allgather", gathers},
                                                 {"alltoall", !gathers},            {"local_experts>1", structure.local_experts},
-                                                {"no ring", !structure.ring}};
+                                                {"no ring", !structure.ring},
+                                                {"at_once", !structure.ep_nodes},   {"by_node", structure.ep_nodes}};
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = stat.when.find('&', begin);
     for (const auto& [name, holds] : known)

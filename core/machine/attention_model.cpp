@@ -68,7 +68,8 @@ double attention_bytes(const AttentionShape& s) {
 
 std::array<double, 3> attention_place(const AttentionShape& s) {
   const double keys = s.window > 0 ? std::min(as_double(s.keys), as_double(s.window) + kTile) : as_double(s.keys);
-  return {std::log2(keys), std::log2(as_double(s.batch * (is_decoding(s) ? s.kv_heads : s.heads))), std::log2(as_double(s.head_dim + s.value_dim) / 2)};
+  const double parallel = as_double(s.batch * (is_decoding(s) ? s.kv_heads : s.heads));
+  return {std::log2(keys), std::log2(parallel), std::log2(as_double(s.head_dim + s.value_dim) / 2)};
 }
 
 double modelled_attention_seconds(const Accelerator& accelerator, const AttentionCalibration& c, const AttentionShape& s) {

@@ -156,7 +156,8 @@ const std::vector<std::function<void(MatmulCalibration&)>>& trials() {
     std::vector<std::function<void(MatmulCalibration&)>> out;
     const auto few = tiles_both_ways({{256, 128}, {128, 128}, {128, 64}, {64, 64}});
     const auto some = tiles_both_ways({{256, 128}, {128, 128}, {128, 64}, {256, 64}, {64, 64}, {128, 32}, {64, 32}});
-    const auto many = tiles_both_ways({{128, 16}, {128, 32}, {128, 64}, {128, 96}, {128, 128}, {128, 160}, {128, 192}, {128, 224}, {128, 256}, {64, 64}});
+    const auto many = tiles_both_ways(
+        {{128, 16}, {128, 32}, {128, 64}, {128, 96}, {128, 128}, {128, 160}, {128, 192}, {128, 224}, {128, 256}, {64, 64}});
     auto pairs = many;
     for (const auto& tile : tiles_both_ways({{256, 256}, {256, 192}, {64, 32}, {256, 64}})) pairs.push_back(tile);
     for (const auto& tiles : {few, some, many, pairs}) out.emplace_back([tiles](MatmulCalibration& c) { c.tiles = tiles; });
@@ -231,8 +232,12 @@ void calibrate_attention(const Accelerator& accelerator, const MeasuredOps& ops,
   std::map<std::tuple<DType, AttentionPass, bool>, std::vector<const MeasuredAttention*>> groups;
   for (const MeasuredAttention& row : ops.attention) groups[{row.shape.compute, attention_pass(row.shape), row.shape.causal}].push_back(&row);
   Kind<MeasuredAttention, AttentionCalibration> kind;
-  kind.modelled = [&](const AttentionCalibration& c, const MeasuredAttention& row) { return modelled_attention_seconds(accelerator, c, row.shape); };
-  kind.calibrated = [&](const AttentionCalibration& c, const MeasuredAttention& row) { return calibrated_attention_seconds(accelerator, c, row.shape); };
+  kind.modelled = [&](const AttentionCalibration& c, const MeasuredAttention& row) {
+    return modelled_attention_seconds(accelerator, c, row.shape);
+  };
+  kind.calibrated = [&](const AttentionCalibration& c, const MeasuredAttention& row) {
+    return calibrated_attention_seconds(accelerator, c, row.shape);
+  };
   kind.place = [](const MeasuredAttention& row) { return attention_place(row.shape); };
   kind.floors = {64, 1, 32};
   for (const auto& [key, rows] : groups) {
@@ -254,8 +259,8 @@ void calibrate_attention(const Accelerator& accelerator, const MeasuredOps& ops,
       return modelled_attention_seconds(accelerator, c, shape);
     };
     constexpr std::array kPassNames{" forward", " backward", " decode"};
-    const std::string what = std::string("attention") + kPassNames[static_cast<size_t>(pass)] + (causal ? " causal " : " full ") + std::string(dtype_name(type));
-    out.errors.push_back(finish(what, kind, constants, rows));
+    const std::string what = std::string("attention") + kPassNames[static_cast<size_t>(pass)] + (causal ? " causal " : " full ");
+    out.errors.push_back(finish(what + std::string(dtype_name(type)), kind, constants, rows));
     out.calibration.attention.push_back(std::move(constants));
   }
 }
@@ -325,7 +330,8 @@ void calibrate_memory(const Accelerator& accelerator, const MeasuredOps& ops, co
   out.errors.push_back(error);
 }
 
-void take_collectives(const MeasuredOps& ops, CalibrationResult& out) {
+void take_collectives(const MeasuredOps& ops, const std::string& source, CalibrationResult& out) {
+  if (!ops.collectives.empty()) out.calibration.source = source;
   std::map<std::tuple<std::string, int64_t, int64_t>, std::map<double, std::vector<double>>> curves;
   for (const MeasuredCollective& c : ops.collectives) curves[{c.op, c.ranks, c.per_domain}][c.bytes].push_back(c.us);
   for (const auto& [key, points] : curves) {
@@ -346,7 +352,7 @@ CalibrationResult calibrate(const Accelerator& accelerator, const MeasuredOps& o
   calibrate_matmul(accelerator, ops, source, out);
   calibrate_attention(accelerator, ops, source, out);
   calibrate_memory(accelerator, ops, source, out);
-  take_collectives(ops, out);
+  take_collectives(ops, source, out);
   return out;
 }
 

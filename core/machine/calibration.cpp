@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 
@@ -30,7 +31,10 @@ void replace_sections(Calibration& into, Calibration&& from) {
     into.host_launch_us = from.host_launch_us;
     into.host_source = from.host_source;
   }
-  if (!from.collectives.empty()) into.collectives = std::move(from.collectives);
+  if (!from.collectives.empty()) {
+    into.collectives = std::move(from.collectives);
+    into.source = std::move(from.source);
+  }
   if (!from.basis.empty()) into.basis = from.basis;
 }
 
@@ -89,7 +93,8 @@ class Store {
       }
       Calibration& c = std::get<Calibration>(read);
       if (!find_accelerator(c.accelerator)) {
-        problems.push_back({Severity::Error, path.string(), "accelerator \"" + c.accelerator + "\" is not in the catalogue", "the id of an accelerator", {}});
+        problems.push_back({Severity::Error, path.string(), "accelerator \"" + c.accelerator + "\" is not in the catalogue",
+                            "the id of an accelerator", {}});
         continue;
       }
       if (Calibration* known = find(c.accelerator)) replace_sections(*known, std::move(c));
@@ -100,7 +105,8 @@ class Store {
 
   const Kernels& of(const Accelerator& accelerator) const {
     const auto& all = accelerators();
-    if (!all.empty() && &accelerator >= all.data() && &accelerator < all.data() + all.size()) return *kernels_[static_cast<size_t>(&accelerator - all.data())];
+    const Accelerator *first = all.data(), *last = first + all.size();
+    if (std::less_equal<>()(first, &accelerator) && std::less<>()(&accelerator, last)) return *kernels_[static_cast<size_t>(&accelerator - first)];
     for (size_t i = 0; i < all.size(); ++i) {
       if (all[i].id == accelerator.id || (!accelerator.family.empty() && all[i].family == accelerator.family)) return *kernels_[i];
     }
@@ -200,7 +206,9 @@ const std::vector<Problem>& calibration_problems() { return store().problems; }
 std::string matmul_basis(const Accelerator& accelerator, DType dtype) {
   const MatmulCalibration& m = *kernels_of(accelerator).matmul[static_cast<size_t>(dtype)];
   std::string text = basis_text(accelerator, m.from, m.source, m.held_out);
-  if (m.dtype != dtype && !m.from.empty()) text += "; efficiency of " + std::string(dtype_name(m.dtype)) + " at the peak of " + std::string(dtype_name(dtype));
+  if (m.dtype != dtype && !m.from.empty()) {
+    text += "; efficiency of " + std::string(dtype_name(m.dtype)) + " at the peak of " + std::string(dtype_name(dtype));
+  }
   return text;
 }
 

@@ -6,7 +6,7 @@
 //   "format": 1,
 //   "accelerator": id of the catalogue,
 //   "basis": id of another accelerator whose sections stand in for those not given here; times scale with peak and bandwidth,
-//   "note": text,
+//   "note": text, "source": text, of the collectives,
 //   "matmul": [one per dtype:
 //     {"dtype": "bfloat16", "source": text, "held_out": {"rows", "median_percent", "p90_percent"},
 //      "tiles": [[m, n], ...], "wave": 0..1, "tile_overhead": elements, "k_overhead": elements, "launch_us", "split_us",
@@ -17,7 +17,7 @@
 //   "memory": {"source", "held_out", "launch_us", "share": 0..1, "cache_mb", "cache_share"},
 //   "host": {"source", "launch_us"},
 //   "training_factor": [{"dtype", "factor", "source"}],
-//   "collectives": [{"op", "ranks", "per_domain", "bytes": [...], "us": [...]}]
+//   "collectives": [{"op", "ranks", "per_domain", "in_network": bool, "bytes": [...], "us": [...]}]
 // }
 // log_residual holds natural logarithms of measured over modelled time at the knots (residual_grid.h), the last axis fastest; without
 // it "scale" alone corrects the model. Isolated loops are the upper bound of speed: "training_factor" (at least 1) may stretch
@@ -103,6 +103,7 @@ struct TrainingFactor {
 
 struct Calibration {
   std::string accelerator, basis, note;
+  std::string source;  // of the collectives; the other sections name their own
   std::vector<MatmulCalibration> matmul;
   std::vector<AttentionCalibration> attention;
   std::optional<MemoryCalibration> memory;

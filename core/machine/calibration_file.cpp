@@ -19,12 +19,14 @@ class Reader {
 
   Calibration read() {
     const json& root = file_.root();
-    file_.only(root, {"format", "accelerator", "basis", "note", "matmul", "attention", "memory", "host", "training_factor", "collectives"});
+    file_.only(root, {"format", "accelerator", "basis", "note", "source", "scaleup_gbps", "matmul", "attention", "memory", "host",
+                      "training_factor", "collectives"});
     if (file_.integer(root, "format") != 1) file_.fail("format", "format " + root["format"].dump() + " is not known", "1");
     Calibration out;
     out.accelerator = file_.text(root, "accelerator");
     out.basis = file_.text_or(root, "basis", "");
     out.note = file_.text_or(root, "note", "");
+    out.source = file_.text_or(root, "source", "");
     each(root, "matmul", [&](const json& entry) { out.matmul.push_back(matmul(entry)); });
     each(root, "attention", [&](const json& entry) { out.attention.push_back(attention(entry)); });
     if (root.contains("memory")) out.memory = memory(file_.object(root, "memory"));
@@ -122,8 +124,8 @@ class Reader {
     out.source = file_.text(in, "source");
     out.held_out = held_out(in);
     for (const json& tile : file_.array(in, "tiles")) {
-      const bool pair = tile.is_array() && tile.size() == 2 && tile[0].is_number() && tile[1].is_number() && tile[0].get<double>() >= 1 && tile[1].get<double>() >= 1;
-      if (!pair) file_.fail("tiles", tile.dump() + " is no tile", "[rows, columns], both at least 1");
+      const auto side = [&](size_t i) { return tile[i].is_number() && tile[i].get<double>() >= 1; };
+      if (!tile.is_array() || tile.size() != 2 || !side(0) || !side(1)) file_.fail("tiles", tile.dump() + " is no tile", "[rows, columns], both at least 1");
       out.tiles.emplace_back(tile[0].get<double>(), tile[1].get<double>());
     }
     if (out.tiles.empty()) file_.fail("tiles", "\"tiles\" is empty", "at least one [rows, columns]");
@@ -184,8 +186,8 @@ class Reader {
 // Lists of numbers on one line: a table is read by programs, the rest by people.
 void write(const json& value, int indent, std::string& out) {
   const std::string pad(static_cast<size_t>(indent) + 1, ' ');
-  const bool flat = value.is_primitive() || value.empty() || (value.is_array() && (value[0].is_number() || (value[0].is_array() && value[0][0].is_number())));
-  if (flat) {
+  const auto numbers = [](const json& list) { return list.is_array() && !list.empty() && list[0].is_number(); };
+  if (value.is_primitive() || value.empty() || numbers(value) || (value.is_array() && numbers(value[0]))) {
     out += value.dump();
     return;
   }
@@ -204,7 +206,11 @@ void write(const json& value, int indent, std::string& out) {
 double rounded(double value, double unit) { return std::round(value / unit) * unit; }
 
 // Through text: 0.1 + 0.2 must not be written with 17 digits.
-json brief(double value) { return json::parse([&] { char text[32]; std::snprintf(text, sizeof text, "%.6g", value); return std::string(text); }()); }
+json brief(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return json::parse(text.data());
+}
 
 json list(const std::vector<double>& values) {
   json out = json::array();
@@ -239,13 +245,15 @@ std::string calibration_json(const Calibration& c) {
   json root{{"format", 1}, {"accelerator", c.accelerator}};
   if (!c.basis.empty()) root["basis"] = c.basis;
   if (!c.note.empty()) root["note"] = c.note;
+  if (!c.source.empty()) root["source"] = c.source;
   for (const MatmulCalibration& m : c.matmul) {
     json entry{{"dtype", dtype_name(m.dtype)}, {"source", m.source}};
     if (m.held_out.rows > 0) entry["held_out"] = held_out_json(m.held_out);
     json& tiles = entry["tiles"] = json::array();
     for (const auto& [rows, columns] : m.tiles) tiles.push_back({brief(rows), brief(columns)});
-    entry.update({{"wave", brief(m.wave)}, {"tile_overhead", brief(m.tile_overhead)}, {"k_overhead", brief(m.k_overhead)}, {"launch_us", brief(m.launch_us)},
-                  {"split_us", brief(m.split_us)}, {"memory_share", brief(m.memory_share)}, {"sharpness", brief(m.sharpness)}, {"scale", brief(m.scale)}});
+    entry.update({{"wave", brief(m.wave)}, {"tile_overhead", brief(m.tile_overhead)}, {"k_overhead", brief(m.k_overhead)},
+                  {"launch_us", brief(m.launch_us)}, {"split_us", brief(m.split_us)}, {"memory_share", brief(m.memory_share)},
+                  {"sharpness", brief(m.sharpness)}, {"scale", brief(m.scale)}});
     put_grid(entry, m.residual, {"m", "n", "k"});
     root["matmul"].push_back(std::move(entry));
   }
@@ -264,9 +272,12 @@ std::string calibration_json(const Calibration& c) {
     root["memory"] = std::move(entry);
   }
   if (c.host_launch_us > 0) root["host"] = {{"source", c.host_source}, {"launch_us", brief(c.host_launch_us)}};
-  for (const TrainingFactor& t : c.training) root["training_factor"].push_back({{"dtype", dtype_name(t.dtype)}, {"factor", brief(t.factor)}, {"source", t.source}});
+  for (const TrainingFactor& t : c.training) {
+    root["training_factor"].push_back({{"dtype", dtype_name(t.dtype)}, {"factor", brief(t.factor)}, {"source", t.source}});
+  }
   for (const CollectiveCurve& curve : c.collectives) {
-    root["collectives"].push_back({{"op", curve.op}, {"ranks", curve.ranks}, {"per_domain", curve.per_domain}, {"bytes", list(curve.bytes)}, {"us", list(curve.us)}});
+    root["collectives"].push_back({{"op", curve.op}, {"ranks", curve.ranks}, {"per_domain", curve.per_domain}, {"bytes", list(curve.bytes)},
+                                   {"us", list(curve.us)}});
   }
   std::string out;
   write(root, 0, out);

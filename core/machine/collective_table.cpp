@@ -24,10 +24,10 @@ std::vector<double> numbers(const JsonFile& file, const json& row, const std::st
   return out;
 }
 
-MeasuredCollective read_row(const JsonFile& file, const json& entry) {
+TimedRow read_row(const JsonFile& file, const json& entry) {
   if (!entry.is_object()) file.fail("collectives", entry.dump() + " is not a measured collective", "an object in braces");
   file.only(entry, {"op", "ranks", "per_domain", "in_network", "bytes", "us"});
-  MeasuredCollective row;
+  TimedRow row;
   const std::string op = file.text(entry, "op");
   const auto it = std::find(kOps.begin(), kOps.end(), op);
   if (it == kOps.end()) {
@@ -62,20 +62,20 @@ void guarded(std::vector<Problem>& problems, F&& read) {
   }
 }
 
-std::vector<MeasuredCollective> read_rows(const JsonFile& file, std::vector<Problem>& problems) {
-  std::vector<MeasuredCollective> rows;
+std::vector<TimedRow> read_rows(const JsonFile& file, std::vector<Problem>& problems) {
+  std::vector<TimedRow> rows;
   if (!file.root().contains("collectives")) return rows;
   for (const json& entry : file.array(file.root(), "collectives")) guarded(problems, [&] { rows.push_back(read_row(file, entry)); });
   return rows;
 }
 
-bool same_case(const MeasuredCollective& a, const MeasuredCollective& b) {
+bool same_case(const TimedRow& a, const TimedRow& b) {
   return a.op == b.op && a.ranks == b.ranks && a.per_domain == b.per_domain && a.in_network == b.in_network && a.by_ranks == b.by_ranks;
 }
 
 struct Tables {
   struct Draft {
-    std::vector<MeasuredCollective> rows;
+    std::vector<TimedRow> rows;
     double scaleup_gbps = 0;
     std::string source;
   };
@@ -113,14 +113,14 @@ struct Tables {
       gbps = it->is_number() ? it->get<double>() : 0;
       if (!(gbps > 0)) file.fail("scaleup_gbps", it->dump() + " is no bandwidth", "a number above 0");
     }
-    const std::vector<MeasuredCollective> rows = read_rows(file, problems);
+    const std::vector<TimedRow> rows = read_rows(file, problems);
     for (const std::string& name : ids) {
       const Accelerator* known = find_accelerator(name);
       Draft& draft = drafts[known ? known->id : name];
       if (gbps > 0) draft.scaleup_gbps = gbps;
       draft.source = file.text_or(file.root(), "source", path.filename().string());
-      for (const MeasuredCollective& row : rows) {
-        const auto it = std::find_if(draft.rows.begin(), draft.rows.end(), [&](const MeasuredCollective& r) { return same_case(r, row); });
+      for (const TimedRow& row : rows) {
+        const auto it = std::find_if(draft.rows.begin(), draft.rows.end(), [&](const TimedRow& r) { return same_case(r, row); });
         if (it == draft.rows.end()) draft.rows.push_back(row);
         else *it = row;
       }
@@ -135,7 +135,7 @@ const Tables& tables() {
 
 }  // namespace
 
-TimeCurve::TimeCurve(MeasuredCollective row) : row_(std::move(row)) {
+TimeCurve::TimeCurve(TimedRow row) : row_(std::move(row)) {
   std::vector<double> us = row_.us;
   for (size_t i = us.size(); i-- > 1;) us[i - 1] = std::min(us[i - 1], us[i]);
   for (size_t i = 0; i < us.size(); ++i) {
@@ -157,9 +157,9 @@ double TimeCurve::seconds(double bytes) const {
   return std::exp2(log_us_[next - 1] + part * (log_us_[next] - log_us_[next - 1])) * 1e-6;
 }
 
-CollectiveTable::CollectiveTable(const std::vector<MeasuredCollective>& rows, double scaleup_gbps, std::string source)
+CollectiveTable::CollectiveTable(const std::vector<TimedRow>& rows, double scaleup_gbps, std::string source)
     : scaleup_gbps_(scaleup_gbps), source_(std::move(source)) {
-  for (const MeasuredCollective& row : rows) curves_.emplace_back(row);
+  for (const TimedRow& row : rows) curves_.emplace_back(row);
   std::stable_sort(curves_.begin(), curves_.end(), [](const TimeCurve& a, const TimeCurve& b) {
     return a.row().op != b.row().op ? a.row().op < b.row().op : a.row().ranks < b.row().ranks;
   });
@@ -168,7 +168,7 @@ CollectiveTable::CollectiveTable(const std::vector<MeasuredCollective>& rows, do
 CollectiveTable::Nearest CollectiveTable::nearest(CollectiveKind op, bool in_network, int64_t ranks, int64_t per_domain) const {
   Nearest found;  // of equal groups the last: a person's own rows come last
   for (const TimeCurve& curve : curves_) {
-    const MeasuredCollective& row = curve.row();
+    const TimedRow& row = curve.row();
     if (row.op != op || !(in_network ? row.in_network : row.by_ranks)) continue;
     if (row.per_domain != (per_domain == 0 ? row.ranks : per_domain) || (per_domain != 0 && row.ranks == row.per_domain)) continue;
     if (row.ranks <= ranks) found.below = &curve;
@@ -184,8 +184,8 @@ const CollectiveTable* collective_table(const std::string& accelerator) {
 
 const std::vector<Problem>& collective_table_problems() { return tables().problems; }
 
-std::vector<MeasuredCollective> read_collective_rows(const std::string& text, const std::string& name, std::vector<Problem>& problems) {
-  std::vector<MeasuredCollective> rows;
+std::vector<TimedRow> read_collective_rows(const std::string& text, const std::string& name, std::vector<Problem>& problems) {
+  std::vector<TimedRow> rows;
   guarded(problems, [&] {
     const JsonFile file(text, name);
     file.array(file.root(), "collectives");

@@ -21,7 +21,7 @@
 
 namespace shardscape {
 
-struct MeasuredCollective {
+struct TimedRow {
   CollectiveKind op = CollectiveKind::AllReduce;
   int64_t ranks = 2, per_domain = 2;
   bool in_network = true, by_ranks = true;  // which sums it stands for
@@ -31,21 +31,21 @@ struct MeasuredCollective {
 // Time over bytes of one collective. A larger message never takes less: what a later size beats was noise of the measurement.
 class TimeCurve {
  public:
-  explicit TimeCurve(MeasuredCollective row);
+  explicit TimeCurve(TimedRow row);
   // Linear between measured sizes in the logarithms of both; below the first its time, beyond the last by the rate there.
   double seconds(double bytes) const;
   double rate() const { return rate_; }  // bytes per second that the largest messages add
-  const MeasuredCollective& row() const { return row_; }
+  const TimedRow& row() const { return row_; }
 
  private:
-  MeasuredCollective row_;
+  TimedRow row_;
   std::vector<double> log_bytes_, log_us_;
   double rate_ = 0;
 };
 
 class CollectiveTable {
  public:
-  CollectiveTable(const std::vector<MeasuredCollective>& rows, double scaleup_gbps, std::string source);
+  CollectiveTable(const std::vector<TimedRow>& rows, double scaleup_gbps, std::string source);
 
   // The measured groups nearest in size: one at or below the wanted ranks and one at or above; either may be missing.
   struct Nearest {
@@ -69,6 +69,6 @@ const CollectiveTable* collective_table(const std::string& accelerator);
 // Mistakes found in the files; the rows or files in question were left out.
 const std::vector<Problem>& collective_table_problems();
 // Of the text of one file; throws nothing. For tests and for those who check a file before they keep it.
-std::vector<MeasuredCollective> read_collective_rows(const std::string& text, const std::string& name, std::vector<Problem>& problems);
+std::vector<TimedRow> read_collective_rows(const std::string& text, const std::string& name, std::vector<Problem>& problems);
 
 }  // namespace shardscape

@@ -232,4 +232,8 @@ GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& n
   return span_of(mesh, axes, network.domain, network.oversubscription > 1 ? network.pod : 0);
 }
 
+GroupSpan span_of(const std::vector<int64_t>& ranks, const Network& network) {
+  return span_of(ranks, network.domain, network.oversubscription > 1 ? network.pod : 0);
+}
+
 }  // namespace shardscape

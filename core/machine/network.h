@@ -67,5 +67,6 @@ GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod
 // of experts is no product of mesh axes.
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod = 0);
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network);
+GroupSpan span_of(const std::vector<int64_t>& ranks, const Network& network);
 
 }  // namespace shardscape

@@ -18,18 +18,23 @@ double training_factor(const Kernels& kernels, DType type) {
 }  // namespace
 
 double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
+  if (shape.batch * shape.m * shape.n * shape.k == 0) return 0;
   const Kernels& kernels = kernels_of(*machine.accelerator);
   return calibrated_matmul_seconds(*machine.accelerator, *kernels.matmul[static_cast<size_t>(shape.compute)], shape) *
          training_factor(kernels, shape.compute);
 }
 
 double attention_seconds(const Machine& machine, const AttentionShape& shape) {
+  if (shape.batch * shape.heads * shape.queries * shape.keys == 0) return 0;
   const Kernels& kernels = kernels_of(*machine.accelerator);
   return calibrated_attention_seconds(*machine.accelerator, kernels.of(attention_pass(shape), shape.causal), shape) *
          training_factor(kernels, shape.compute);
 }
 
+double launch_seconds(const Machine& machine) { return kernels_of(*machine.accelerator).data.host_launch_us * 1e-6; }
+
 double memory_bound_seconds(const Machine& machine, double bytes) {
+  if (bytes == 0) return 0;
   return calibrated_memory_seconds(*machine.accelerator, *kernels_of(*machine.accelerator).data.memory, bytes);
 }
 

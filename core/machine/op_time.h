@@ -25,9 +25,12 @@ struct AttentionShape {
   DType compute = DType::BF16;
 };
 
-// Launch included, as far as the stream waits for it.
+// Launch included, as far as the stream waits for it. Where nothing is computed no kernel runs: 0.
 double matmul_seconds(const Machine& machine, const MatmulShape& shape);
 double attention_seconds(const Machine& machine, const AttentionShape& shape);
+// The host's time to launch one op of an eager framework, Python and autograd included; 0 where it is not known. A stream runs out
+// of work where kernels are shorter.
+double launch_seconds(const Machine& machine);
 // A kernel that is bound by what it reads and writes.
 double memory_bound_seconds(const Machine& machine, double bytes);
 

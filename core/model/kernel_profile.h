@@ -62,7 +62,8 @@ struct KernelProfile {
   std::map<std::string, KernelRule> rules;              // op kind -> rule
   std::vector<std::vector<std::string>> packed;         // op outputs that are views of one storage: [["q","k","v"]]
   bool reduce_per_consumer = false;  // gradients of an input that several products share are reduced one by one, not summed first
-  // Outputs of block lines that are not kept: the backward makes each again from what its op read, where first needed.
+  // Outputs of block lines that are not kept ("g", or "rms_norm.y" of one block): the backward makes each again from what its
+  // op read, where first needed.
   std::vector<std::string> recomputes;
   WeightGradient weight_gradient = WeightGradient::Fresh;  // of matrix products; those of tables and norms are always fresh
   std::optional<DType> residual;     // type of the residual stream where it is not that of activations

@@ -58,6 +58,8 @@ struct ParallelSpec {
   bool scatter_gather_pipeline = false;  // each tp rank sends its share of a message, the receivers gather it
   SyncStrategy sync = SyncStrategy::DdpFlat;
   bool overlap_grad_reduce = false;      // Megatron's policies: in buckets, while the last backward runs
+  bool overlap_param_gather = false;     // distributed optimizer: updated parameters are gathered under the next forward
+  bool tp_comm_overlap = false;          // products run beside the gathers and scatters of their operands and results
   int64_t dp_shard = 0;                  // replicas that share one copy of the states (FSDP, Megatron); 0: all
   bool reshard_after_forward = true;     // FSDP: off is SHARD_GRAD_OP
   bool reduce_every_microbatch = false;  // PyTorch: without no_sync while accumulating

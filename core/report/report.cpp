@@ -340,11 +340,9 @@ class ReportMaker {
   void totals() {
     const double ranks_per_stage = static_cast<double>(r_.ranks) / static_cast<double>(r_.stages.size());
     for (const StageReport& s : r_.stages) {
-      if (s.memory_total > r_.stages[static_cast<size_t>(r_.peak_stage)].memory_total) r_.peak_stage = s.stage;
       r_.step_flops += mean_flops(s) * ranks_per_stage;
       r_.step_comm_bytes += to_double(s.bytes_sent_total) * ranks_per_stage;
     }
-    r_.fits = r_.accelerator && r_.stages[static_cast<size_t>(r_.peak_stage)].memory_total <= r_.accelerator->memory_bytes;
   }
 
   Report& r_;
@@ -354,7 +352,7 @@ class ReportMaker {
 
 }  // namespace
 
-std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop, std::optional<int64_t> ring_position) {
+std::shared_ptr<Report> make_report(const Design& design, std::stop_token stop, std::optional<int64_t> ring_position) {
   const auto begin = std::chrono::steady_clock::now();
   auto report = std::make_shared<Report>();
   report->design = design;

@@ -16,6 +16,8 @@
 
 namespace shardscape {
 
+struct MemoryTimeline;
+
 struct Quantity {
   const Expr* formula = nullptr;  // owned by the report's step model
   Wide value = 0;
@@ -65,7 +67,7 @@ struct StageReport {
   Quantity parameters;
   Quantity memory[kMemoryCategoryCount];
   std::vector<PartValue> parts[kMemoryCategoryCount];
-  Wide memory_total = 0;
+  Wide memory_total = 0;             // of these: states, and what microbatches in flight keep at most
   std::vector<FlopsValue> flops;
   Wide flops_total = 0, useful_flops_total = 0;
   std::vector<CollectiveValue> collectives;
@@ -86,9 +88,9 @@ struct Report {
   int64_t ranks = 0, microbatches = 0, tokens_per_step = 0;
   std::optional<int64_t> ring_position;  // whose FLOPs the stages give, where ranks of a ring differ (ic)
   std::vector<StageReport> stages;
-  int peak_stage = 0;                // largest memory_total
   const Accelerator* accelerator = nullptr;
-  bool fits = false;
+  // What the step allocates at its fullest moments, and whether that fits; set by estimate() (simulate/estimate.h).
+  std::shared_ptr<const MemoryTimeline> memory;
   double step_flops = 0;             // counted, all ranks
   double step_comm_bytes = 0;        // full buffers, all ranks
   double elapsed_ms = 0;             // how long it took to make
@@ -99,7 +101,7 @@ struct Report {
 
 // Never throws for a person's input; thread safe. Returns nothing when stopped. Where ranks of a ring differ the stages give
 // the numbers of this position, otherwise of the last one, which has most to do.
-std::shared_ptr<const Report> make_report(const Design& design, std::stop_token stop = {}, std::optional<int64_t> ring_position = {});
+std::shared_ptr<Report> make_report(const Design& design, std::stop_token stop = {}, std::optional<int64_t> ring_position = {});
 
 // Of every virtual stage here, the kinds of its layers.
 std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport& stage, const ModelSpec& model);

@@ -133,10 +133,6 @@ std::string report_json(const Report& r) {
   if (r.ring_position) out["ring_position"] = *r.ring_position;
   out["tokens_per_step"] = r.tokens_per_step;
   out["derived_symbols"] = derived_json(r.derived, r.binding);
-  const StageReport& peak = r.stages[static_cast<size_t>(r.peak_stage)];
-  out["fits"] = r.fits;
-  out["memory_capacity"] = r.accelerator->memory_bytes;
-  out["peak"] = {{"stage", r.peak_stage}, {"bytes", json_number(peak.memory_total)}};
   out["step"] = {{"flops", r.step_flops}, {"communicated_bytes", r.step_comm_bytes}};
   Json stages = Json::array();
   for (const StageReport& s : r.stages) stages.push_back(stage_json(r, s));
@@ -148,14 +144,10 @@ std::string report_text(const Report& r) {
   std::string out;
   for (const Problem& p : r.problems) out += (p.severity == Severity::Error ? "error: " : "note: ") + to_string(p) + "\n";
   if (!r.valid()) return out;
-  const StageReport& peak = r.stages[static_cast<size_t>(r.peak_stage)];
   out += r.design.name + ": " + format_count(r.model_parameters.value) + " parameters" +
          (r.active_parameters.value == r.model_parameters.value ? "" : " (" + format_count(r.active_parameters.value) + " active)") + " on " + grouped(r.ranks) + " ranks (tp " +
          std::to_string(r.design.parallel.tp) + ", pp " + std::to_string(r.design.parallel.pp) + ", dp " +
          std::to_string(r.design.parallel.dp) + (r.design.parallel.cp > 1 ? ", cp " + std::to_string(r.design.parallel.cp) : "") + ")\n";
-  out += std::string(r.fits ? "fits: " : "does not fit: ") + format_bytes(peak.memory_total) + " of " +
-         format_bytes(r.accelerator->memory_bytes) + " on the worst rank, stage " + std::to_string(r.peak_stage) +
-         " (without transient buffers and runtime)\n";
   out += "per step: " + grouped(r.tokens_per_step) + " tokens, " + grouped(r.microbatches) + " microbatches per replica, " +
          format_flops(static_cast<Wide>(r.step_flops)) + " counted\n" +
          (r.ring_position ? "attention FLOPs: of rank " + std::to_string(*r.ring_position) + " of the ring (ic)\n\n" : "\n");

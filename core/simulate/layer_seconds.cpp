@@ -1,12 +1,16 @@
 #include "simulate/layer_seconds.h"
 
+#include "machine/op_time.h"
+
 namespace shardscape {
 
-Part part_of(const Segment& segment, OpId op) {
-  return op < segment.backward_begin ? Part::Forward : op < segment.replay_end ? Part::Replay : Part::Backward;
+Part part_of(const Structure& structure, const Segment& segment, OpId op) {
+  if (op < segment.backward_begin) return Part::Forward;
+  if (op < segment.replay_end) return Part::Replay;
+  return structure.split_backward && segment.op(op).for_weights ? Part::Weight : Part::Backward;
 }
 
-LayerTable::LayerTable(const Report& report, const Machine& machine) : report_(report), ops_(op_seconds(report, machine)) {}
+LayerTable::LayerTable(const Report& report, const Machine& machine) : report_(report), ops_(op_seconds(report, machine)), launch_(launch_seconds(machine)) {}
 
 const LayerSeconds& LayerTable::at(int index, LayerClass of) {
   const auto [it, fresh] = layers_.try_emplace({index, of});
@@ -17,11 +21,13 @@ const LayerSeconds& LayerTable::at(int index, LayerClass of) {
   for (size_t id = 0; id < times.size(); ++id) {
     if (!runs(segment.ops[id], of.keeps)) continue;
     const OpTime& time = times[id];
-    PartSeconds& part = out.parts[static_cast<size_t>(part_of(segment, static_cast<OpId>(id)))];
+    PartSeconds& part = out.parts[static_cast<size_t>(part_of(report_.graph().structure, segment, static_cast<OpId>(id)))];
     part.seconds += time.seconds;
+    if (time.seconds > 0) part.host += launch_;
     part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
     part.categories[static_cast<size_t>(time.waits)] += time.exposed;
     part.communication += time.communication;
+    part.links += {time.links.scaleup * time.communication, time.links.nic * time.communication};
   }
   if (of.offloaded)
     for (const SavedStorage& s : saved_by(segment, of.keeps))

@@ -1,4 +1,5 @@
-// Seconds of a segment as a layer of some class runs it: its forward, the replay of it, and its backward.
+// Seconds of a segment as a layer of some class runs it: its forward, the replay of it, its backward, and where that is split
+// what makes gradients of weights.
 #pragma once
 
 #include <map>
@@ -7,21 +8,23 @@
 
 namespace shardscape {
 
-enum class Part : uint8_t { Forward, Replay, Backward };
+enum class Part : uint8_t { Forward, Replay, Backward, Weight };
 
 struct PartSeconds {
   double seconds = 0;
   CategorySeconds categories{};  // add up to seconds
   double communication = 0;      // hidden or not
+  double host = 0;               // seconds that the host takes to launch it
+  LinkShare links{};             // that its collectives take, times the seconds that they do
 };
 
 struct LayerSeconds {
-  PartSeconds parts[3];
+  PartSeconds parts[4];
   double host_bytes = 0;         // where offloaded: what goes to the host and comes back
   const PartSeconds& of(Part part) const { return parts[static_cast<size_t>(part)]; }
 };
 
-Part part_of(const Segment& segment, OpId op);
+Part part_of(const Structure& structure, const Segment& segment, OpId op);
 
 // Made once for each segment and class of its layers.
 class LayerTable {
@@ -33,6 +36,7 @@ class LayerTable {
  private:
   const Report& report_;
   OpSeconds ops_;
+  double launch_;                // of one op
   std::map<std::pair<int, LayerClass>, LayerSeconds> layers_;
 };
 

@@ -38,13 +38,28 @@ std::string memory_text(const MemoryTimeline& memory) {
   return out;
 }
 
-std::string report_json_with_memory(const Report& report, const MemoryTimeline& memory) {
+std::string advice_text(const std::vector<MemoryAdvice>& advice) {
+  std::string out = advice.empty() ? "nothing known would save memory\n" : "what would save memory:\n";
+  for (const MemoryAdvice& a : advice) out += "  " + a.text() + " (" + a.knob + " = " + a.value + (a.fits ? ", which fits)\n" : ")\n");
+  return out;
+}
+
+std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice) {
+  if (!report.memory) return report_json(report);
+  const MemoryTimeline& memory = *report.memory;
   Json out = Json::parse(report_json(report));
-  if (!report.valid()) return out.dump(2) + "\n";
   const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
   out["fits"] = memory.fits;
   out["memory_capacity"] = memory.capacity;
   out["peak"] = {{"stage", memory.peak_stage}, {"allocated", worst.allocated}, {"reserved", worst.reserved}, {"bytes", worst.in_use}};
+  if (advice) {
+    Json list = Json::array();
+    for (const MemoryAdvice& a : *advice) {
+      list.push_back({{"what", a.what}, {"knob", a.knob}, {"value", a.value}, {"saved_bytes", a.saved}, {"fits", a.fits}});
+      if (a.time_percent) list.back()["time_percent"] = *a.time_percent;
+    }
+    out["advice"] = list;
+  }
   for (const StageMemory& s : memory.stages) out["stages"][static_cast<size_t>(s.stage)]["peak"] = stage_json(s);
   return out.dump(2) + "\n";
 }

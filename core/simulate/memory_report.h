@@ -3,13 +3,15 @@
 
 #include <string>
 
-#include "simulate/memory_timeline.h"
+#include "simulate/memory_advice.h"
 
 namespace shardscape {
 
 // "fits: 61.3 of 80.0 GiB on the worst rank, stage 0 (allocated 58.9 GiB, ...)", then the fullest moment of every stage.
 std::string memory_text(const MemoryTimeline& memory);
-// The JSON of `shardscape-cli report --json`: that of the report, with the verdict, and with every stage its fullest moment.
-std::string report_json_with_memory(const Report& report, const MemoryTimeline& memory);
+std::string advice_text(const std::vector<MemoryAdvice>& advice);
+// The JSON of `shardscape-cli report --json`: that of the report; of an estimate with the verdict, and with every stage its
+// fullest moment.
+std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice = {});
 
 }  // namespace shardscape

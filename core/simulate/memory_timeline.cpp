@@ -47,8 +47,12 @@ class Memories {
     const auto it = memories_.find(key);
     return it != memories_.end() ? it->second : memories_.emplace(key, lifetimes_->memory(key.first, key.second, sizes_)).first->second;
   }
-  std::vector<LiveStorage> live(ClassKey key, Part part) const { return lifetimes_->live(key.first, key.second, sizes_, part); }
+  const std::vector<LiveStorage>& live(ClassKey key, Part part) {
+    const auto it = live_.find({key, part});
+    return it != live_.end() ? it->second : live_.emplace(std::pair{key, part}, lifetimes_->live(key.first, key.second, sizes_, part)).first->second;
+  }
   const SegmentSizes& sizes() const { return sizes_; }
+  MemoryCategory category(int segment, StorageId kept) const { return lifetimes_->kept_category(segment, kept); }
   const Report& report() const { return report_; }
 
  private:
@@ -56,6 +60,23 @@ class Memories {
   std::shared_ptr<const SegmentLifetimes> lifetimes_;
   SegmentSizes sizes_;
   std::map<ClassKey, SegmentMemory> memories_;
+  std::map<std::pair<ClassKey, Part>, std::vector<LiveStorage>> live_;
+};
+
+// Memory that the allocator takes in whole segments: blocks of at most 1 MiB share segments of 2 MiB, of less than 10 MiB
+// segments of 20 MiB, larger ones have segments of their own in steps of 2 MiB (PyTorch c10/cuda/CUDACachingAllocator). What
+// freed blocks of other sizes leave unused is not counted: expandable segments give it back.
+class Segments {
+ public:
+  void add(int64_t bytes, int64_t count) {
+    (bytes <= kSmall ? small_ : bytes < kLarge ? middle_ : large_) += count * (bytes < kLarge ? bytes : whole(bytes, kStep) - bytes);
+  }
+  int64_t waste() const { return large_ + whole(small_, kStep) - small_ + whole(middle_, kMiddle) - middle_; }
+
+ private:
+  static constexpr int64_t kSmall = int64_t{1} << 20, kLarge = 10 * kSmall, kStep = 2 * kSmall, kMiddle = 20 * kSmall;
+  static int64_t whole(int64_t bytes, int64_t step) { return (bytes + step - 1) / step * step; }
+  int64_t small_ = 0, middle_ = 0, large_ = 0;  // bytes of blocks that share segments; rounding of those that do not
 };
 
 struct Instance {
@@ -81,6 +102,7 @@ class StageWalk {
     for (size_t c = 0; c + 1 < starts_.size(); ++c) {
       forwards_.push_back(forward(starts_[c], starts_[c + 1]));
       backwards_.push_back(backward(starts_[c], starts_[c + 1]));
+      waiting_.push_back(waiting(starts_[c], starts_[c + 1]));
     }
     fix();
   }
@@ -96,13 +118,16 @@ class StageWalk {
       const CategoryBytes begin = now;
       CategoryBytes peak = now;
       switch (a.kind) {
+        case ActionKind::BackwardWeight: now = now - waiting_[c]; break;
         case ActionKind::Forward:
+        case ActionKind::BackwardInput:
         case ActionKind::Backward: {
           const Profile& p = a.kind == ActionKind::Forward ? forwards_[c] : backwards_[c];
           const CategoryBytes base = now - (pipelined() ? p.received : CategoryBytes{});
           peak = base + p.peak;
           now = base + p.change + (pipelined() ? p.sent : CategoryBytes{});
           if (a.kind == ActionKind::Forward) ++held_[c];
+          if (a.kind == ActionKind::BackwardInput) now = now + waiting_[c];
           break;
         }
         case ActionKind::ReceiveForward: now = now + forwards_[c].received; break;
@@ -113,7 +138,7 @@ class StageWalk {
       }
       if (total(now) > total(peak)) peak = now;
       seen(static_cast<int>(i), a, begin, peak, now);
-      if (a.kind == ActionKind::Backward) --held_[c];
+      if (a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput) --held_[c];
     }
   }
 
@@ -134,7 +159,7 @@ class StageWalk {
     out.allocated = most - out.at_peak[kRuntime];
     explain(out, held);
     out.reserved = out.allocated + waste_;
-    out.in_use = out.reserved + out.at_peak[kRuntime];
+    out.in_use = total(out.at_peak);
     return out;
   }
 
@@ -142,18 +167,18 @@ class StageWalk {
 
  private:
   bool pipelined() const { return r_.stages.size() > 1; }
-  bool first() const { return stage_.stage == 0; }
-  bool last() const { return stage_.stage + 1 == static_cast<int>(r_.stages.size()); }
 
   void place() {
+    const PipelineLayout places = pipeline_layout(r_.design.parallel);
     for (size_t c = 0; c < stage_.chunks.size(); ++c) {
+      const StagePlace here{stage_.stage, static_cast<int64_t>(c)};
       const StageChunk& of = stage_.chunks[c];
       starts_.push_back(instances_.size());
       const auto add = [&](int segment, Keeps keeps) {
         instances_.push_back({{segment, keeps}});
         instances_.back().group = instances_.size() - 1;
       };
-      if (first() && c == 0) add(0, Keeps::Activations);
+      if (places.first(here)) add(0, Keeps::Activations);
       const size_t base = instances_.size();
       for (const ChunkLayer& layer : chunk_layers(graph_, r_.design, of.first_layer, of.layers)) {
         add(layer.segment, layer.keeps);
@@ -163,11 +188,12 @@ class StageWalk {
         i.group = base + static_cast<size_t>(layer.begin);
         i.ends_group = layer.ends_group();
       }
-      if (last() && c + 1 == stage_.chunks.size()) add(graph_.head(), Keeps::Activations);
+      if (places.last(here)) add(graph_.head(), Keeps::Activations);
     }
     starts_.push_back(instances_.size());
   }
 
+  SegmentKind kind(size_t instance) const { return graph_.segments[static_cast<size_t>(instances_[instance].key.first)].kind; }
   const SegmentMemory& memory(size_t instance) { return m_.of(instances_[instance].key); }
 
   static void note(Profile& p, const CategoryBytes& level, size_t instance, Part part) {
@@ -183,14 +209,15 @@ class StageWalk {
     CategoryBytes stored{};  // on its way to the host
     for (size_t i = begin; i < end; ++i) {
       const SegmentMemory& s = memory(i);
-      if (i == begin) p.received = on_the_way(s.forward.begin);
+      const bool ends = kind(i) == SegmentKind::Head;
+      if (i == begin && kind(i) != SegmentKind::Embedding) p.received = on_the_way(s.forward.begin);
       note(p, p.change + s.forward.peak, i, Part::Forward);
       if (instances_[i].offloaded) {
         p.change = p.change - stored;
         stored = s.kept;
       }
       p.change = p.change + s.kept;
-      if (i + 1 == end) p.sent = on_the_way(s.forward.end - s.kept);
+      if (i + 1 == end && !ends) p.sent = on_the_way(s.forward.end - s.kept);
     }
     p.change = p.change - stored;
     return p;
@@ -207,7 +234,7 @@ class StageWalk {
     for (size_t i = end; i-- > begin;) {
       const SegmentMemory& s = memory(i);
       if (i + 1 == end) {
-        p.received = on_the_way(s.output_grad);
+        if (kind(i) != SegmentKind::Head) p.received = on_the_way(s.output_grad);
         p.instance = i;
       }
       load(instances_[i].group);
@@ -229,9 +256,22 @@ class StageWalk {
       note(p, p.change - s.kept + replayed - survivors + s.backward.peak, i, Part::Backward);
       replayed = replayed - survivors;
       p.change = p.change - s.kept;
-      if (i == begin) p.sent = on_the_way(s.backward.end);
+      if (i == begin && kind(i) != SegmentKind::Embedding) p.sent = on_the_way(s.backward.end);
     }
     return p;
+  }
+
+  // What the gradients of weights still read once that of the input is made.
+  CategoryBytes waiting(size_t begin, size_t end) const {
+    CategoryBytes out{};
+    for (size_t i = begin; i < end; ++i) {
+      const auto& [segment, keeps] = instances_[i].key;
+      const Segment& s = graph_.segments[static_cast<size_t>(segment)];
+      const auto category = static_cast<size_t>(s.kind == SegmentKind::Head ? MemoryCategory::Logits : MemoryCategory::Activations);
+      for (const SavedStorage& kept : waiting_in(s, keeps))
+        out[category] += m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(kept.storage)];
+    }
+    return out;
   }
 
   // A message is a buffer, whatever the segment makes of it.
@@ -288,42 +328,46 @@ class StageWalk {
   void explain(StageMemory& out, const std::vector<int64_t>& held) {
     out.culprits = fixed_parts_;
     const auto c = static_cast<size_t>(out.of.chunk);
-    const bool computes = out.of.kind == ActionKind::Forward || out.of.kind == ActionKind::Backward;
-    std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
+    const bool computes = out.of.kind == ActionKind::Forward || out.of.kind == ActionKind::Backward || out.of.kind == ActionKind::BackwardInput;
     CategoryBytes explained = fixed_;
-    const auto keep = [&](size_t instance, int64_t microbatches) {
-      if (microbatches <= 0 || instances_[instance].offloaded) return;
-      const Segment& s = graph_.segments[static_cast<size_t>(instances_[instance].key.first)];
-      for (const SavedStorage& saved : saved_by(s, instances_[instance].key.second)) {
+    const Profile* profile = !computes ? nullptr : out.of.kind == ActionKind::Forward ? &forwards_[c] : &backwards_[c];
+    // Layers that keep alike, times microbatches that they keep it of; of the one at hand, what lies before this moment in the
+    // forward, what has not been used in the backward.
+    std::map<ClassKey, int64_t> copies;
+    for (size_t chunk = 0; chunk + 1 < starts_.size(); ++chunk)
+      for (size_t i = starts_[chunk]; i < starts_[chunk + 1]; ++i)
+        if (!instances_[i].offloaded) copies[instances_[i].key] += held[chunk] - (profile && chunk == c && i >= profile->instance);
+    std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
+    Segments segments;
+    for (const Culprit& part : fixed_parts_)
+      if (part.category != MemoryCategory::Runtime) segments.add(part.bytes, 1);
+    for (const auto& [key, count] : copies) {
+      if (count <= 0) continue;
+      const Segment& s = graph_.segments[static_cast<size_t>(key.first)];
+      for (const SavedStorage& saved : saved_by(s, key.second)) {
         const Op& saver = s.op(saved.saver);
         const std::string block = saver.block >= 0 ? s.blocks[static_cast<size_t>(saver.block)].label : s.name;
-        const MemoryCategory category = is_loss(saver.kind) ? MemoryCategory::Logits : MemoryCategory::Activations;
-        kept[{block, category}] += microbatches * m_.sizes().storages[static_cast<size_t>(instances_[instance].key.first)][static_cast<size_t>(saved.storage)];
+        const int64_t bytes = m_.sizes().storages[static_cast<size_t>(key.first)][static_cast<size_t>(saved.storage)];
+        kept[{block, m_.category(key.first, saved.storage)}] += count * bytes;
+        segments.add(bytes, count);
       }
-    };
-    const Profile* profile = !computes ? nullptr : out.of.kind == ActionKind::Forward ? &forwards_[c] : &backwards_[c];
-    for (size_t chunk = 0; chunk + 1 < starts_.size(); ++chunk)
-      for (size_t i = starts_[chunk]; i < starts_[chunk + 1]; ++i) {
-        int64_t microbatches = held.empty() ? 0 : held[chunk];
-        // Of the microbatch at hand: what lies before this moment in the forward, what has not been used in the backward.
-        if (profile && chunk == c && (out.of.kind == ActionKind::Forward ? i >= profile->instance : i >= profile->instance)) --microbatches;
-        keep(i, microbatches);
-      }
+    }
     for (const auto& [key, bytes] : kept) {
+      if (bytes == 0) continue;
       out.culprits.push_back({key.first + ", saved for the backward", key.second, bytes});
       explained[static_cast<size_t>(key.second)] += bytes;
     }
-    std::vector<LiveStorage> live;
     if (profile) {
       const Instance& at = instances_[profile->instance];
-      live = m_.live(at.key, profile->part);
       out.segment = at.key.first;
       out.layer = at.layer;
       const SegmentMemory& memory = m_.of(at.key);
       const SegmentPart& part = profile->part == Part::Forward ? memory.forward : profile->part == Part::Backward ? memory.backward
                                 : profile->part == Part::Replay ? memory.replay : memory.replay_in_group;
       out.op = part.peak_op;
-      for (const LiveStorage& storage : live) {
+      for (const LiveStorage& storage : m_.live(at.key, profile->part)) {
+        if (storage.bytes == 0) continue;
+        segments.add(storage.bytes, 1);
         out.culprits.push_back({storage.name + " of microbatch " + std::to_string(out.of.microbatch), storage.category, storage.bytes});
         explained[static_cast<size_t>(storage.category)] += storage.bytes;
       }
@@ -331,6 +375,9 @@ class StageWalk {
     for (size_t k = 0; k < explained.size(); ++k)
       if (const int64_t rest = out.at_peak[k] - explained[k]; rest != 0)
         out.culprits.push_back({"messages and what else is on its way", static_cast<MemoryCategory>(k), rest});
+    waste_ = segments.waste();
+    if (waste_ > 0) out.culprits.push_back({"rest of the allocator's segments", MemoryCategory::Runtime, waste_});
+    out.at_peak[kRuntime] += waste_;
     std::stable_sort(out.culprits.begin(), out.culprits.end(), [](const Culprit& a, const Culprit& b) { return a.bytes > b.bytes; });
     out.moment = std::string(action_name(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
     if (out.layer >= 0) out.moment += ", layer " + std::to_string(out.layer);
@@ -345,6 +392,7 @@ class StageWalk {
   std::vector<Instance> instances_;
   std::vector<size_t> starts_;  // of every chunk, and the end
   std::vector<Profile> forwards_, backwards_;
+  std::vector<CategoryBytes> waiting_;  // of every chunk, between the two parts of its backward
   CategoryBytes fixed_{};
   std::vector<Culprit> fixed_parts_;
   std::vector<int64_t> held_;   // microbatches in flight, by chunk
@@ -352,15 +400,11 @@ class StageWalk {
 };
 
 std::vector<Action> actions_of(const Report& report, int stage, int64_t microbatches) {
-  return make_stage_schedule(report.design.parallel.schedule, stage, static_cast<int>(report.stages.size()), static_cast<int>(microbatches),
-                             static_cast<int>(report.stages[static_cast<size_t>(stage)].chunks.size()));
+  return make_stage_schedule(report.design.parallel, stage, static_cast<int>(microbatches));
 }
 
-// Enough for the fullest moment: all but GPipe repeat themselves every pp microbatches.
-int64_t enough_microbatches(const Report& report) {
-  if (report.design.parallel.schedule == ScheduleKind::GPipe) return report.microbatches;
-  return std::min<int64_t>(report.microbatches, 3 * static_cast<int64_t>(report.stages.size()));
-}
+// Enough for the fullest moment.
+int64_t enough_microbatches(const Report& report) { return telling_microbatches(report.design.parallel, static_cast<int>(report.microbatches)); }
 
 }  // namespace
 

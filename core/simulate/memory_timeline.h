@@ -28,10 +28,10 @@ struct Culprit {
 struct StageMemory {
   int stage = 0;
   CategoryBytes fixed{};         // there all along: states, workspaces, runtime
-  CategoryBytes at_peak{};       // at the fullest moment
+  CategoryBytes at_peak{};       // at the fullest moment; Runtime with what the allocator has reserved but not handed out
   int64_t allocated = 0;         // by tensors at that moment (torch.cuda.max_memory_allocated)
   int64_t reserved = 0;          // by the allocator, which takes memory in segments (max_memory_reserved)
-  int64_t in_use = 0;            // with the runtime and communicators, as nvidia-smi shows
+  int64_t in_use = 0;            // with the runtime and communicators, as nvidia-smi shows: all of at_peak
   // Where the fullest moment is.
   int action = 0;                // index among the actions of the stage
   Action of{};

@@ -24,6 +24,7 @@ struct CompiledOp {
   Rule rule = Rule::Nothing;
   uint32_t first = 0;
   int whole = -1;  // FLOPs of the model, all ranks together; -1: not counted
+  OpId beside = -1;  // of a gather or scatter over tp: the product that it can run beside
 };
 
 struct CompiledGraph {
@@ -182,7 +183,7 @@ class Compiler {
     const bool forward = op.phase == Phase::Forward;
     CompiledOp out;
     if (is_ring(op.kind) || is_relabelling(op.kind)) return out;  // with its attention; a view
-    if (is_collective(op.kind)) return {Rule::Collective, add({Expr(kParts) * collective_bytes(*s_, op)})};
+    if (is_collective(op.kind)) return {Rule::Collective, add({Expr(kParts) * collective_bytes(*s_, op)}), -1, product_beside(id)};
     switch (op.kind) {
       case OpKind::Einsum:
         out = product(id);
@@ -203,8 +204,48 @@ class Compiler {
       }
       default: break;
     }
-    if (made_by_one_product(op) || written_into_product(op)) return out;
-    return {Rule::Bytes, add({bytes(op)})};
+    if (made_by_one_product(op) || written_into_product(op) || sum_behind(id) >= 0) return out;
+    Expr moved = bytes(op);
+    // The kernel of the sum reads what is dropped itself, and writes the mask.
+    if (op.kind == OpKind::Add)
+      for (OpId j = 0; j < id; ++j)
+        if (sum_behind(j) == id) moved += Expr(kParts) * (s_->op(j).written_bytes - local_bytes(s_->tensor(s_->op(j).outputs[0])));
+    // A kernel that makes something again for its backward does not write it.
+    if (runs_again(op) && s_->op(op.forward).remade) moved = Expr(kParts) * op.read_bytes;
+    return {Rule::Bytes, add({std::move(moved)})};
+  }
+
+  // What reads a gathered tensor, or made one that is scattered: the first op of that product's kernel. -1: no product.
+  OpId product_beside(OpId id) const {
+    const Op& op = s_->op(id);
+    if (comm_category(op.group) != TimeCategory::TensorComm) return -1;
+    const auto kernel = [&](OpId product) { return members_of(product, pack_[static_cast<size_t>(forward_of(product))]).front(); };
+    if (op.kind == OpKind::AllGather) {
+      for (size_t j = static_cast<size_t>(id) + 1; j < s_->ops.size(); ++j) {
+        const Op& reader = s_->ops[j];
+        if (std::find(reader.inputs.begin(), reader.inputs.end(), op.outputs[0]) != reader.inputs.end())
+          return reader.kind == OpKind::Einsum ? kernel(static_cast<OpId>(j)) : -1;
+      }
+      return -1;
+    }
+    if (op.kind != OpKind::ReduceScatter) return -1;
+    OpId maker = s_->tensor(op.inputs[0]).producer;
+    if (maker >= 0 && made_by_one_product(s_->op(maker))) maker = s_->tensor(s_->op(maker).inputs[0]).producer;
+    return maker >= 0 && s_->op(maker).kind == OpKind::Einsum ? kernel(maker) : -1;
+  }
+
+  // The sum that drops elements of its operand in the same kernel (bias_dropout_add): the only reader of the forward dropout. -1: none.
+  OpId sum_behind(OpId id) const {
+    const Op& op = s_->op(id);
+    if (op.kind != OpKind::Dropout || op.grad != GradRole::None) return -1;
+    OpId out = -1;
+    for (size_t j = static_cast<size_t>(id) + 1; j < s_->ops.size(); ++j) {
+      const Op& reader = s_->ops[j];
+      if (std::find(reader.inputs.begin(), reader.inputs.end(), op.outputs[0]) == reader.inputs.end()) continue;
+      if (out >= 0 || reader.kind != OpKind::Add || reader.phase != op.phase) return -1;
+      out = static_cast<OpId>(j);
+    }
+    return out;
   }
 
   // A bias that is added where the product writes its result: an epilogue of it, or of what reads it next.
@@ -262,6 +303,7 @@ class Timer {
         times.push_back(time(segment, segment.ops[id], static_cast<OpId>(id), op));
         if (op.whole >= 0) flops += value(static_cast<uint32_t>(op.whole));
       }
+      if (report_.design.parallel.tp_comm_overlap && report_.design.parallel.sequence_parallel) overlap(compiled_->segments[i], times);
       const double copies = segment.kind == SegmentKind::Layer ? layers_of(static_cast<int>(i) - 1) : 1;
       constexpr double kForwardAndBackward = 3;  // the gradients of both operands of a product
       out.model_flops += copies * flops * kForwardAndBackward;
@@ -277,6 +319,20 @@ class Timer {
     double layers = 0;
     for (int64_t i = 0; i < report_.design.model.layers; ++i) layers += report_.graph().layer_kind(i, report_.design.model) == kind;
     return layers;
+  }
+
+  // Megatron's --tp-comm-overlap (Transformer Engine's user buffers): n pieces of the product, one for each rank's share, and
+  // n - 1 messages. A gather's first piece is there already, a scatter's last one stays: what exceeds a piece of the product
+  // n - 1 times is exposed. A product hides one collective.
+  void overlap(const std::vector<CompiledOp>& ops, std::vector<OpTime>& times) const {
+    const auto pieces = static_cast<double>(report_.design.parallel.tp);
+    if (pieces < 2) return;
+    std::set<OpId> taken;
+    for (size_t id = 0; id < ops.size(); ++id) {
+      if (ops[id].beside < 0 || !taken.insert(ops[id].beside).second) continue;
+      const double message = times[id].seconds / (pieces - 1), piece = times[static_cast<size_t>(ops[id].beside)].seconds / pieces;
+      times[id].seconds = (pieces - 1) * std::max(0.0, message - piece);
+    }
   }
 
   const GroupSpan& span(const MeshAxes& axes) {
@@ -309,8 +365,8 @@ class Timer {
         return {std::max(matmul_seconds(machine_, shape), memory_bound_seconds(machine_, bytes(of.first + 3))), 0, 0, TimeCategory::Attention};
       }
       case Rule::Collective: {
-        const double seconds = collective_seconds(machine_, collective_kind(op.kind), bytes(of.first), span(op.group));
-        return {seconds, 0, seconds, comm_category(op.group)};
+        const CollectiveEstimate estimate = collective_estimate(machine_, collective_kind(op.kind), bytes(of.first), span(op.group));
+        return {estimate.seconds, 0, estimate.seconds, comm_category(op.group), {}, link_share(machine_, estimate)};
       }
       case Rule::Bytes: {
         const bool scan = op.kind == OpKind::SelectiveScan || op.kind == OpKind::CausalConv;
@@ -405,13 +461,9 @@ double number(const Expr& expr, const Binding& binding) {
   return whole ? to_double(*whole) / static_cast<double>(kParts) : 0;
 }
 
-GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network) {
-  return span_of(mesh.group(0, axes), network.domain);
-}
-
 TimeCategory comm_category(const MeshAxes& axes) {
   const auto any = [&](auto is) { return std::any_of(axes.begin(), axes.end(), is); };
-  if (any([](MeshAxis a) { return a == MeshAxis::Ep || a == MeshAxis::Etp || a == MeshAxis::Edp || a == MeshAxis::EdpFolded; }))
+  if (any([](MeshAxis a) { return a >= MeshAxis::Edp && a <= MeshAxis::EpLocal; }))
     return TimeCategory::ExpertComm;
   if (any(is_cp_axis)) return TimeCategory::ContextComm;
   return TimeCategory::TensorComm;

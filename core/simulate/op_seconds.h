@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "machine/collective_time.h"
 #include "parallel/mesh.h"
 #include "simulate/simulation.h"
 
@@ -21,10 +22,9 @@ struct OpTime {
   double communication = 0;    // of collectives and of all messages of a ring, hidden or not
   TimeCategory category = TimeCategory::MemoryBound;
   TimeCategory waits = TimeCategory::ContextComm;  // category of `exposed`
+  LinkShare links{};           // of a collective, while it runs
 };
 
-// What a group of ranks of this design spans; groups are regular, that of the first rank stands for all.
-GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network);
 TimeCategory comm_category(const MeshAxes& axes);
 
 struct OpSeconds {

@@ -23,7 +23,7 @@ class Messages {
 class Player {
  public:
   Player(const Schedule& schedule, ScheduleWork& work, Timeline& timeline)
-      : schedule_(schedule), work_(work), timeline_(timeline), forward_(schedule.stages * schedule.chunks, schedule.microbatches),
+      : schedule_(schedule), places_(schedule.places()), work_(work), timeline_(timeline), forward_(schedule.stages * schedule.chunks, schedule.microbatches),
         backward_(schedule.stages * schedule.chunks, schedule.microbatches), next_(schedule.actions.size(), 0), made_(schedule.actions.size(), kNoNode) {}
 
   void run(const std::stop_token& stop) {
@@ -44,21 +44,26 @@ class Player {
     const std::vector<Action>& actions = schedule_.actions[static_cast<size_t>(stage)];
     size_t& next = next_[static_cast<size_t>(stage)];
     const size_t begin = next;
-    for (; next < actions.size(); ++next)
-      if (!play(stage, actions[next])) break;
+    for (; next < actions.size(); ++next) {
+      const Action& action = actions[next];
+      if (action.overlapped && action.kind == ActionKind::Forward) work_.overlap(stage, action, actions.at(next + 1));
+      if (!play(stage, action)) break;
+    }
     return next > begin;
   }
 
   bool play(int stage, const Action& action) {
-    const int here = action.chunk * schedule_.stages + stage;
+    const StagePlace place{stage, action.chunk};
+    const int here = static_cast<int>(places_.virtual_stage(place));
     NodeId& made = made_[static_cast<size_t>(stage)];
     switch (action.kind) {
       case ActionKind::ReceiveForward: return has_come(forward_.at(here, action.microbatch));
       case ActionKind::ReceiveBackward: return has_come(backward_.at(here, action.microbatch));
-      case ActionKind::SendForward: send(stage, action, forward_, here + 1, made); return true;
-      case ActionKind::SendBackward: send(stage, action, backward_, here - 1, made); return true;
+      case ActionKind::SendForward: send(stage, action, forward_, here + 1, *places_.after(place), made); return true;
+      case ActionKind::SendBackward: send(stage, action, backward_, here - 1, *places_.before(place), made); return true;
       case ActionKind::Forward: made = work_.compute(timeline_, stage, action, arrived(forward_.at(here, action.microbatch))); return true;
-      case ActionKind::Backward: made = work_.compute(timeline_, stage, action, arrived(backward_.at(here, action.microbatch))); return true;
+      case ActionKind::Backward:
+      case ActionKind::BackwardInput: made = work_.compute(timeline_, stage, action, arrived(backward_.at(here, action.microbatch))); return true;
       default: work_.compute(timeline_, stage, action, kNoNode); return true;
     }
   }
@@ -67,7 +72,7 @@ class Player {
 
   static bool has_come(NodeId message) { return message != Messages::kMissing; }
 
-  void send(int stage, const Action& action, Messages& messages, int to, NodeId made) {
+  void send(int stage, const Action& action, Messages& messages, int to, StagePlace peer, NodeId made) {
     Node node;
     node.stage = stage;
     node.stream = StreamKind::PipelineComm;
@@ -75,11 +80,12 @@ class Player {
     node.category = TimeCategory::PipelineComm;
     node.microbatch = action.microbatch;
     node.chunk = action.chunk;
-    node.peer = to % schedule_.stages;
+    node.peer = static_cast<int32_t>(peer.stage);
     messages.at(to, action.microbatch) = timeline_.add(node, work_.message(stage, node.peer), {made});
   }
 
   const Schedule& schedule_;
+  const PipelineLayout places_;
   ScheduleWork& work_;
   Timeline& timeline_;
   Messages forward_, backward_;
@@ -91,14 +97,21 @@ class GivenWork : public ScheduleWork {
  public:
   explicit GivenWork(const ActionSeconds& seconds) : seconds_(seconds) {}
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override {
-    if (action.kind != ActionKind::Forward && action.kind != ActionKind::Backward) return kNoNode;
-    const bool forward = action.kind == ActionKind::Forward;
     Node node;
     node.stage = stage;
-    node.kind = forward ? SpanKind::Forward : SpanKind::Backward;
     node.microbatch = action.microbatch;
     node.chunk = action.chunk;
-    return timeline.add(node, forward ? seconds_.forward : seconds_.backward, {arrived});
+    const auto add = [&](SpanKind kind, double seconds) {
+      node.kind = kind;
+      return timeline.add(node, seconds, {arrived});
+    };
+    switch (action.kind) {
+      case ActionKind::Forward: return add(SpanKind::Forward, seconds_.forward);
+      case ActionKind::Backward: return add(SpanKind::Backward, seconds_.backward_input + seconds_.backward_weight);
+      case ActionKind::BackwardInput: return add(SpanKind::BackwardInput, seconds_.backward_input);
+      case ActionKind::BackwardWeight: return add(SpanKind::BackwardWeight, seconds_.backward_weight);
+      default: return kNoNode;
+    }
   }
   double message(int, int) const override { return seconds_.message; }
 

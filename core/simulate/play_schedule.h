@@ -16,6 +16,8 @@ class ScheduleWork {
   // Puts the action on the stage's streams, after what has arrived for it; returns the node whose end lets the message behind
   // it go.
   virtual NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) = 0;
+  // These two actions of the stage come next, and run at once.
+  virtual void overlap(int /*stage*/, const Action& /*forward*/, const Action& /*backward*/) {}
   // Seconds of a message between stages.
   virtual double message(int from, int to) const = 0;
 };
@@ -24,9 +26,9 @@ class ScheduleWork {
 // never ends. GradReduce and Optimizer go to compute as all others do, without anything that arrived.
 void play_schedule(const Schedule& schedule, ScheduleWork& work, Timeline& timeline, const std::stop_token& stop = {});
 
-// Given seconds of actions, by stage and chunk (or one for all).
+// Given seconds of actions, one for all stages and chunks. A whole backward is both parts.
 struct ActionSeconds {
-  double forward = 0, backward = 0, message = 0;
+  double forward = 0, backward_input = 0, backward_weight = 0, message = 0;
 };
 Simulation play_schedule(const Schedule& schedule, const ActionSeconds& seconds);
 

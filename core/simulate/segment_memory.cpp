@@ -32,6 +32,10 @@ Expr workspace_of(const Structure& structure, const Segment& segment, const Op& 
   Expr out;
   for (const KernelStat& stat : stats) {
     if (!applies(structure, stat)) continue;
+    if (stat.when.starts_with("sharded:")) {
+      const size_t at = spec->in[0].find(stat.when.back());
+      if (at == std::string::npos || segment.tensor(forward.inputs[0]).placement.shards[at].empty()) continue;
+    }
     std::string over = stat.over;
     if (over == "result") over = spec->out;
     if (over.starts_with("operand ")) over = spec->in.at(static_cast<size_t>(over.back() - '0'));
@@ -343,6 +347,12 @@ SegmentMemory SegmentLifetimes::memory(int segment, Keeps keeps, const SegmentSi
     if (!keeps_result) out.kept[static_cast<size_t>(per.category[static_cast<size_t>(result)])] -= sizes.storages[static_cast<size_t>(segment)][static_cast<size_t>(result)];
   }
   return out;
+}
+
+MemoryCategory SegmentLifetimes::kept_category(int segment, StorageId kept) const {
+  const PerSegment& of = segments_[static_cast<size_t>(segment)];
+  const MemoryCategory category = of.category[static_cast<size_t>(of.root[static_cast<size_t>(kept)])];
+  return category == MemoryCategory::Buffers ? MemoryCategory::Activations : category;
 }
 
 std::vector<LiveStorage> SegmentLifetimes::live(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const {

@@ -61,6 +61,7 @@ class SegmentLifetimes {
   // std::invalid_argument where a size is not whole.
   SegmentSizes sizes(const Binding& binding) const;
   SegmentMemory memory(int segment, Keeps keeps, const SegmentSizes& sizes) const;
+  MemoryCategory kept_category(int segment, StorageId kept) const;
   // What is alive at the fullest moment of a part of it, largest first.
   enum class Part : uint8_t { Forward, Replay, ReplayInGroup, Backward };
   std::vector<LiveStorage> live(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const;

@@ -33,7 +33,7 @@ std::string_view time_category_label(TimeCategory category) {
     case TimeCategory::ExpertComm: return "Expert-parallel communication";
     case TimeCategory::PipelineComm: return "Messages between stages";
     case TimeCategory::DataComm: return "Gradients and parameters";
-    case TimeCategory::Host: return "Host memory";
+    case TimeCategory::Host: return "Host: launches, memory";
     case TimeCategory::Optimizer: return "Optimizer";
     case TimeCategory::Bubble: return "Bubble";
   }
@@ -76,8 +76,7 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   LayerTable table(report, machine);
   Timeline timeline(static_cast<int>(report.stages.size()));
   StepPlay play(report, machine, table, timeline);
-  const Schedule schedule = make_schedule(report.design.parallel.schedule, static_cast<int>(report.stages.size()), static_cast<int>(report.microbatches),
-                                          static_cast<int>(report.design.parallel.virtual_stages));
+  const Schedule schedule = make_schedule(report.design.parallel, static_cast<int>(report.microbatches));
   play_schedule(schedule, play, timeline, stop);
   if (stop.stop_requested()) return nullptr;
   play.finish();
@@ -94,7 +93,9 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
 
 std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& action) {
   std::vector<OpSpan> out;
-  if (action.kind != ActionKind::Forward && action.kind != ActionKind::Backward) return out;
+  const bool input = action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardInput;
+  const bool weights = action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight;
+  if (action.kind != ActionKind::Forward && !input && !weights) return out;
   const Machine machine = machine_of(report.design);
   LayerTable table(report, machine);
   const StageLayout layout = stage_layout(report, stage, table);
@@ -103,7 +104,7 @@ std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& ac
     const StageInstance& at = layout.instances[instance];
     const Segment& segment = report.graph().segments[static_cast<size_t>(at.segment)];
     for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
-      if (part_of(segment, id) != part || !runs(segment.op(id), at.of.keeps)) continue;
+      if (part_of(report.graph().structure, segment, id) != part || !runs(segment.op(id), at.of.keeps)) continue;
       const double seconds = table.ops().ops[static_cast<size_t>(at.segment)][static_cast<size_t>(id)].seconds;
       if (seconds == 0) continue;
       out.push_back({now, now + seconds, at.segment, id, static_cast<int>(at.layer), StreamKind::Compute});
@@ -116,9 +117,10 @@ std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& ac
     return out;
   }
   for (size_t i = range.end; i-- != range.first;) {
-    if (layout.instances[i].ends_group)
+    if (input && layout.instances[i].ends_group)
       for (size_t r = layout.instances[i].group; r <= i; ++r) add(r, Part::Replay);
-    add(i, Part::Backward);
+    if (input) add(i, Part::Backward);
+    if (weights) add(i, Part::Weight);
   }
   return out;
 }

@@ -20,7 +20,7 @@ enum class TimeCategory : uint8_t {
   Attention,     // fused attention, state-space mixers
   MemoryBound,   // norms, activations, casts, routing
   TensorComm, ContextComm, ExpertComm, PipelineComm, DataComm,  // exposed: nothing computes meanwhile
-  Host,          // waits for the host's memory
+  Host,          // waits for the host: for launches, for its memory
   Optimizer,
   Bubble         // waits for another stage
 };

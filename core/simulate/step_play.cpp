@@ -13,23 +13,37 @@ StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   const Graph& graph = report.graph();
   StageLayout out;
+  const PipelineLayout places = pipeline_layout(report.design.parallel);
   const auto add = [&](int segment, int64_t layer, LayerClass layer_class) {
     out.instances.push_back({segment, layer, layer_class, out.instances.size(), false, &table.at(segment, layer_class)});
   };
   for (size_t c = 0; c < of.chunks.size(); ++c) {
     const StageChunk& chunk = of.chunks[c];
     const size_t first = out.instances.size();
-    if (stage == 0 && c == 0) add(0, -1, {});
+    const StagePlace here{stage, static_cast<int64_t>(c)};
+    if (places.first(here)) add(0, -1, {});
     const size_t first_layer = out.instances.size();
     for (const ChunkLayer& layer : chunk_layers(graph, report.design, chunk.first_layer, chunk.layers)) {
       add(layer.segment, chunk.first_layer + layer.index, {layer.keeps, layer.offloaded});
       out.instances.back().group = first_layer + static_cast<size_t>(layer.begin);
       out.instances.back().ends_group = layer.ends_group();
     }
-    if (stage + 1 == static_cast<int>(report.stages.size()) && c + 1 == of.chunks.size()) add(graph.head(), -1, {});
+    if (places.last(here)) add(graph.head(), -1, {});
     out.chunks.push_back({first, out.instances.size()});
   }
   return out;
+}
+
+// Of the links, over the seconds of all parts of all layers of a stage.
+static LinkShare mean_links(const StageLayout& layout) {
+  LinkShare links;
+  double seconds = 0;
+  for (const StageInstance& instance : layout.instances)
+    for (const PartSeconds& part : instance.seconds->parts) {
+      links += part.links;
+      seconds += part.seconds;
+    }
+  return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
 }
 
 StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline)
@@ -53,6 +67,8 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
       for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
         of.sync->add_instance(of.layout.instances[i].segment, of.layout.instances[i].layer >= 0, static_cast<int>(c));
     of.sync->plan();
+    of.sync->set_links(mean_links(of.layout));
+    of.sync->begin();
     of.loaded.assign(of.layout.instances.size(), kNoNode);
     if (std::any_of(of.layout.instances.begin(), of.layout.instances.end(), [](const StageInstance& i) { return i.seconds->host_bytes > 0; }))
       of.stored.assign(of.layout.instances.size() * static_cast<size_t>(report.microbatches), kNoNode);
@@ -64,10 +80,61 @@ NodeId StepPlay::compute(Timeline& timeline, int stage, const Action& action, No
   const At at{timeline, of, stage, action};
   switch (action.kind) {
     case ActionKind::Forward: return forward(at, arrived);
-    case ActionKind::Backward: return backward(at, arrived);
+    case ActionKind::Backward: return backward(at, arrived, true);
+    case ActionKind::BackwardInput: return backward(at, arrived, false);
+    case ActionKind::BackwardWeight: return weights(at);
     case ActionKind::GradReduce: of.sync->reduce(); return kNoNode;
     default: return kNoNode;  // the optimizer, in finish
   }
+}
+
+double StepPlay::message(int from, int to) const {
+  const auto [low, high] = std::minmax(from, to);
+  return messages_[static_cast<size_t>(high - low == 1 ? low : high)];
+}
+
+// The exchanges of experts in one run while the other computes, and the other way round (DeepSeek-AI, arXiv 2412.19437, section
+// 3.2.1): together they take as long as the larger of all that is computed and all that is exchanged.
+void StepPlay::overlap(int stage, const Action& forward, const Action& backward) {
+  Stage& of = stages_[static_cast<size_t>(stage)];
+  double exchanged = 0, computed = 0;
+  for (const Action* action : {&forward, &backward}) {
+    const PartSeconds seconds = seconds_of(of, *action);
+    const double experts = seconds.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
+    exchanged += experts;
+    computed += seconds.seconds - experts;
+  }
+  of.exposed = exchanged > 0 ? std::max(0.0, exchanged - computed) / exchanged : 1;
+}
+
+PartSeconds StepPlay::seconds_of(const Stage& stage, const Action& action) const {
+  PartSeconds out;
+  const auto add = [&](const PartSeconds& part) {
+    out.seconds += part.seconds;
+    for (size_t c = 0; c < out.categories.size(); ++c) out.categories[c] += part.categories[c];
+  };
+  const StageRange& range = stage.layout.chunks[static_cast<size_t>(action.chunk)];
+  for (size_t i = range.first; i < range.end; ++i) {
+    const StageInstance& at = stage.layout.instances[i];
+    if (action.kind == ActionKind::Forward) {
+      add(at.seconds->of(Part::Forward));
+      continue;
+    }
+    if (at.of.keeps != Keeps::Activations) add(at.seconds->of(Part::Replay));
+    add(at.seconds->of(Part::Backward));
+    if (action.kind == ActionKind::Backward) add(at.seconds->of(Part::Weight));
+  }
+  return out;
+}
+
+const PartSeconds& StepPlay::partly_hidden(const PartSeconds& part, double exposed) {
+  const auto [it, fresh] = hidden_.try_emplace({&part, exposed}, part);
+  if (fresh) {
+    double& experts = it->second.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
+    it->second.seconds -= (1 - exposed) * experts;
+    experts *= exposed;
+  }
+  return it->second;
 }
 
 Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
@@ -81,7 +148,8 @@ Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
 }
 
 NodeId StepPlay::run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after) {
-  const PartSeconds& seconds = at.stage.layout.instances[instance].seconds->of(part);
+  const PartSeconds& whole = at.stage.layout.instances[instance].seconds->of(part);
+  const PartSeconds& seconds = at.action.overlapped ? partly_hidden(whole, at.stage.exposed) : whole;
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
   return at.timeline.add(made, seconds.seconds, after);
@@ -111,8 +179,9 @@ NodeId StepPlay::forward(At at, NodeId arrived) {
   return last;
 }
 
-NodeId StepPlay::backward(At at, NodeId arrived) {
-  NodeId last = gather_message(at, SpanKind::Backward, arrived);
+NodeId StepPlay::backward(At at, NodeId arrived, bool whole) {
+  const SpanKind kind = whole ? SpanKind::Backward : SpanKind::BackwardInput;
+  NodeId last = gather_message(at, kind, arrived);
   const std::vector<StageInstance>& instances = at.stage.layout.instances;
   const StageRange& range = at.stage.layout.chunks[static_cast<size_t>(at.action.chunk)];
   NodeId behind = kNoNode;
@@ -125,11 +194,26 @@ NodeId StepPlay::backward(At at, NodeId arrived) {
     if (group == here.group && group > range.first) load(at, instances[group - 1].group, behind);
     if (here.ends_group)
       for (size_t r = here.group; r <= i; ++r) last = run(at, r, Part::Replay, SpanKind::Recompute, {last, gathered, at.stage.loaded[r]});
-    last = run(at, i, Part::Backward, SpanKind::Backward, {last, gathered, at.stage.loaded[i]});
-    at.stage.sync->leave(at.action.microbatch, i, true, last);
+    last = run(at, i, Part::Backward, kind, {last, gathered, at.stage.loaded[i]});
+    if (whole) last = weights(at, i, kind, last);
     at.stage.loaded[i] = kNoNode;
     behind = last;
   }
+  return last;
+}
+
+NodeId StepPlay::weights(At at, size_t instance, SpanKind kind, NodeId after) {
+  const bool some = at.stage.layout.instances[instance].seconds->of(Part::Weight).seconds > 0;
+  const NodeId last = some ? run(at, instance, Part::Weight, kind, {after}) : after;
+  at.stage.sync->leave(at.action.microbatch, instance, true, last);
+  return last;
+}
+
+// Those that a backward has left.
+NodeId StepPlay::weights(At at) {
+  const StageRange& range = at.stage.layout.chunks[static_cast<size_t>(at.action.chunk)];
+  NodeId last = kNoNode;
+  for (size_t i = range.end; i-- != range.first;) last = weights(at, i, SpanKind::BackwardWeight, last);
   return last;
 }
 
@@ -154,6 +238,14 @@ void StepPlay::finish() {
     const std::vector<NodeId> both{first.reduced(), last.reduced()};
     for (SyncPlay* end : {&first, &last}) end->all_reduce("all-reduce of the tied embedding", costs_.all_reduce_ends(bytes), both);
   }
+  for (size_t low = 0, high = stages_.size() - 1; low < high; ++low, --high) {
+    const double bytes = stages_[low].sync->mirror_bytes();
+    if (bytes == 0) continue;
+    const std::vector<NodeId> both{stages_[low].sync->reduced(), stages_[high].sync->reduced()};
+    for (const size_t s : {low, high})
+      stages_[s].sync->all_reduce("all-reduce of mirrored stages", costs_.all_reduce_pair(bytes, static_cast<int64_t>(low), static_cast<int64_t>(high)), both);
+  }
+  for (Stage& stage : stages_) stage.sync->norm();
   for (const MeshAxes& axes : norm_groups(report_.graph())) {
     const bool crosses = std::find(axes.begin(), axes.end(), MeshAxis::Pp) != axes.end();
     const double seconds = costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), axes);

@@ -31,7 +31,8 @@ class StepPlay : public ScheduleWork {
  public:
   StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline);
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override;
-  double message(int from, int to) const override { return messages_[static_cast<size_t>(to > from || (to == 0 && from > 1) ? from : to)]; }
+  void overlap(int stage, const Action& forward, const Action& backward) override;
+  double message(int from, int to) const override;
   void finish();  // of the step, once all actions are played
 
  private:
@@ -40,6 +41,7 @@ class StepPlay : public ScheduleWork {
     std::unique_ptr<SyncPlay> sync;
     std::vector<NodeId> stored;  // by microbatch and instance
     std::vector<NodeId> loaded;  // by instance, of the backward at hand; kNoNode: not yet
+    double exposed = 1;          // of overlapped actions: share of the experts' communication that is not hidden
   };
   struct At {
     Timeline& timeline;
@@ -48,10 +50,14 @@ class StepPlay : public ScheduleWork {
     const Action& action;
   };
   NodeId forward(At at, NodeId arrived);
-  NodeId backward(At at, NodeId arrived);
+  NodeId backward(At at, NodeId arrived, bool whole);
+  NodeId weights(At at, size_t instance, SpanKind kind, NodeId after);
+  NodeId weights(At at);
   NodeId run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after);
   void load(At at, size_t instance, NodeId after);
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
+  const PartSeconds& partly_hidden(const PartSeconds& part, double exposed);
+  PartSeconds seconds_of(const Stage& stage, const Action& action) const;
   Node node(At at, SpanKind kind, StreamKind stream) const;
 
   const Report& report_;
@@ -60,6 +66,7 @@ class StepPlay : public ScheduleWork {
   Timeline& timeline_;
   std::vector<Stage> stages_;
   std::vector<double> messages_;  // of each stage to and from the next one, of the last one to and from the first
+  std::map<std::pair<const PartSeconds*, double>, PartSeconds> hidden_;
   double gather_seconds_ = 0;     // of a message that was scattered over tp
 };
 

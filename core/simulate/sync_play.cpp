@@ -26,14 +26,20 @@ CollectiveKind collective_kind(SyncOp op) {
 
 SyncCosts::SyncCosts(const Report& report, const Machine& machine) : report_(report), machine_(machine), mesh_(mesh_of(report)) {}
 
-double SyncCosts::collective(SyncOp op, double bytes, const MeshAxes& axes) {
+double SyncCosts::collective(SyncOp op, double bytes, const MeshAxes& axes, const LinkShare& beside) {
   const auto [it, fresh] = spans_.try_emplace(axes);
   if (fresh) it->second = span_of(mesh_, axes, machine_.network);
-  return collective_seconds(machine_, collective_kind(op), bytes, it->second);
+  const CollectiveEstimate estimate = collective_estimate(machine_, collective_kind(op), bytes, it->second);
+  const LinkShare one = link_share(machine_, estimate);
+  LinkShare all = one;
+  all += beside;
+  return estimate.seconds * slowdown(one, all);
 }
 
-double SyncCosts::all_reduce_ends(double bytes) const {
-  const GroupSpan span = shardscape::span_of({0, mesh_.with(0, MeshAxis::Pp, mesh_.degree(MeshAxis::Pp) - 1)}, machine_.network.domain);
+double SyncCosts::all_reduce_ends(double bytes) const { return all_reduce_pair(bytes, 0, mesh_.degree(MeshAxis::Pp) - 1); }
+
+double SyncCosts::all_reduce_pair(double bytes, int64_t stage, int64_t other) const {
+  const GroupSpan span = shardscape::span_of({mesh_.with(0, MeshAxis::Pp, stage), mesh_.with(0, MeshAxis::Pp, other)}, machine_.network.domain);
   return collective_seconds(machine_, CollectiveKind::AllReduce, bytes, span);
 }
 
@@ -59,7 +65,7 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
 
 SyncPlay::SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline)
     : costs_(costs), graph_(costs.report().graph()), stage_(stage), timeline_(timeline),
-      microbatches_(static_cast<int>(costs.report().microbatches)), parts_(costs.parts(stage)) {
+      microbatches_(static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches))), parts_(costs.parts(stage)) {
   for (size_t u = 0; u < parts_->sync.units.size(); ++u)
     if (parts_->sync.units[u].segment < 0) root_.units.push_back(u);
 }
@@ -143,6 +149,28 @@ void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last
   if (graph_.structure.every_microbatch) scatter(turn, root_, root_ends());
 }
 
+// Megatron's buffers stay; PyTorch and DeepSpeed drop gradients and write the first ones.
+void SyncPlay::begin() {
+  gathers_ahead_ = costs_.report().design.parallel.overlap_param_gather && graph_.structure.overlap && parts_->sync.strategy == SyncStrategy::DistributedOptimizer;
+  if (gathers_ahead_) {
+    // What the step before has updated, in the order of first use; its forward waits for each.
+    std::vector<const SyncAction*> gathers;
+    const auto first_use = [](const SyncAction* a) {
+      return std::min_element(a->parts.begin(), a->parts.end(), [](const SyncPart& x, const SyncPart& y) { return x.param < y.param; })->param;
+    };
+    for (const SyncAction& a : plan_.actions)
+      if (a.when == SyncWhen::AfterOptimizer && !a.parts.empty()) gathers.push_back(&a);
+    std::stable_sort(gathers.begin(), gathers.end(), [&](const SyncAction* a, const SyncAction* b) { return first_use(a) < first_use(b); });
+    for (const SyncAction* a : gathers) run(*a, -1);
+  }
+  if (parts_->sync.strategy != SyncStrategy::DdpFlat && parts_->sync.strategy != SyncStrategy::DistributedOptimizer) return;
+  pass(value(parts_->sync.buffers) * dtype_bytes(graph_.structure.grad_dtype), "zero the gradients", kNoNode);
+}
+
+void SyncPlay::norm() {
+  if (graph_.structure.clip_grad_norm) pass(value(parts_->offloaded.gradient_bytes), "norm of the gradients", reduced());
+}
+
 void SyncPlay::reduce() {
   if (!root_.units.empty() && !graph_.structure.every_microbatch) scatter(-1, root_, root_ends());
   for (const SyncAction& a : plan_.actions)
@@ -150,6 +178,8 @@ void SyncPlay::reduce() {
   for (const GradReduction& r : parts_->reductions) {
     if (r.embedding_group) {
       embedding_bytes_ = value(r.bytes);
+    } else if (r.mirror) {
+      mirror_bytes_ = value(r.bytes);
     } else {
       last_reduction_ = add("all-reduce of gradients over " + group_name(r.axes), costs_.collective(SyncOp::AllReduce, value(r.bytes), r.axes), -1, {reduced()});
     }
@@ -165,17 +195,16 @@ NodeId SyncPlay::all_reduce(const std::string& name, double seconds, const std::
 }
 
 void SyncPlay::optimize() {
-  const Machine& machine = costs_.machine();
   NodeId updated = kNoNode;
   if (graph_.structure.offload_optimizer) {
-    const double rate = machine.host_gbps * 1e9;
+    const double rate = costs_.machine().host_gbps * 1e9;
     const NodeId stored = add_compute(SpanKind::Store, StreamKind::Host, TimeCategory::Host, value(parts_->offloaded.gradient_bytes) / rate, reduced());
     updated = add_compute(SpanKind::Load, StreamKind::HostLoad, TimeCategory::Host, value(parts_->offloaded.parameter_bytes) / rate, stored);
   } else {
-    const double bytes = value(parts_->optimizer.read_bytes) + value(parts_->optimizer.written_bytes);
-    updated = add_compute(SpanKind::Optimizer, StreamKind::Compute, TimeCategory::Optimizer, bytes > 0 ? memory_bound_seconds(machine, bytes) : 0, reduced());
+    updated = pass(value(parts_->optimizer.read_bytes) + value(parts_->optimizer.written_bytes), "", reduced());
   }
   before_ = updated;
+  if (gathers_ahead_) return;
   for (const SyncAction& a : plan_.actions)
     if (a.when == SyncWhen::AfterOptimizer) run(a, -1);
 }
@@ -202,7 +231,7 @@ void SyncPlay::gather(int microbatch, Instance& at, bool backward) {
     const SyncUnit& unit = parts_->sync.units[u];
     if (unit.group.axes.empty()) continue;
     const double bytes = value(unit.full) * dtype_bytes(graph_.structure.dtype);
-    at.gather = add(backward ? "gather of parameters for the backward" : "gather of parameters", costs_.collective(SyncOp::AllGather, bytes, unit.group.shard),
+    at.gather = add(backward ? "gather of parameters for the backward" : "gather of parameters", costs_.collective(SyncOp::AllGather, bytes, unit.group.shard, links_),
                     microbatch, {before_});
   }
 }
@@ -213,7 +242,7 @@ void SyncPlay::scatter(int microbatch, const Instance& at, const std::vector<Nod
   const auto over = [&](SyncOp op, const MeshAxes& axes, double bytes) {
     if (axes.empty() || bytes == 0) return;
     const char* what = op == SyncOp::AllReduce ? "all-reduce of gradients over " : "reduce-scatter of gradients over ";
-    last_reduction_ = add(what + group_name(axes), costs_.collective(op, bytes, axes), microbatch, behind);
+    last_reduction_ = add(what + group_name(axes), costs_.collective(op, bytes, axes, links_), microbatch, behind);
     behind = {last_reduction_};
   };
   for (const size_t u : at.units) {
@@ -227,7 +256,8 @@ void SyncPlay::scatter(int microbatch, const Instance& at, const std::vector<Nod
 // An action of the plan. microbatch: of gathers, and of reductions that every microbatch has.
 void SyncPlay::run(const SyncAction& a, int microbatch) {
   const double bytes = static_cast<double>(a.elements) * number(dtype_size(a.dtype), stage_.binding);
-  const double seconds = costs_.collective(a.op, bytes, axes_of(a.group));
+  const bool alone = a.when == SyncWhen::AfterBackward || (a.when == SyncWhen::AfterOptimizer && !gathers_ahead_);
+  const double seconds = costs_.collective(a.op, bytes, axes_of(a.group), alone ? LinkShare{} : links_);
   std::string name(sync_op_name(a.op));
   std::replace(name.begin(), name.end(), '_', '-');
   if (a.op == SyncOp::AllGather || a.when == SyncWhen::AfterOptimizer) {
@@ -258,12 +288,18 @@ NodeId SyncPlay::add(const std::string& name, double seconds, int microbatch, co
   return timeline_.add(node, seconds, after);
 }
 
-NodeId SyncPlay::add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after) {
+NodeId SyncPlay::pass(double bytes, const char* name, NodeId after) {
+  const double seconds = bytes > 0 ? memory_bound_seconds(costs_.machine(), bytes) : 0;
+  return add_compute(SpanKind::Optimizer, StreamKind::Compute, TimeCategory::Optimizer, seconds, after, name);
+}
+
+NodeId SyncPlay::add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after, const char* name) {
   Node node;
   node.stage = stage_.stage;
   node.stream = stream;
   node.kind = kind;
   node.category = category;
+  if (*name) node.name = timeline_.name(name);
   return timeline_.add(node, seconds, {after});
 }
 

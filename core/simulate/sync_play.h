@@ -25,8 +25,10 @@ class SyncCosts {
   const Report& report() const { return report_; }
   const Machine& machine() const { return machine_; }
   const DeviceMesh& mesh() const { return mesh_; }
-  double collective(SyncOp op, double bytes, const MeshAxes& axes);
+  // beside: what other collectives take of the links meanwhile.
+  double collective(SyncOp op, double bytes, const MeshAxes& axes, const LinkShare& beside = {});
   double all_reduce_ends(double bytes) const;    // over the first and the last stage
+  double all_reduce_pair(double bytes, int64_t stage, int64_t other) const;
   std::shared_ptr<const StageSyncParts> parts(const StageReport& stage) const;
 
  private:
@@ -48,8 +50,13 @@ class SyncPlay {
   NodeId enter(int microbatch, size_t instance, bool backward);
   void leave(int microbatch, size_t instance, bool backward, NodeId last);
   // The end of a step, in three acts, as some collectives run over several stages.
+  // Share of the links that layers take in the mean: what runs beside them gets the rest, and takes longer.
+  void set_links(const LinkShare& links) { links_ = links; }
+  void begin();                                     // whole gradients start at zero, where they are buffers
   void reduce();                                    // over replicas and within a stage
+  void norm();                                      // of the gradients that the rank owns
   double embedding_bytes() const { return embedding_bytes_; }
+  double mirror_bytes() const { return mirror_bytes_; }
   NodeId reduced() const;                           // when all that is reduced so far is
   NodeId all_reduce(const std::string& name, double seconds, const std::vector<NodeId>& after);
   void optimize();
@@ -71,7 +78,8 @@ class SyncPlay {
   void scatter(int microbatch, const Instance& at, const std::vector<NodeId>& after);
   void run(const SyncAction& action, int microbatch);
   NodeId add(const std::string& name, double seconds, int microbatch, const std::vector<NodeId>& after);
-  NodeId add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after);
+  NodeId add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after, const char* name = "");
+  NodeId pass(double bytes, const char* name, NodeId after);  // a kernel over states of the optimizer or gradients
   std::vector<NodeId> root_ends() const;
   const MeshAxes& axes_of(const std::string& group) const;
   double value(const Expr& expr) const { return number(expr, stage_.binding); }
@@ -87,7 +95,9 @@ class SyncPlay {
   size_t root_begin_ = 0, root_end_ = 0;
   NodeId before_ = kNoNode;
   NodeId last_reduction_ = kNoNode;
-  double embedding_bytes_ = 0;
+  LinkShare links_;
+  bool gathers_ahead_ = false;    // updated parameters, at the begin of the step
+  double embedding_bytes_ = 0, mirror_bytes_ = 0;
   SyncPlan plan_;
   std::vector<size_t> holders_;
   std::vector<NodeId> param_gather_;

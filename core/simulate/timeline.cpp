@@ -14,6 +14,16 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
       node.after = after[i];
     }
   node.end = node.begin + seconds;
+  if (node.parts && node.parts->host > 0) {
+    // The host runs ahead, but not past a message: Megatron-LM synchronises after each (batch_p2p_sync). What it launches last
+    // ends no earlier than it has been launched.
+    double& launched = streams_[static_cast<size_t>(node.stage)].launched;
+    for (size_t i = 0; i < count; ++i)
+      if (after[i] != kNoNode && this->node(after[i]).peer >= 0) launched = std::max(launched, end_of(after[i]));
+    node.begin = std::max(node.begin, launched);
+    launched += node.parts->host;
+    node.end = std::max(node.begin + seconds, launched);
+  }
   last = static_cast<NodeId>(nodes_.size());
   nodes_.push_back(node);
   return last;
@@ -155,6 +165,7 @@ void Timeline::make_categories(Simulation& out) const {
     free[s] = n.end;
     if (n.parts) {
       for (size_t c = 0; c < stage.seconds.size(); ++c) stage.seconds[c] += n.parts->categories[c];
+      stage.seconds[static_cast<size_t>(TimeCategory::Host)] += n.end - n.begin - n.parts->seconds;
       stage.communication += n.parts->communication;
     } else {
       stage.seconds[static_cast<size_t>(n.category)] += n.end - n.begin;
@@ -187,6 +198,7 @@ void Timeline::make_critical(Simulation& out) const {
     out.stages[static_cast<size_t>(n.stage)].spans[static_cast<size_t>(n.span)].critical = true;
     if (n.parts) {
       for (size_t c = 0; c < out.critical_seconds.size(); ++c) out.critical_seconds[c] += n.parts->categories[c];
+      out.critical_seconds[static_cast<size_t>(TimeCategory::Host)] += n.end - n.begin - n.parts->seconds;
     } else {
       out.critical_seconds[static_cast<size_t>(n.category)] += n.end - n.begin;
     }

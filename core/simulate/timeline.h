@@ -47,6 +47,7 @@ class Timeline {
  private:
   struct Streams {
     std::array<NodeId, kStreamKindCount> last;
+    double launched = 0;        // until when the host is busy with launches
     Streams() { last.fill(kNoNode); }
   };
   const Streams& of(int stage) const { return streams_[static_cast<size_t>(stage)]; }

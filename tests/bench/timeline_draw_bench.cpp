@@ -60,7 +60,8 @@ int main(int argc, char** argv) {
   const auto report = make_report(default_design());
   ActionSeconds seconds;
   seconds.forward = 0.010;
-  seconds.backward = 0.021;
+  seconds.backward_input = 0.011;
+  seconds.backward_weight = 0.010;
   seconds.message = 0.0008;
   const auto simulation = std::make_shared<const Simulation>(play_schedule(make_schedule(ScheduleKind::OneFOneB, kStages, kMicrobatches, kChunks), seconds));
   QElapsedTimer timer;

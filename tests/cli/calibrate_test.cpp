@@ -37,7 +37,8 @@ class CalibrateTest : public QObject {
 void CalibrateTest::help() {
   const CliRun run = run_line("calibrate --help");
   QCOMPARE(run.exit_code, 0);
-  for (const char* word : {"FILE.csv", "--accelerator ID", "-o, --output OUT", "matmul", "kv_heads", "all_gather", "per_domain", "h100-sxm-80gb", "Usage:", "Examples:"}) {
+  for (const char* word : {"FILE.csv", "--accelerator ID", "-o, --output OUT", "matmul", "kv_heads", "all_gather", "per_domain",
+                           "h100-sxm-80gb", "Usage:", "Examples:"}) {
     QVERIFY2(run.out.contains(word), word);
   }
 }
@@ -46,7 +47,8 @@ void CalibrateTest::table() {
   const CliRun run = run_cli({"calibrate", kSample, "--accelerator", "h100"});
   QCOMPARE(run.exit_code, 0);
   QCOMPARE(run.err, QString());
-  for (const char* word : {"matmul bfloat16", "attention forward causal bfloat16", "attention backward full bfloat16", "attention decode causal bfloat16", "memory", "median error", "held out", " %"}) {
+  for (const char* word : {"matmul bfloat16", "attention forward causal bfloat16", "attention backward full bfloat16",
+                           "attention decode causal bfloat16", "memory", "median error", "held out", " %"}) {
     QVERIFY2(run.out.contains(word), word);
   }
 }
@@ -77,6 +79,7 @@ void CalibrateTest::file() {
   const Calibration& c = std::get<Calibration>(read);
   QCOMPARE(c.accelerator, std::string("mi300x-192gb"));
   QCOMPARE(c.matmul.at(0).source, std::string("our cluster"));
+  QCOMPARE(c.source, std::string("our cluster"));
   QCOMPARE(c.collectives.at(0).op, std::string("all_reduce"));
   QCOMPARE(c.collectives.at(0).us, (std::vector<double>{12, 13}));
 }

@@ -63,6 +63,7 @@ void CommandsTest::help_data() {
   QTest::newRow("graph") << "graph --help" << flags + design + QStringList{"--dot", "--segment", "--phase"};
   QTest::newRow("export") << "export --help" << flags + design + QStringList{"-o, --output DIR", "--name", "--tensors", "--replace"};
   QTest::newRow("check") << "check --help" << flags + QStringList{"BUNDLE"};
+  QTest::newRow("calibrate") << "calibrate --help" << flags + QStringList{"FILE.csv", "--accelerator ID", "--source TEXT"};
   QTest::newRow("before what is wrong") << "report --nonsense 3 --help" << flags;
 }
 

@@ -48,6 +48,7 @@ class CalibrationTest : public QObject {
  private Q_SLOTS:
   void initTestCase();
   void own_files();
+  void masks();
   void own_mistakes();
   void reads();
   void mistakes_data();
@@ -76,6 +77,10 @@ void CalibrationTest::initTestCase() {
   write(folder + "gaudi.json", kGood);
   write(folder + "broken.json", QByteArray(kGood).replace("\"scale\": 2", "\"scale\": -2"));
   write(folder + "unknown.json", QByteArray(kGood).replace("gaudi3-128gb", "abacus"));
+  write(folder + "tpu.json", R"({"format": 1, "accelerator": "tpu-v6e", "attention": [
+    {"dtype": "bfloat16", "pass": "forward", "causal": false, "source": "of all pairs", "scale": 3},
+    {"dtype": "bfloat16", "pass": "forward", "causal": true, "source": "of half of them", "scale": 2},
+    {"dtype": "bfloat16", "pass": "backward", "causal": false, "source": "of all pairs", "scale": 4}]})");
   write(folder + "h100.json", R"({"format": 1, "accelerator": "h100-sxm-80gb", "memory": {"source": "mine", "launch_us": 9, "share": 0.4},
     "training_factor": [{"dtype": "bfloat16", "factor": 1.25, "source": "mine"}]})");
 }
@@ -100,6 +105,16 @@ void CalibrationTest::own_files() {
   MatmulShape eight = shape;
   eight.compute = DType::FP8;
   QVERIFY(std::fabs(matmul_seconds(h100, eight) / matmul_seconds(h800, eight) - 1) < 0.01);
+}
+
+// The table of the mask, else of the other one, else none.
+void CalibrationTest::masks() {
+  const Kernels& kernels = kernels_of(*find_accelerator("tpu-v6e"));
+  QCOMPARE(kernels.of(AttentionPass::Forward, false).scale, 3.0);
+  QCOMPARE(kernels.of(AttentionPass::Forward, true).scale, 2.0);
+  QCOMPARE(kernels.of(AttentionPass::Backward, true).scale, 4.0);
+  QVERIFY(kernels.of(AttentionPass::Decode, true).from.empty());
+  QCOMPARE(attention_basis(*find_accelerator("tpu-v6e"), AttentionPass::Forward), std::string("of half of them"));
 }
 
 void CalibrationTest::own_mistakes() {
@@ -336,7 +351,8 @@ void CalibrationTest::memory_and_cache() {
 
 void CalibrationTest::curves() {
   MeasuredOps ops;
-  ops.collectives = {{"all_gather", 8, 8, 2048, 6}, {"all_gather", 8, 8, 1024, 5}, {"all_gather", 8, 8, 1024, 4}, {"all_gather", 8, 8, 1024, 9}, {"all_gather", 16, 8, 1024, 7}};
+  ops.collectives = {{"all_gather", 8, 8, 2048, 6}, {"all_gather", 8, 8, 1024, 5}, {"all_gather", 8, 8, 1024, 4}, {"all_gather", 8, 8, 1024, 9},
+                     {"all_gather", 16, 8, 1024, 7}};
   const CalibrationResult result = calibrate(*find_accelerator("h100-sxm-80gb"), ops, "made up");
   QCOMPARE(result.calibration.collectives.size(), size_t{2});
   const CollectiveCurve& curve = result.calibration.collectives[0];

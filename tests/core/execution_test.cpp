@@ -25,7 +25,8 @@ constexpr FamilyRun kFamilyRuns[] = {
 
 // Every kernel profile beside the two of the families, with KV heads shared by query heads and not.
 constexpr const char* kProfiles[] = {"megatron-2022-unfused", "megatron-core-unfused", "transformers-eager", "transformers-flash",
-                                     "fairscale", "litgpt", "litgpt-math", "litgpt-capped"};
+                                     "fairscale", "litgpt", "litgpt-math", "litgpt-capped", "megatron-core-te", "megatron-core-te-fused-loss",
+                                     "torchtitan", "torchtitan-selective"};
 constexpr FamilyRun kProfileRuns[] = {
     {1, false, 2, 2, 2, 0, ""}, {2, false, 1, 1, 4, 0, ""}, {2, true, 2, 2, 2, 0, ""}, {4, false, 1, 1, 2, 0, ""}, {4, true, 1, 1, 1, 0, ""},
     {2, true, 2, 1, 2, 1, ""},  {4, true, 2, 1, 1, 2, ""}};

@@ -98,7 +98,9 @@ void OpTimeTest::measured_products() {
   QFETCH(QString, id);
   const Machine machine = machine_with(qPrintable(id));
   std::map<DType, std::vector<double>> errors;
-  for (const MeasuredMatmul& row : measured(id.toStdString()).matmul) errors[row.shape.compute].push_back(percent_off(matmul_seconds(machine, row.shape), row.us));
+  for (const MeasuredMatmul& row : measured(id.toStdString()).matmul) {
+    errors[row.shape.compute].push_back(percent_off(matmul_seconds(machine, row.shape), row.us));
+  }
   QVERIFY(errors.contains(DType::BF16));
   for (const auto& [type, list] : errors) {
     const MatmulCalibration& table = *kernels_of(*machine.accelerator).matmul[static_cast<size_t>(type)];
@@ -112,7 +114,9 @@ void OpTimeTest::measured_attention() {
   QFETCH(QString, id);
   const Machine machine = machine_with(qPrintable(id));
   std::map<AttentionPass, std::vector<double>> errors;
-  for (const MeasuredAttention& row : measured(id.toStdString()).attention) errors[attention_pass(row.shape)].push_back(percent_off(attention_seconds(machine, row.shape), row.us));
+  for (const MeasuredAttention& row : measured(id.toStdString()).attention) {
+    errors[attention_pass(row.shape)].push_back(percent_off(attention_seconds(machine, row.shape), row.us));
+  }
   for (const auto& [pass, list] : errors) {
     HeldOut stated = kernels_of(*machine.accelerator).of(pass, true).held_out;
     if (stated.rows == 0) stated = {1, 3, 6};  // the few rows of a figure: no half is held out
@@ -160,6 +164,9 @@ void OpTimeTest::roofline() {
   for (const double bytes : {1.0, 1e6, 1e10}) QVERIFY(memory_bound_seconds(machine, bytes) > bytes / (bandwidth * 3));
   QVERIFY(memory_bound_seconds(machine, 1e10) >= 1e10 / bandwidth);
   QVERIFY(memory_bound_seconds(machine, 1) > 1e-6);
+  QCOMPARE(matmul_seconds(machine, {1, 0, 64, 64}), 0.0);
+  QCOMPARE(attention_seconds(machine, {0, 8, 8, 64, 64}), 0.0);
+  QCOMPARE(memory_bound_seconds(machine, 0), 0.0);
 }
 
 void OpTimeTest::larger_takes_longer() {
@@ -183,7 +190,7 @@ void OpTimeTest::larger_takes_longer() {
         }
       }
     }
-    QVERIFY2(shorter * 50 <= all, qPrintable(QString("%1 of %2").arg(shorter).arg(all)));
+    QVERIFY2(shorter * 30 <= all, qPrintable(QString("%1 of %2").arg(shorter).arg(all)));
   }
   for (const bool backward : {false, true}) {
     AttentionShape shape{1, 16, 16, 128, 128};
@@ -205,7 +212,7 @@ void OpTimeTest::waves() {
   constants.tiles = {{128, 128}};
   constants.wave = 1;
   constants.launch_us = 0;
-  constants.memory_share = 1;
+  constants.memory_share = 10;  // so that it does not matter here
   const Accelerator& a100 = *find_accelerator("a100-sxm-80gb");
   QCOMPARE(a100.processors, int64_t{108});
   const auto seconds = [&](int64_t rows_of_tiles) { return modelled_matmul_seconds(a100, constants, {1, 128 * rows_of_tiles, 128, 16384}); };

@@ -311,24 +311,6 @@ void ValidateTest::rules_data() {
         d.parallel.dp = 8;
         d.parallel.order = {{MeshAxis::Dp, MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Pp}};
       }, note, "rank_order", "with the order dp-tp-cp-pp", "tp first, as in tp-dp-cp-pp", 1);
-  row("virtual stages alone", [](Design& d) { d.parallel.pp = 1; d.parallel.virtual_stages = 2; }, error,
-      "virtual_stages", "there is none (pp = 1)", "1, or pp of at least 2", 1);
-  row("virtual stages under GPipe", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.schedule = ScheduleKind::GPipe; }, error,
-      "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is GPipe", "the schedule 1f1b", 2);
-  row("layers over virtual stages", [](Design& d) { d.parallel.virtual_stages = 3; }, error,
-      "virtual_stages", "32 layers do not split evenly over pp x virtual stages = 2 x 3", "1, 2, 4, 8 or 16, or stage_layers with a number for each of the 6", 4);
-  row("microbatches in groups", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 36; }, error,
-      "batch", "microbatches in groups of pp = 4, but m = B / (b dp) = 18", "m in multiples of 4", 3);
-  row("fewer microbatches than stages, interleaved", [](Design& d) { d.parallel.pp = 8; d.parallel.virtual_stages = 2; d.workload.batch = 8; }, error,
-      "batch", "groups of pp = 8", "m in multiples of 8", 2);
-  row("batch of interleaved stages", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 31; }, error,
-      "batch", "a batch of 31 does not split", "a multiple of 2", 2);
-  row("virtual stages listed", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {16, 16}; }, error,
-      "stage_layers", "2 virtual stages are listed, but pp x virtual stages = 2 x 2", "4 numbers that add up to 32", 2);
-  row("empty virtual stage", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 0, 16}; }, error,
-      "stage_layers", "virtual stage 2 has no layers", "4 numbers", 1);
-  row("too many microbatches, interleaved", [](Design& d) { d.parallel.virtual_stages = 2; d.workload.batch = int64_t{1} << 20; }, error,
-      "batch", "524,288 microbatches on 4 virtual stages", "at most 262,144 microbatches", 1);
   row("scatter-gather alone", [](Design& d) { d.parallel.pp = 1; d.parallel.scatter_gather_pipeline = true; }, note,
       "scatter_gather_pipeline", "there are no messages between stages (pp = 1); the value has no effect", "off, or pp and tp", 1);
   row("scatter-gather under sequence parallelism", [](Design& d) { d.parallel.sequence_parallel = true; d.parallel.scatter_gather_pipeline = true; }, note,

@@ -1,4 +1,8 @@
 // Schedules with split backwards and their relatives: that they hold, what they keep, and how long they idle.
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QtTest>
 #include <algorithm>
 #include <functional>
@@ -104,40 +108,27 @@ void ZeroBubbleTest::flexible() {
 }
 
 void ZeroBubbleTest::published_bubbles_data() {
-  QTest::addColumn<int>("pp");
-  QTest::addColumn<int>("m");
-  QTest::addColumn<QList<double>>("times");
-  QTest::addColumn<QList<double>>("rates");
-  // arXiv 2401.10241: tables 9 (milliseconds of F, B, W and messages) and 5 (1F1B, ZB-H1, ZB-H2).
-  const auto row = [](const char* name, int pp, int m, QList<double> times, QList<double> rates) { QTest::newRow(name) << pp << m << times << rates; };
-  row("1.5B m 24", 8, 24, {18.522, 18.086, 9.337, 0.601}, {0.2431, 0.1585, 0.1083});
-  row("1.5B m 64", 8, 64, {18.546, 18.097, 9.321, 0.762}, {0.1240, 0.0674, 0.0444});
-  row("6.2B", 8, 32, {29.802, 29.428, 19.53, 0.577}, {0.1898, 0.1045, 0.0559});
-  row("14.6B m 48", 16, 48, {11.347, 11.248, 8.132, 0.377}, {0.2552, 0.1397, 0.0672});
-  row("14.6B m 128", 16, 128, {11.325, 11.308, 8.109, 0.378}, {0.1251, 0.0576, 0.0266});
-  row("28.3B", 32, 128, {10.408, 10.204, 7.703, 0.408}, {0.2168, 0.1106, 0.0490});
+  QTest::addColumn<QJsonObject>("row");
+  QFile file(SHARDSCAPE_TEST_DATA "/zero_bubble.json");
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  for (const QJsonValue& row : QJsonDocument::fromJson(file.readAll()).object()["rows"].toArray())
+    QTest::addRow("%s, m %d", qPrintable(row.toObject()["model"].toString()), row.toObject()["microbatches"].toInt()) << row.toObject();
 }
 
+// To all digits that are printed.
 void ZeroBubbleTest::published_bubbles() {
-  QFETCH(int, pp);
-  QFETCH(int, m);
-  QFETCH(QList<double>, times);
-  QFETCH(QList<double>, rates);
-  const ActionTimes given{times[0], times[1], times[2], times[3]};
-  const ScheduleKind kinds[] = {ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::ZbH2};
-  for (int i = 0; i < 3; ++i) {
-    const double rate = time_schedule(make_schedule(kinds[i], pp, m), given).bubble();
-    QVERIFY2(std::abs(rate - rates[i]) < 0.5e-4, qPrintable(QString::number(rate)));
+  QFETCH(QJsonObject, row);
+  const int pp = row["stages"].toInt(), m = row["microbatches"].toInt();
+  const ActionTimes given{row["forward_ms"].toDouble(), row["backward_input_ms"].toDouble(), row["backward_weight_ms"].toDouble(), row["message_ms"].toDouble()};
+  const QJsonObject rates = row["bubble"].toObject();
+  for (const auto& [kind, name] : {Named{ScheduleKind::OneFOneB, "1f1b"}, Named{ScheduleKind::ZbH1, "zb-h1"}, Named{ScheduleKind::ZbH2, "zb-h2"}}) {
+    const double rate = time_schedule(make_schedule(kind, pp, m), given).bubble();
+    QVERIFY2(std::abs(rate - rates[QLatin1String(name)].toDouble()) < 0.5e-4, qPrintable(QString("%1: %2").arg(name).arg(rate)));
   }
   // ZB-V idles less than ZB-H2, whatever it holds; its two chunks are half a stage each.
-  const double v = time_schedule(make_schedule(ScheduleKind::ZbV, pp, m, 2), {times[0] / 2, times[1] / 2, times[2] / 2, times[3]}).bubble();
-  QVERIFY2(v > 0 && v < rates[2], qPrintable(QString::number(v)));
-}
-
-void ZeroBubbleTest::ideal_bubbles_data() {
-  QTest::addColumn<int>("pp");
-  QTest::addColumn<int>("m");
-  for (int pp : {2, 4, 8}) QTest::addRow("pp %d", pp) << pp << 4 * pp;
+  const ActionTimes half{given.forward / 2, given.backward_input / 2, given.backward_weight / 2, given.message};
+  const double v = time_schedule(make_schedule(ScheduleKind::ZbV, pp, m, 2), half).bubble();
+  QVERIFY2(v > 0 && v < rates["zb-h2"].toDouble(), qPrintable(QString::number(v)));
 }
 
 // Closed forms with F, B and W of one length: of DualPipe (its README) (pp/2 - 1)(F&B + B - 3W) with B whole, of DualPipeV as many

@@ -11,9 +11,9 @@
 #include "cost/stage_boundary.h"
 #include "design/validate.h"
 #include "graph/build.h"
-#include "graph/chunk_layers.h"
 #include "graph/op_spec.h"
 #include "schedule/schedule.h"
+#include "support/instances.h"
 #include "support/kernels.h"
 #include "support/routing_kernels.h"
 
@@ -21,34 +21,6 @@ namespace shardscape::test {
 namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
-
-// A segment in place: which layer it is, for the names of parameters.
-struct Instance {
-  int segment;
-  std::string name;  // "embedding", "layer3", "head"
-  Keeps keeps = Keeps::Activations;
-  size_t replay_from = 0;    // of the last layer of a group that is recomputed: where the group begins
-  bool ends_group = false;
-};
-
-std::string parameter_name(const Segment& s, const Instance& instance, const Param& p) {
-  return p.tied.empty() ? instance.name + "." + s.tensor(p.tensor).name : p.tied;
-}
-
-std::vector<std::vector<Instance>> instances_by_virtual_stage(const Design& d, const Graph& graph) {
-  const std::vector<int64_t> layers = layers_per_virtual_stage(d);
-  std::vector<std::vector<Instance>> out(layers.size());
-  int64_t layer = 0;
-  for (size_t p = 0; p < out.size(); ++p) {
-    if (p == 0) out[p].push_back({0, "embedding"});
-    const size_t first = out[p].size();
-    for (const ChunkLayer& l : chunk_layers(graph, d, layer, layers[p]))
-      out[p].push_back({l.segment, "layer" + std::to_string(layer + l.index), l.keeps, first + static_cast<size_t>(l.begin), l.ends_group()});
-    layer += layers[p];
-    if (p + 1 == out.size()) out[p].push_back({graph.head(), "head"});
-  }
-  return out;
-}
 
 std::vector<int64_t> sizes_of(const Tensor& t, const Binding& binding) {
   std::vector<int64_t> out;

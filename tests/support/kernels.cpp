@@ -326,6 +326,7 @@ class Kernel : private KernelBase {
     const RealTensor &q = in(0), &k = in(1), &v = in(2);
     expand("keys", k);
     expand("values", v);
+    if (RealTensor* copy = output("contiguous_values")) copy->data = v.data;
     RealTensor *lse = output("lse"), *softmax = output("softmax"), *mask = output("mask"), *dropped = output("dropped");
     RealTensor *probabilities = output("probabilities"), *capped = output("capped");
     const RealTensor* sinks = c_.inputs.size() > 3 ? &in(3) : nullptr;
@@ -356,14 +357,15 @@ class Kernel : private KernelBase {
           }
         }
   }
-  // g, q, k, v (the last two expanded where the profile keeps them so), sinks if there are some, then either the output and log-sum-exp (scores are
+  // g, q, k, v (the last two expanded, or V copied, where the profile keeps them so), sinks if there are some, then either the output and log-sum-exp (scores are
   // made again) or the kept scores.
   void attention_backward() {
     const bool expanded = place("keys") != 0;
-    const size_t k_at = expanded ? place("keys") : 2, sinks_at = expanded ? 2 : 4, out_at = sinks_at + (out_.size() > 3 ? 1 : 0);
+    const bool copied = place("contiguous_values") != 0;
+    const size_t k_at = expanded ? place("keys") : 2, sinks_at = expanded ? 2 : copied ? 3 : 4, out_at = sinks_at + (out_.size() > 3 ? 1 : 0);
     const RealTensor* sinks = out_.size() > 3 ? &in(sinks_at) : nullptr;
     const int64_t first_head = sinks ? c_.input_starts[1][2] - c_.input_starts[sinks_at][0] : 0;
-    const RealTensor &go = in(0), &q = in(1), &k = in(k_at), &v = expanded ? *input("values") : in(3);
+    const RealTensor &go = in(0), &q = in(1), &k = in(k_at), &v = expanded ? *input("values") : copied ? *input("contiguous_values") : in(3);
     const RealTensor *lse = input("lse"), *softmax = input("softmax"), *mask = input("mask"), *dropped = input("dropped");
     const double scale = 1 / std::sqrt(static_cast<double>(q.shape[3]));
     const int64_t keys = k.shape[1];
@@ -467,14 +469,18 @@ class Kernel : private KernelBase {
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t d = 0; d < width; ++d) {
         const double e = std::exp(at(in(0), r * width + d) - at(in(1), r));
-        at(out_[1], r * width + d) = e;
+        if (out_.size() > 1) at(out_[1], r * width + d) = e;
         at(out_[0], r) += e;
       }
   }
-  void sum_exp_backward() {  // g, exponentials
+  void sum_exp_backward() {  // g, exponentials; or g, logits, maximum
     const auto [rows, width] = rows_of(in(1));
+    const bool again = c_.inputs.size() > 2;
     for (int64_t r = 0; r < rows; ++r)
-      for (int64_t d = 0; d < width; ++d) at(out_[0], r * width + d) = at(in(0), r) * at(in(1), r * width + d);
+      for (int64_t d = 0; d < width; ++d) {
+        const double kept = at(in(1), r * width + d);
+        at(out_[0], r * width + d) = at(in(0), r) * (again ? std::exp(kept - at(in(2), r)) : kept);
+      }
   }
   void pick() {  // logits, targets
     const auto [rows, width] = rows_of(in(0));

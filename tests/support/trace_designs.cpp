@@ -46,6 +46,7 @@ std::vector<NamedDesign> trace_designs() {
       {"two replicas", trace_design("llama3-8b", 1, 1, 2, false, 2, 2)},
       {"tp 2", trace_design("llama3-8b", 2, 1, 1, false, 2, 2)},
       {"tp 4 sp", trace_design("llama3-8b", 4, 1, 1, true, 2, 2)},
+      {"transformer engine tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
       {"pp 2", trace_design("llama3-8b", 1, 2, 1, false, 3, 2)},
       {"pp 4 fewer microbatches than stages", trace_design("llama3-8b", 1, 4, 1, false, 2, 4)},
       {"dp 2 tp 2 pp 2", trace_design("llama3-8b", 2, 2, 2, false, 4, 4)},
@@ -202,6 +203,7 @@ std::vector<NamedDesign> trace_designs() {
     if (name.find("selective recompute") != std::string::npos) d.design.workload.recompute = Recompute::Selective;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
     if (name.starts_with("mamba")) d.design.workload.profile = "mamba";
+    if (name.starts_with("transformer engine")) d.design.workload.profile = "megatron-core-te-fused-loss";
     if (name.starts_with("experts") || name.ends_with("experts")) d.design.parallel.ep = 2;
     if (name == "experts by hidden") d.design.parallel.dispatcher = Dispatcher::AllToAllSeq;
     if (name == "experts gathered") d.design.parallel.dispatcher = Dispatcher::AllGather;

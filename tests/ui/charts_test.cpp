@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "offscreen.h"
+#include "simulate/estimate.h"
 #include "ui/charts/chart_notice.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/compute_view.h"
@@ -121,13 +122,13 @@ class ChartsTest : public QObject {
     QTest::keyClick(chart, Qt::Key_Up);
     QCOMPARE(chart->pickedSeries(), 0);
     QVERIFY(session.inspection().title.startsWith(QStringLiteral("Parameters")));
-    // Stage 0 has no logits: past the activations comes the stage as a whole.
-    for (int i = 0; i < 4; ++i) QTest::keyClick(chart, Qt::Key_Up);
+    // Stage 0 has no logits: past activations, buffers and runtime comes the stage as a whole.
+    for (int i = 0; i < 6; ++i) QTest::keyClick(chart, Qt::Key_Up);
     QCOMPARE(chart->pickedSeries(), int(StageChart::kWholeStage));
     QTest::keyClick(chart, Qt::Key_End);
     QTest::keyClick(chart, Qt::Key_Down);
     QCOMPARE(session.stage(), 3);
-    QCOMPARE(chart->pickedSeries(), index_of(MemoryCategory::Logits));
+    QCOMPARE(chart->pickedSeries(), index_of(MemoryCategory::Runtime));
   }
 
   void theRankPickerPicksTheStage() {
@@ -155,7 +156,7 @@ class ChartsTest : public QObject {
     for (int stage = 0; stage < 2; ++stage) {
       const StageReport& of = session.report()->stages[static_cast<size_t>(stage)];
       const auto near = [](double a, Wide b) { return std::fabs(a - to_double(b)) <= 1e-9 * to_double(b); };
-      QVERIFY(near(memory.chart()->data().total(stage), of.memory_total));
+      QVERIFY(near(memory.chart()->data().total(stage), memory_in_use(*session.report(), stage)));
       QVERIFY(near(compute.chart()->data().total(stage), of.flops_total));
       QVERIFY(near(communication.chart()->data().total(stage), of.bytes_sent_total));
     }

@@ -9,6 +9,7 @@
 
 #include "offscreen.h"
 #include "report/report.h"
+#include "simulate/estimate.h"
 #include "support/designs.h"
 #include "ui/charts/memory_inspection.h"
 #include "ui/models/collectives_model.h"
@@ -24,7 +25,7 @@ namespace {
 using Mode = QAbstractItemModelTester::FailureReportingMode;
 
 std::shared_ptr<const Report> report_of(int64_t tp, int64_t pp, int64_t dp) {
-  auto report = make_report(test::preset_design("llama3-8b", tp, pp, dp));
+  auto report = estimate(test::preset_design("llama3-8b", tp, pp, dp));
   for (const Problem& problem : report->problems) qInfo("%s", to_string(problem).c_str());
   return report;
 }
@@ -89,14 +90,12 @@ class ModelsTest : public QObject {
     StageMemoryModel model;
     model.setReport(*report, UnitSystem::Binary);
     for (int stage = 0; stage < 4; ++stage) {
-      const StageReport& of = report->stages[static_cast<size_t>(stage)];
-      for (int i = 0; i < kMemoryCategoryCount; ++i) {
-        QCOMPARE(raw(model, stage, StageMemoryModel::kFirstCategory + i),
-                 QString::fromStdString(to_string(of.memory[i].value)));
-      }
-      QCOMPARE(raw(model, stage, StageMemoryModel::kTotal), QString::fromStdString(to_string(of.memory_total)));
+      const StageMemory& of = report->memory->stages[static_cast<size_t>(stage)];
+      for (int i = 0; i < kAllMemoryCategories; ++i)
+        QCOMPARE(raw(model, stage, StageMemoryModel::kFirstCategory + i), QString::number(of.at_peak[static_cast<size_t>(i)]));
+      QCOMPARE(raw(model, stage, StageMemoryModel::kTotal), QString::number(of.in_use));
       QVERIFY(report->accelerator);
-      const Wide free = Wide(report->accelerator->memory_bytes) - of.memory_total;
+      const Wide free = Wide(report->accelerator->memory_bytes) - of.in_use;
       QCOMPARE(raw(model, stage, StageMemoryModel::kFree), QString::fromStdString(to_string(free)));
     }
     QCOMPARE(raw_header(model, StageMemoryModel::kTotal), QStringLiteral("total (bytes)"));
@@ -105,10 +104,10 @@ class ModelsTest : public QObject {
   void whatIsOnTheHostHasAColumnOfItsOwn() {
     Design design = test::preset_design("llama3-8b", 1, 2, 2);
     StageMemoryModel model;
-    model.setReport(*make_report(design), UnitSystem::Binary);
+    model.setReport(*estimate(design), UnitSystem::Binary);
     QCOMPARE(model.columnCount(), StageMemoryModel::kFree + 1);
     design.workload.offload_optimizer = true;
-    const auto report = make_report(design);
+    const auto report = estimate(design);
     model.setReport(*report, UnitSystem::Binary);
     QCOMPARE(model.columnCount(), StageMemoryModel::kFree + 2);
     QCOMPARE(raw_header(model, StageMemoryModel::kFree + 1), QStringLiteral("host (bytes)"));
@@ -118,7 +117,7 @@ class ModelsTest : public QObject {
       QVERIFY(host > 0);
       QCOMPARE(raw(model, stage, StageMemoryModel::kFree + 1), QString::fromStdString(to_string(host)));
     }
-    const Inspection inspection = inspect_stage_memory(*report, report->stages[0], nullptr, UnitSystem::Binary);
+    const Inspection inspection = inspect_stage_memory(*report, report->stages[0], UnitSystem::Binary);
     const auto says = [&](const char* start) {
       return std::any_of(inspection.rows.begin(), inspection.rows.end(), [&](const auto& row) { return row.first.startsWith(QLatin1String(start)); });
     };
@@ -129,9 +128,9 @@ class ModelsTest : public QObject {
 
   void memoryThatDoesNotFitIsMarked() {
     Design design = test::preset_design("llama3-70b", 1, 1, 1);
-    const auto report = make_report(design);
+    const auto report = estimate(design);
     QVERIFY(report->valid());
-    QVERIFY(!report->fits);
+    QVERIFY(!report->memory->fits);
     StageMemoryModel model;
     model.setReport(*report, UnitSystem::Binary);
     QVERIFY(model.index(0, StageMemoryModel::kFree).data(TableModel::AlarmRole).toBool());

@@ -21,7 +21,6 @@
 #include "ui/graph_view/graph_view.h"
 #include "ui/models/collectives_model.h"
 #include "ui/models/roofline_model.h"
-#include "ui/models/stage_memory_model.h"
 #include "ui/state/advice.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/breakdown_bar.h"
@@ -44,7 +43,6 @@ void set(Session& session, std::initializer_list<std::pair<const char*, const ch
   session.waitForEstimate();
   QVERIFY2(session.estimated(), session.problems().empty() ? "" : to_string(session.problems()[0]).c_str());
   QVERIFY2(session.estimate()->simulation, session.estimate()->why_no_time.c_str());
-  QVERIFY2(session.estimate()->memory, session.estimate()->why_no_memory.c_str());
 }
 
 // Llama 3 8B in four stages, two replicas of them, 8 microbatches.
@@ -371,13 +369,6 @@ class TimelineTest : public QObject {
     spans.setLanes(nullptr, 0);
     QCOMPARE(spans.rowCount(), 0);
 
-    StageMemoryModel memory;
-    QAbstractItemModelTester memory_tester(&memory, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    memory.setReport(*session.report(), UnitSystem::Binary);
-    const int before = memory.columnCount();
-    memory.setReport(*session.report(), UnitSystem::Binary, session.estimate()->memory.get());
-    QCOMPARE(memory.columnCount(), before + 2);
-
     RooflineModel model;
     QAbstractItemModelTester roofline_tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     const Roofline data = roofline(*session.report(), 0);
@@ -417,7 +408,7 @@ class TimelineTest : public QObject {
     QVERIFY(view.curve()->isVisible());
     for (int stage = 0; stage < 4; ++stage) {
       session.setStage(stage);
-      const StageMemory& memory = session.estimate()->memory->stages[static_cast<size_t>(stage)];
+      const StageMemory& memory = session.report()->memory->stages[static_cast<size_t>(stage)];
       int64_t most = 0;
       double last = 0;
       for (const MemoryPoint& point : view.curve()->points()) {
@@ -438,7 +429,7 @@ class TimelineTest : public QObject {
     QVERIFY(std::holds_alternative<QByteArray>(png));
     QVERIFY(std::get<QByteArray>(svg).contains("over one step"));
     QTRY_VERIFY_WITH_TIMEOUT(view.advice()->of(session.estimate().get()), 60000);
-    QVERIFY(!view.advice()->given().isEmpty());
+    QVERIFY(!view.advice()->given().empty());
     QTRY_COMPARE(session.inspection().more_title, QString("What would help"));
   }
 

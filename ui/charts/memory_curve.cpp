@@ -61,7 +61,7 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   std::vector<MemoryPoint> out;
   std::map<ActionKey, Stretch> when;
   if (estimate.simulation) when = stretches(estimate.simulation->stages[static_cast<size_t>(stage)].spans);
-  const StageMemory& memory = estimate.memory->stages[static_cast<size_t>(stage)];
+  const StageMemory& memory = estimate.report->memory->stages[static_cast<size_t>(stage)];
   const int64_t beside = memory.in_use - total(memory.at_peak);  // of the allocator
   double now = 0;
   const auto add = [&](double seconds, const CategoryBytes& bytes, int span) {
@@ -128,7 +128,7 @@ QRectF MemoryCurve::plot(const QRectF& rect) const { return rect.adjusted(kLeft,
 
 double MemoryCurve::top() const {
   double most = peak_ ? static_cast<double>(points_[*peak_].bytes) : 1;
-  const auto capacity = static_cast<double>(estimate_->memory->capacity);
+  const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
   if (capacity > 0 && capacity < 3 * most) most = std::max(most, capacity);
   return most * 1.06;
 }
@@ -150,7 +150,7 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
   const QFontMetricsF metrics(small);
   painter.setFont(small);
   painter.setPen(colors.secondary);
-  const QString hint = estimate_->memory->stages.size() > 1 ? tr("click a bar to change the stage") : QString();
+  const QString hint = estimate_->report->memory->stages.size() > 1 ? tr("click a bar to change the stage") : QString();
   painter.drawText(QRectF(rect.left(), rect.top(), rect.width() - kRight, kHeading), Qt::AlignRight | Qt::AlignVCenter, hint);
 
   const ValueScale scale = byte_scale(highest, session_->units());
@@ -199,14 +199,14 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
     painter.setPen(readable(colors.text, tint));
     painter.drawText(fixed.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("there all along: %1").arg(bytes_text(fixed_, session_->units())));
   }
-  const auto capacity = static_cast<double>(estimate_->memory->capacity);
+  const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
   if (capacity > 0 && capacity <= highest) {
     const QColor bad = readable(colors.bad, ground);
     painter.setPen(QPen(bad, 1.3, Qt::DashLine));
     painter.drawLine(QPointF(plot.left(), y(capacity)), QPointF(plot.right(), y(capacity)));
     painter.setPen(bad);
     painter.drawText(QRectF(plot.left(), y(capacity) - 15, plot.width(), 13), Qt::AlignRight | Qt::AlignVCenter,
-                     tr("%1 capacity").arg(capacity_text(estimate_->memory->capacity, session_->units())));
+                     tr("%1 capacity").arg(capacity_text(estimate_->report->memory->capacity, session_->units())));
   }
   painter.setPen(colors.secondary);
   painter.drawText(QRectF(plot.left(), plot.bottom() + 3, 60, 14), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("0"));

@@ -40,7 +40,7 @@ class MemoryCurve : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  const StageMemory& memory() const { return estimate_->memory->stages[static_cast<size_t>(stage_)]; }
+  const StageMemory& memory() const { return estimate_->report->memory->stages[static_cast<size_t>(stage_)]; }
   QRectF plot(const QRectF& rect) const;
   double top() const;                                  // of the value axis, bytes
   double span() const;                                 // of the time axis

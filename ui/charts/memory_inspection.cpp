@@ -2,8 +2,8 @@
 
 #include <QCoreApplication>
 #include <algorithm>
-#include <optional>
 
+#include "simulate/memory_timeline.h"
 #include "ui/charts/inspected.h"
 #include "ui/models/stage_text.h"
 #include "ui/models/value_scale.h"
@@ -95,9 +95,11 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
           "The output head of the last stage makes one score per token and vocabulary entry; the loss needs them until "
           "the backward pass of the same microbatch.");
     case MemoryCategory::Buffers:
-      return tr("What runs at the fullest moment has beside saved activations: workspaces of kernels, messages on their way, tensors that "
-                "live only for the next op, gathered parameters.");
-    case MemoryCategory::Runtime: return tr("Outside of the allocator: the context of the driver and of kernels, and communicators.");
+      return tr("What is alive at the fullest moment without being kept: results of ops at hand, gradients on their way back, "
+                "gathered tensors, messages, and workspaces that stay once made.");
+    case MemoryCategory::Runtime:
+      return tr("What lies outside of tensors: the context with its kernels, buffers of communicators, and memory that the "
+                "allocator has taken in whole segments but not handed out.");
   }
   return {};
 }
@@ -108,38 +110,9 @@ QString stage_subtitle(const StageReport& stage) {
 
 }  // namespace
 
-namespace {
-
-// What fills the category at the stage's fullest moment.
-void add_culprits(Inspection& to, const StageMemory& memory, std::optional<MemoryCategory> category, UnitSystem units) {
-  constexpr int kMost = 8;
-  int shown = 0;
-  int64_t rest = 0;
-  for (const Culprit& culprit : memory.culprits) {
-    if (category && culprit.category != *category) continue;
-    if (shown++ < kMost) to.rows.append({text_of(culprit.name), bytes_text(culprit.bytes, units)});
-    else rest += culprit.bytes;
-  }
-  if (rest > 0) to.rows.append({tr("what is smaller"), bytes_text(rest, units)});
-}
-
-}  // namespace
-
-Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, const StageMemory* memory,
-                          UnitSystem units) {
+Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, UnitSystem units) {
   const auto index = static_cast<size_t>(category);
-  if (index >= static_cast<size_t>(kMemoryCategoryCount)) {
-    Inspection inspection;
-    inspection.title = tr("%1, stage %2").arg(text_of(memory_category_label(category))).arg(stage.stage);
-    if (!memory) return inspection;
-    inspection.subtitle = tr("on one rank, at its fullest moment");
-    inspection.rows.append({tr("together"), bytes_text(memory->at_peak[index], units)});
-    add_culprits(inspection, *memory, category, units);
-    inspection.why_title = tr("Why this much?");
-    inspection.why = reason(report, stage, category);
-    return inspection;
-  }
-  const Quantity& quantity = stage.memory[index];
+  const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
   const QString label = text_of(memory_category_label(category));
   Inspection inspection;
   inspection.title = tr("%1, stage %2").arg(label).arg(stage.stage);
@@ -148,38 +121,34 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
           ? tr("saved for backward, %1")
                 .arg(in_flight_text(stage))
           : tr("on one rank, %1 of its memory")
-                .arg(percent_text(to_double(quantity.value) / std::max(1.0, to_double(stage.memory_total))));
-  inspection.values.append(inspected(label, quantity, stage.binding, bytes_text(quantity.value, units)));
-  for (const PartValue& part : stage.parts[index]) {
-    inspection.rows.append({words(part.name), bytes_text(part.bytes.value, units)});
+                .arg(percent_text(static_cast<double>(memory.at_peak[index]) / std::max<double>(1, static_cast<double>(memory.in_use))));
+  if (index < kMemoryCategoryCount) {
+    const Quantity& quantity = stage.memory[index];
+    inspection.values.append(inspected(label, quantity, stage.binding, bytes_text(quantity.value, units)));
+    for (const PartValue& part : stage.parts[index]) inspection.rows.append({words(part.name), bytes_text(part.bytes.value, units)});
+    inspection.rows.append({tr("At the fullest moment"), bytes_text(memory.at_peak[index], units)});
+  } else {
+    for (const Culprit& culprit : memory.culprits)
+      if (culprit.category == category) inspection.rows.append({words(culprit.name), bytes_text(culprit.bytes, units)});
   }
-  if (memory) inspection.rows.append({tr("at the fullest moment"), bytes_text(memory->at_peak[index], units)});
   inspection.why_title = tr("Why this much?");
   inspection.why = reason(report, stage, category);
   return inspection;
 }
 
-Inspection inspect_stage_memory(const Report& report, const StageReport& stage, const StageMemory* memory, UnitSystem units) {
+Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units) {
   Inspection inspection;
   inspection.title = tr("Memory of stage %1").arg(stage.stage);
   inspection.subtitle = stage_subtitle(stage);
   inspection.values.append(
       inspected(tr("Parameters of one rank"), stage.parameters, stage.binding, grouped_text(stage.parameters.value)));
-  const Wide in_use = memory ? Wide(memory->in_use) : stage.memory_total;
-  if (memory) {
-    for (int i = 0; i < kAllMemoryCategories; ++i)
-      inspection.rows.append({text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(memory->at_peak[static_cast<size_t>(i)], units)});
-    inspection.rows.append({tr("Tensors (allocated)"), bytes_text(memory->allocated, units)});
-    inspection.rows.append({tr("Reserved by the allocator"), bytes_text(memory->reserved, units)});
-    inspection.rows.append({tr("In use"), bytes_text(memory->in_use, units)});
-    inspection.rows.append({tr("Fullest at"), text_of(memory->moment)});
-  } else {
-    for (int i = 0; i < kMemoryCategoryCount; ++i) {
-      inspection.rows.append(
-          {text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(stage.memory[i].value, units)});
-    }
-    inspection.rows.append({tr("Total"), bytes_text(stage.memory_total, units)});
+  const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
+  for (int i = 0; i < kAllMemoryCategories; ++i) {
+    inspection.rows.append({text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(memory.at_peak[static_cast<size_t>(i)], units)});
   }
+  inspection.rows.append({tr("Total"), bytes_text(memory.in_use, units)});
+  inspection.rows.append({tr("Allocated by tensors"), bytes_text(memory.allocated, units)});
+  inspection.rows.append({tr("Fullest moment"), text_of(memory.moment)});
   for (const PartValue& part : stage.host_memory)
     inspection.rows.append({tr("On the host: %1").arg(words(part.name)), bytes_text(part.bytes.value, units)});
   for (const HostValue& value : stage.host)
@@ -191,21 +160,18 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
     return inspection;
   }
   const Wide capacity = report.accelerator->memory_bytes;
-  const Wide free = capacity - in_use;
+  const Wide free = capacity - memory.in_use;
   inspection.rows.append({tr("Capacity"), capacity_text(capacity, units)});
   inspection.rows.append({free < 0 ? tr("Missing") : tr("Free"), bytes_text(free < 0 ? -free : free, units)});
   const QString name = QString::fromStdString(report.accelerator->name);
   inspection.why = free < 0
                        ? tr("No: a rank of this stage wants %1 more than one %2 has.").arg(bytes_text(-free, units), name)
                        : tr("Yes: a rank of this stage leaves %1 of one %2 free.").arg(bytes_text(free, units), name);
-  int largest = 0;
-  for (int i = 1; i < kMemoryCategoryCount; ++i) {
-    if (stage.memory[i].value > stage.memory[largest].value) largest = i;
-  }
+  const auto largest = static_cast<int>(std::max_element(memory.at_peak.begin(), memory.at_peak.end()) - memory.at_peak.begin());
   const QString label = text_of(memory_category_label(static_cast<MemoryCategory>(largest)));
   inspection.why += tr(" The largest part is %1, with %2.")
-                        .arg(label.toLower(), percent_text(to_double(stage.memory[largest].value) /
-                                                           std::max(1.0, to_double(stage.memory_total))));
+                        .arg(label.toLower(), percent_text(static_cast<double>(memory.at_peak[static_cast<size_t>(largest)]) /
+                                                           std::max(1.0, static_cast<double>(memory.in_use))));
   return inspection;
 }
 

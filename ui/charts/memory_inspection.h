@@ -2,12 +2,11 @@
 #pragma once
 
 #include "report/report.h"
-#include "simulate/memory_timeline.h"
 #include "ui/state/session.h"
 
 namespace shardscape::ui {
 
-Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, const StageMemory* memory, UnitSystem units);
-Inspection inspect_stage_memory(const Report& report, const StageReport& stage, const StageMemory* memory, UnitSystem units);
+Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, UnitSystem units);
+Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units);
 
 }  // namespace shardscape::ui

@@ -4,6 +4,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "simulate/memory_timeline.h"
 #include "ui/charts/memory_curve.h"
 #include "ui/charts/memory_inspection.h"
 #include "ui/charts/stage_chart.h"
@@ -29,27 +30,18 @@ MemoryView::MemoryView(Session* session, QWidget* parent)
   connect(advice_, &Advice::ready, this, [this] {
     if (isVisible() && showsOwn()) explainAgain();
   });
-  followEstimate();
-}
-
-const MemoryTimeline* MemoryView::timeline(const Report& report) const {
-  const Estimate* estimate = session()->estimate().get();
-  if (!estimate || !estimate->memory || estimate->memory->stages.size() != report.stages.size()) return nullptr;
-  return estimate->memory.get();
 }
 
 // A stage's memory over time is only followed while somebody looks.
 void MemoryView::followEstimate() {
-  refresh(true);
-  const bool there = session()->estimated() && session()->estimate()->memory;
-  if (!isVisible()) return;
-  curve_->setEstimate(there ? session()->estimate() : nullptr, session()->stage());
-  if (there) advice_->ask(session()->estimate());
+  if (!isVisible() || !session()->estimated()) return;
+  curve_->setEstimate(session()->estimate(), session()->stage());
+  advice_->ask(session()->estimate());
 }
 
 void MemoryView::showEvent(QShowEvent* event) {
-  followEstimate();
   ChartPage::showEvent(event);
+  followEstimate();
 }
 
 Picture MemoryView::picture() const {
@@ -73,20 +65,19 @@ Picture MemoryView::picture() const {
 BarData MemoryView::bars(const Report& report) const {
   BarData data;
   const UnitSystem units = session()->units();
-  const MemoryTimeline* memory = timeline(report);
-  const ValueScale scale = memory_scale(report, units, memory);
+  const ValueScale scale = memory_scale(report, units);
   data.title = tr("Memory of one rank, by stage");
   data.unit = scale.unit;
   data.divisor = scale.divisor;
   data.text = [units](double value) { return bytes_text(static_cast<Wide>(value), units); };
-  for (int i = 0; i < (memory ? kAllMemoryCategories : kMemoryCategoryCount); ++i) {
+  for (int i = 0; i < kAllMemoryCategories; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     data.series.push_back({text_of(memory_category_label(category)), Theme::instance().memoryColor(category)});
   }
   data.legend = data.series;
-  for (const StageReport& stage : report.stages) {
+  for (const StageMemory& stage : report.memory->stages) {
     std::vector<double> values;
-    for (const Wide value : memory_bytes(stage, memory)) values.push_back(to_double(value));
+    for (const int64_t bytes : stage.at_peak) values.push_back(static_cast<double>(bytes));
     data.values.push_back(std::move(values));
   }
   if (report.accelerator) {
@@ -96,10 +87,10 @@ BarData MemoryView::bars(const Report& report) const {
   return data;
 }
 
-void MemoryView::fillTable(const Report& report) { model_->setReport(report, session()->units(), timeline(report)); }
+void MemoryView::fillTable(const Report& report) { model_->setReport(report, session()->units()); }
 
 QString MemoryView::caption(const Report& report) const {
-  const QString unit = memory_scale(report, session()->units(), timeline(report)).unit;
+  const QString unit = memory_scale(report, session()->units()).unit;
   return report.stages.size() == 1 ? tr("The only stage, %1 on each rank").arg(unit)
                                    : tr("All stages, %1 on one rank of each").arg(unit);
 }
@@ -108,20 +99,16 @@ QString MemoryView::csv(const Report&) const { return csv_text(*model_); }
 
 Inspection MemoryView::inspectBar(const Report& report, int stage, int series) const {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  const bool there = session()->estimated() && session()->estimate()->memory;
-  const StageMemory* memory = there ? &session()->estimate()->memory->stages[static_cast<size_t>(stage)] : nullptr;
   const UnitSystem units = session()->units();
-  Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, memory, units)
-                                                     : inspect_memory(report, of, static_cast<MemoryCategory>(series), memory, units);
-  if (!there || !advice_->of(session()->estimate().get()) || advice_->given().isEmpty()) return out;
+  Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units)
+                                                     : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
+  if (!session()->estimated() || !advice_->of(session()->estimate().get()) || advice_->given().empty()) return out;
   out.more_title = tr("What would help");
-  for (const Suggestion& suggestion : advice_->given()) {
-    QString effect = QString(QChar(0x2212)) + bytes_text(suggestion.saved, units);
-    if (suggestion.timed) {
-      const double percent = suggestion.slower * 100;
-      effect += tr(" · %1 % time").arg((percent < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + QString::number(std::abs(percent), 'f', 1));
-    }
-    out.more.append({suggestion.label, effect});
+  for (const MemoryAdvice& advice : advice_->given()) {
+    QString effect = QString(QChar(0x2212)) + bytes_text(advice.saved, units);
+    if (advice.time_percent)
+      effect += tr(" · %1 % time").arg((*advice.time_percent < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + QString::number(std::abs(*advice.time_percent), 'f', 1));
+    out.more.append({QString::fromStdString(advice.what), effect});
   }
   return out;
 }

@@ -27,7 +27,6 @@ class MemoryView : public ChartPage {
   bool rowsAreStages() const override { return true; }
 
  private:
-  const MemoryTimeline* timeline(const Report& report) const;  // of this report, or one of the same stages before it is there
   void followEstimate();
   void showEvent(QShowEvent* event) override;
   StageMemoryModel* model_;

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "simulate/memory_timeline.h"
+
 namespace shardscape::ui {
 namespace {
 
-// The only caption of two words or more is broken, to keep ten columns beside the form and the inspector.
+// The only caption of two words or more is broken, to keep twelve columns beside the form and the inspector.
 QString narrow(QString label) {
   const qsizetype space = label.indexOf(u' ');
   return space < 0 ? label : label.replace(space, 1, u'\n');
 }
 
-std::vector<TableColumn> columns_in(const QString& unit, bool offloads, int categories) {
+std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
   std::vector<TableColumn> columns{
       {QStringLiteral("Stage"), QStringLiteral("stage"), true, QStringLiteral("Pipeline stage, from 0")},
       {QStringLiteral("Layers"), QStringLiteral("layers"), true, QStringLiteral("Transformer layers on the stage")},
@@ -22,7 +24,7 @@ std::vector<TableColumn> columns_in(const QString& unit, bool offloads, int cate
     columns.push_back({narrow(label), label.toLower() + QStringLiteral(" (bytes)"), true,
                        QStringLiteral("%1 on one rank, in %2").arg(label, unit)});
   };
-  for (int i = 0; i < categories; ++i) {
+  for (int i = 0; i < kAllMemoryCategories; ++i) {
     add(text_of(memory_category_label(static_cast<MemoryCategory>(i))));
   }
   add(QStringLiteral("Total"));
@@ -35,28 +37,14 @@ std::vector<TableColumn> columns_in(const QString& unit, bool offloads, int cate
 
 }  // namespace
 
-std::vector<Wide> memory_bytes(const StageReport& stage, const MemoryTimeline* memory) {
-  std::vector<Wide> out;
-  if (!memory) {
-    for (const Quantity& quantity : stage.memory) out.push_back(quantity.value);
-    return out;
-  }
-  for (const int64_t bytes : memory->stages[static_cast<size_t>(stage.stage)].at_peak) out.push_back(bytes);
-  return out;
-}
-
-Wide memory_in_use(const StageReport& stage, const MemoryTimeline* memory) {
-  return memory ? Wide(memory->stages[static_cast<size_t>(stage.stage)].in_use) : stage.memory_total;
-}
-
-ValueScale memory_scale(const Report& report, UnitSystem units, const MemoryTimeline* memory) {
+ValueScale memory_scale(const Report& report, UnitSystem units) {
   double largest = 0;
-  for (const StageReport& stage : report.stages) largest = std::max(largest, to_double(memory_in_use(stage, memory)));
+  for (const StageMemory& stage : report.memory->stages) largest = std::max(largest, static_cast<double>(stage.in_use));
   return byte_scale(largest, units);
 }
 
-void StageMemoryModel::setReport(const Report& report, UnitSystem units, const MemoryTimeline* memory) {
-  const ValueScale scale = memory_scale(report, units, memory);
+void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
+  const ValueScale scale = memory_scale(report, units);
   const auto bytes_cell = [&](Wide value) {
     return number_cell(value, scaled_text(value, scale), exact_bytes_text(value));
   };
@@ -66,11 +54,12 @@ void StageMemoryModel::setReport(const Report& report, UnitSystem units, const M
     std::vector<TableCell> row{number_cell(stage.stage, grouped_text(stage.stage)),
                                number_cell(stage.layers, grouped_text(stage.layers)),
                                number_cell(stage.in_flight, grouped_text(stage.in_flight))};
-    for (const Wide value : memory_bytes(stage, memory)) row.push_back(bytes_cell(value));
-    row.push_back(bytes_cell(memory_in_use(stage, memory)));
+    const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
+    for (const int64_t bytes : memory.at_peak) row.push_back(bytes_cell(bytes));
+    row.push_back(bytes_cell(memory.in_use));
     row.back().strong = true;
     if (report.accelerator) {
-      const Wide free = Wide(report.accelerator->memory_bytes) - memory_in_use(stage, memory);
+      const Wide free = Wide(report.accelerator->memory_bytes) - memory.in_use;
       row.push_back(bytes_cell(free));
       row.back().alarm = free < 0;
       if (free < 0) row.back().tip = exact_bytes_text(-free) + QStringLiteral(" too much");
@@ -84,7 +73,7 @@ void StageMemoryModel::setReport(const Report& report, UnitSystem units, const M
     }
     rows.push_back(std::move(row));
   }
-  assign(columns_in(scale.unit, offloads, memory ? kAllMemoryCategories : kMemoryCategoryCount), std::move(rows));
+  assign(columns_in(scale.unit, offloads), std::move(rows));
 }
 
 }  // namespace shardscape::ui

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/library.h"
+#include "simulate/memory_timeline.h"
 #include "ui/models/stage_text.h"
 
 namespace shardscape::ui {
@@ -29,7 +30,7 @@ QString mesh_text(const Report& report) {
 }
 
 QString why_peak(const Report& report) {
-  const StageReport& peak = report.stages[static_cast<size_t>(report.peak_stage)];
+  const StageReport& peak = report.stages[static_cast<size_t>(report.memory->peak_stage)];
   const auto largest = std::max_element(
       std::begin(peak.memory), std::end(peak.memory),
       [](const Quantity& a, const Quantity& b) { return a.value < b.value; });
@@ -37,7 +38,7 @@ QString why_peak(const Report& report) {
   const double share = peak.memory_total ? 100 * to_double(largest->value) / to_double(peak.memory_total) : 0;
   return Session::tr("A rank of stage %1 holds %2 layers and the saved activations of %3. "
                      "The largest part is %4, %5 % of it.")
-      .arg(report.peak_stage)
+      .arg(report.memory->peak_stage)
       .arg(peak.layers)
       .arg(in_flight_text(peak))
       .arg(QString::fromUtf8(memory_category_label(category)).toLower(), text(significant(share)));
@@ -58,7 +59,7 @@ Inspection designSummary(const Session& session) {
   };
   add(Session::tr("Parameters of the model"), report->model_parameters, report->binding,
       text(grouped(report->model_parameters.value)));
-  const StageReport& peak = report->stages[static_cast<size_t>(report->peak_stage)];
+  const StageReport& peak = report->stages[static_cast<size_t>(report->memory->peak_stage)];
   add(Session::tr("Parameters of a rank, stage %1").arg(peak.stage), peak.parameters, peak.binding,
       text(grouped(peak.parameters.value)));
 

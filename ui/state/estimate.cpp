@@ -9,12 +9,6 @@ std::shared_ptr<const Estimate> make_estimate(std::shared_ptr<const Report> repo
   const auto begin = std::chrono::steady_clock::now();
   auto out = std::make_shared<Estimate>();
   out->report = report;
-  try {
-    out->memory = memory_timeline(*report, stop);
-  } catch (const std::exception& error) {
-    out->why_no_memory = std::string("The memory of this step could not be followed: ") + error.what() + ".";
-  }
-  if (stop.stop_requested()) return nullptr;
   if (!report->accelerator) {
     out->why_no_time = "The accelerator \"" + report->design.cluster.accelerator + "\" is not in the catalogue, so there is no time for a step on it.";
   } else {

@@ -1,4 +1,4 @@
-// What a step costs: the report's schedule played on its machine, and its memory over time. Made behind the report.
+// What a step takes: the report's schedule played on its machine. Made behind the report, which has its memory over time.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,7 @@ namespace shardscape::ui {
 struct Estimate {
   std::shared_ptr<const Report> report;          // that it is of
   std::shared_ptr<const Simulation> simulation;  // null: see why_no_time
-  std::shared_ptr<const MemoryTimeline> memory;  // null: likewise
-  std::string why_no_time, why_no_memory;        // sentences for the person
+  std::string why_no_time;                       // a sentence for the person
   double elapsed_ms = 0;
 };
 

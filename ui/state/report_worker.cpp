@@ -2,13 +2,15 @@
 
 #include <exception>
 
+#include "simulate/estimate.h"
+
 namespace shardscape::ui {
 namespace {
 
 // A failure of the program itself is shown as a problem, so that the window stays usable.
 std::shared_ptr<const Report> made(const Design& design, std::stop_token stop) {
   try {
-    return make_report(design, stop);
+    return estimate(design, stop);
   } catch (const std::exception& error) {
     auto report = std::make_shared<Report>();
     report->design = design;

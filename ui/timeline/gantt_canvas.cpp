@@ -55,7 +55,7 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
     view_.seconds *= step / before;
     keepInReach();
   }
-  if (const MemoryTimeline* memory = estimate_->memory.get()) {
+  if (const MemoryTimeline* memory = estimate_->report->memory.get()) {
     if (const ItemRef at = fullest(*lanes_, memory->stages[static_cast<size_t>(memory->peak_stage)]); at.valid()) {
       const LaneItem& item = lanes_->item(at);
       peak_ = (item.begin + item.end) / 2;

@@ -7,6 +7,7 @@
 #include <QMouseEvent>
 #include <algorithm>
 
+#include "simulate/memory_timeline.h"
 #include "ui/state/session.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/icons.h"
@@ -118,8 +119,7 @@ void VerdictStrip::refresh() {
   }
   unsetCursor();
   if (!report) return;
-  const Estimate* estimate = session_->estimate().get();
-  const bool fits = estimate && estimate->memory ? estimate->memory->fits : report->fits;
+  const bool fits = report->memory->fits;
   showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad, fits ? tr("Fits") : tr("Does not fit"));
   showMemory();
   showTime();
@@ -128,17 +128,10 @@ void VerdictStrip::refresh() {
 void VerdictStrip::showMemory() {
   const Report& report = *session_->report();
   const UnitSystem units = session_->units();
-  const Estimate* estimate = session_->estimate().get();
-  if (!estimate || !estimate->memory) {  // the formulas alone
-    const StageReport& peak = report.stages[static_cast<size_t>(report.peak_stage)];
-    memory_->setValue(text_of(format_bytes(peak.memory_total, units)));
-    memory_->setToolTip(estimate ? text_of(estimate->why_no_memory) : tr("Tensors of the largest stage; how they follow each other is still computed."));
-    return;
-  }
-  const MemoryTimeline& memory = *estimate->memory;
+  const MemoryTimeline& memory = *report.memory;
   const StageMemory& peak = memory.stages[static_cast<size_t>(memory.peak_stage)];
   const QString used = text_of(format_bytes(peak.in_use, units));
-  const Accelerator* accelerator = estimate->report->accelerator;
+  const Accelerator* accelerator = report.accelerator;
   if (!accelerator) return memory_->setValue(used);
   memory_->setValue(used, memory_detail(used, text_of(format_bytes(memory.capacity, units)), static_cast<int>(memory.stages.size()), memory.peak_stage));
   memory_->setToolTip(tr("In use on one %1 of stage %2, which has most: tensors %3, reserved by the allocator %4.\nFullest at: %5.")

@@ -1,0 +1,140 @@
+// Measured runs of PyTorch's FSDP and of what papers report.
+#include <algorithm>
+
+#include "audit/measured_mapping.h"
+#include "design/knobs.h"
+#include "design/validate.h"
+
+namespace shardscape {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : " ") + part;
+  return out;
+}
+
+}  // namespace
+
+void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
+  for (const MeasuredJson& row : set["rows"]) {
+    RowMapper m(row, "");
+    const auto degree = [&](const char* axis) { return std::string(axis) + std::to_string(m.integer(axis, 1)); };
+    const std::string mode = m.text("mode");
+    m.out().name = joined({m.text("model"), std::to_string(m.integer("gpus", 1)) + " GPUs", degree("fsdp"), degree("tp"), degree("pp"), degree("cp"),
+                           "seq" + std::to_string(m.integer("seq", 0)), m.text("ac"), mode});
+    m.out().design.name = m.out().name;
+    const int64_t shards = m.integer("fsdp", 1), cp = m.integer("cp", 1), pp = m.integer("pp", 1), local = m.integer("lbs", 1), seq = m.integer("seq", 8192);
+    if (row.contains("mem_GiB") && row["mem_GiB"].is_number()) m.out().bytes = row["mem_GiB"].get<double>() * kGiB;
+    m.out().measure = MemoryMeasure::Reserved;
+    if (const auto speed = row.find("tps_gpu"); speed != row.end() && speed->is_number() && speed->get<double>() > 0)
+      m.out().seconds = static_cast<double>(shards * local * seq) / (speed->get<double>() * static_cast<double>(m.integer("gpus", 1)));
+    if (m.preset(preset_named(m.text("model")))) {
+      m.set("dp", shards);
+      for (const char* axis : {"tp", "pp", "cp"}) m.set_from(axis, axis);
+      if (cp > 1) m.set("context", "zigzag");  // its context_parallel balances the load, and rotates K and V
+      if (m.integer("tp", 1) > 1) m.set("sequence_parallel", "true");
+      m.set("seq", seq);
+      m.set("microbatch", pp > 1 ? 1 : local);  // stages split the local batch into single sequences
+      m.set("batch", local * shards);
+      m.set("sync", "fsdp2");
+      if (pp > 1) m.set("reshard_after_forward", "false");  // so that microbatches share a gather
+      m.set("clip_grad_norm", "true");
+      m.set("vocab_multiple", 1);
+      const std::string checkpoints = m.text("ac");
+      m.set("recompute", checkpoints.starts_with("full") ? "full" : "none");
+      m.set("profile", checkpoints.starts_with("selective") ? "torchtitan-selective" : "torchtitan");
+      if (mode.find("float8") != std::string::npos) m.set("compute", "fp8");
+      m.set("accelerator", m.text("gpu", "h100-96gb"));
+    }
+    out.rows.push_back(m.finish());
+  }
+}
+
+void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out) {
+  for (const MeasuredJson& row : set["rows"]) {
+    RowMapper m(row, "");
+    m.out().name = joined({m.text("model"), m.text("gpu"), std::to_string(m.integer("gpus", 1)) + " GPUs", "seq" + std::to_string(m.integer("seq", 0)),
+                           "mbs" + std::to_string(m.integer("mbs", 1)), m.text("precision"), m.text("sharding")});
+    m.out().design.name = m.out().name;
+    m.out().seconds = row.value("derived_iteration_s", 0.0);
+    if (m.preset(preset_named(m.text("model")))) {
+      m.set_from("positions", "seq");  // its table of positions is as long as the sequence
+      m.set_from("seq", "seq");
+      m.set_from("dp", "gpus");
+      m.set_from("microbatch", "mbs");
+      m.set_from("batch", "gbs");
+      m.set("sync", "fsdp1");
+      const std::string sharding = m.text("sharding");
+      if (sharding == "SHARD_GRAD_OP") m.set("reshard_after_forward", "false");
+      else if (sharding != "FULL_SHARD") m.refuse("sharding " + sharding + " is not one of FULL_SHARD and SHARD_GRAD_OP");
+      if (m.integer("grad_accum", 1) > 1) m.set("reduce_every_microbatch", "true");  // Composer accumulates without no_sync
+      if (m.text("mp_mode") == "PURE") m.set("grad_dtype", "bf16");
+      if (m.text("precision") == "amp_fp8") m.set("compute", "fp8");
+      if (m.text("act_ckpt") == "True") m.set("recompute", "full");
+      m.set("profile", "transformers-flash");
+      m.set("clip_grad_norm", "true");
+      m.set("vocab_multiple", 1);
+      std::string gpu = m.text("gpu");
+      std::replace(gpu.begin(), gpu.end(), '_', '-');
+      m.set("accelerator", gpu);
+    }
+    out.rows.push_back(m.finish());
+  }
+}
+
+void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
+  for (const MeasuredJson& row : set["rows"]) {
+    RowMapper m(row, "");
+    m.out().name = "Llama 3.1 405B, " + std::to_string(m.integer("gpus", 0)) + " GPUs, seq " + std::to_string(m.integer("seq", 0));
+    m.out().design.name = m.out().name;
+    // Both conventions of FLOPs give a time; which one the paper's figure means is not said.
+    if (row.contains("derived_iter_s_causal") && row.contains("derived_iter_s_noncausal"))
+      m.out().seconds = (row["derived_iter_s_causal"].get<double>() + row["derived_iter_s_noncausal"].get<double>()) / 2;
+    if (m.preset("llama3.1-405b")) {
+      for (const char* axis : {"tp", "cp", "pp", "dp", "seq"}) m.set_from(axis, axis);
+      m.set("batch", m.integer("batch_per_dp", 1) * m.integer("dp", 1));
+      m.set("sequence_parallel", "true");
+      if (m.integer("cp", 1) > 1) m.set("context", "all-gather");
+      // A layer less on the first and the last stage (section 3.3.2).
+      if (const int64_t pp = m.integer("pp", 1), layers = m.out().design.model.layers; pp > 2 && (layers + 2) % pp == 0) {
+        std::string list;
+        for (int64_t p = 0; p < pp; ++p) list += (p ? "," : "") + std::to_string((layers + 2) / pp - (p == 0 || p + 1 == pp ? 1 : 0));
+        m.set("stage_layers", list);
+      }
+      m.set("sync", "fsdp2");
+      m.set("reshard_after_forward", "false");
+      m.set("profile", "megatron-core-te");
+      m.set("accelerator", "h100-80gb");
+      m.set("network", "grand-teton-roce");
+    }
+    out.rows.push_back(m.finish());
+  }
+}
+
+void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
+  const MeasuredJson& training = set["training"];
+  for (const MeasuredJson& row : set["measured_step"]) {
+    RowMapper m(training, "DeepSeek-V3, " + row.value("topology", "step"));
+    m.out().seconds = row.value("time_per_step_s", 0.0);
+    if (m.preset("deepseek-v3")) {
+      for (const char* axis : {"tp", "pp", "dp", "ep", "seq"}) m.set_from(axis, axis);
+      m.set_from("batch", "gbs_sequences");
+      m.set("microbatch", 1);
+      m.set("sync", "distributed-optimizer");
+      m.set("overlap_grad_reduce", "true");
+      m.set("compute", "fp8-blockwise");
+      m.set("dispatch_dtype", "fp8");
+      m.set("profile", "megatron-core-te-fused-loss");
+      m.set("accelerator", "h800");
+      // Its own schedule where the design can run it.
+      Design with = m.out().design;
+      if (const Knob* schedule = find_knob("schedule"); schedule && !set_knob(with, *schedule, "dualpipe") && !has_errors(validate(with))) m.set("schedule", "dualpipe");
+    }
+    out.rows.push_back(m.finish());
+  }
+}
+
+}  // namespace shardscape

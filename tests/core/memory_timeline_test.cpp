@@ -1,0 +1,182 @@
+// Memory over a step: lifetimes inside segments against their definition, the walk through schedules, culprits, advice.
+#include <QtTest>
+
+#include "graph/build.h"
+#include "model/library.h"
+#include "design/knobs.h"
+#include "simulate/memory_advice.h"
+#include "simulate/memory_timeline.h"
+#include "support/trace_designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+int64_t held(const StageReport& stage) {
+  Wide bytes = 0;
+  for (const Quantity& q : stage.memory) bytes += q.value;
+  return static_cast<int64_t>(bytes);
+}
+
+void add_trace_designs() {
+  QTest::addColumn<int>("index");
+  const auto designs = trace_designs();
+  for (size_t i = 0; i < designs.size(); ++i) QTest::newRow(designs[i].name) << static_cast<int>(i);
+}
+
+Design chosen() {
+  QFETCH(int, index);
+  return trace_designs()[static_cast<size_t>(index)].design;
+}
+
+}  // namespace
+
+class MemoryTimelineTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  // A storage lives from the first op that touches it to the last; what is kept, and the result, live on.
+  void forwardLifetimesFollowTheirDefinition_data() { add_trace_designs(); }
+  void forwardLifetimesFollowTheirDefinition() {
+    const auto report = trace_report(chosen());
+    const Graph& graph = report->graph();
+    const KernelProfile& profile = *ModelLibrary::instance().profile(graph.structure.profile);
+    const SegmentLifetimes lifetimes(graph, profile);
+    const SegmentSizes sizes = lifetimes.sizes(report->stages.front().binding);
+    const Keeps keeps = graph.structure.recompute == Recompute::Full ? Keeps::Input : Keeps::Activations;
+    for (size_t n = 0; n < graph.segments.size(); ++n) {
+      const Segment& s = graph.segments[n];
+      const Keeps of = s.kind == SegmentKind::Layer ? keeps : Keeps::Activations;
+      std::map<StorageId, std::pair<OpId, OpId>> touched;
+      for (OpId id = 0; id < s.backward_begin; ++id) {
+        if (!runs(s.op(id), of)) continue;
+        std::vector<TensorId> all = s.op(id).inputs;
+        all.insert(all.end(), s.op(id).outputs.begin(), s.op(id).outputs.end());
+        for (TensorId t : all) {
+          if (s.tensor(t).role == TensorRole::Parameter) continue;
+          auto [at, fresh] = touched.try_emplace(s.tensor(t).storage, id, id);
+          at->second.second = id;
+        }
+      }
+      if (s.input >= 0) touched.try_emplace(s.tensor(s.input).storage, 0, 0).first->second.first = -1;
+      for (const SavedStorage& saved : saved_by(s, of)) touched[saved.storage].second = s.backward_begin;
+      if (s.kind != SegmentKind::Head && s.output >= 0) touched[s.tensor(s.output).storage].second = s.backward_begin;
+      int64_t most = 0;
+      for (OpId id = 0; id < s.backward_begin; ++id) {
+        int64_t now = runs(s.op(id), of) ? sizes.workspaces[n][static_cast<size_t>(id)] : 0;
+        for (const auto& [storage, life] : touched)
+          if (life.first <= id && id <= life.second) now += sizes.storages[n][static_cast<size_t>(storage)];
+        most = std::max(most, now);
+      }
+      const SegmentMemory memory = lifetimes.memory(static_cast<int>(n), of, sizes);
+      QCOMPARE(total(memory.forward.peak), most);
+      int64_t kept = 0;
+      std::set<StorageId> seen;
+      for (const SavedStorage& saved : saved_by(s, of))
+        if (seen.insert(saved.storage).second) kept += sizes.storages[n][static_cast<size_t>(saved.storage)];
+      QCOMPARE(total(memory.kept), kept);
+    }
+  }
+
+  void backwardsLeaveTheGradientOfTheInputAlone_data() { add_trace_designs(); }
+  void backwardsLeaveTheGradientOfTheInputAlone() {
+    const auto report = trace_report(chosen());
+    const Graph& graph = report->graph();
+    const SegmentLifetimes lifetimes(graph, *ModelLibrary::instance().profile(graph.structure.profile));
+    const SegmentSizes sizes = lifetimes.sizes(report->stages.front().binding);
+    for (size_t n = 0; n < graph.segments.size(); ++n) {
+      const Segment& s = graph.segments[n];
+      const SegmentMemory memory = lifetimes.memory(static_cast<int>(n), Keeps::Activations, sizes);
+      const int64_t left = s.input_grad >= 0 ? sizes.storages[n][static_cast<size_t>(s.tensor(s.input_grad).storage)] : 0;
+      QVERIFY2(total(memory.backward.end) <= left, qPrintable(QString::fromStdString(s.name)));
+      QVERIFY(total(memory.backward.peak) >= total(memory.backward.begin));
+      QCOMPARE(total(memory.backward.begin), total(memory.kept) + total(memory.output_grad));
+    }
+  }
+
+  void aStepEndsAsItBegan_data() { add_trace_designs(); }
+  void aStepEndsAsItBegan() {
+    const auto report = trace_report(chosen());
+    const auto memory = memory_timeline(*report);
+    QCOMPARE(memory->stages.size(), report->stages.size());
+    for (const StageMemory& stage : memory->stages) {
+      const auto actions = stage_timeline(*report, stage.stage);
+      QVERIFY(!actions.empty());
+      QCOMPARE(actions.front().begin, stage.fixed);
+      QCOMPARE(actions.back().end, stage.fixed);
+      int64_t most = 0;
+      for (size_t i = 0; i < actions.size(); ++i) {
+        if (i > 0) QCOMPARE(actions[i].begin, actions[i - 1].end);
+        QVERIFY(total(actions[i].peak) >= std::max(total(actions[i].begin), total(actions[i].end)) - total(actions[i].begin));
+        for (int64_t bytes : actions[i].peak) QVERIFY(bytes >= 0);
+        most = std::max(most, total(actions[i].peak));
+      }
+      QCOMPARE(most, total(stage.at_peak) - (stage.reserved - stage.allocated));
+    }
+  }
+
+  void culpritsAddUp_data() { add_trace_designs(); }
+  void culpritsAddUp() {
+    const auto report = trace_report(chosen());
+    const auto memory = memory_timeline(*report);
+    for (const StageMemory& stage : memory->stages) {
+      CategoryBytes sum{};
+      for (const Culprit& c : stage.culprits) {
+        QVERIFY2(c.bytes > 0, c.name.c_str());
+        sum[static_cast<size_t>(c.category)] += c.bytes;
+      }
+      QCOMPARE(sum, stage.at_peak);
+      QCOMPARE(stage.allocated + stage.at_peak[static_cast<size_t>(MemoryCategory::Runtime)], stage.in_use);
+      QCOMPARE(total(stage.at_peak), stage.in_use);
+      QVERIFY(stage.reserved >= stage.allocated && stage.in_use > stage.reserved);
+      QVERIFY(!stage.moment.empty());
+      // States and all that microbatches in flight keep, and more.
+      const Structure& s = report->graph().structure;
+      if (s.recompute == Recompute::None && !s.offload_activations)
+        QVERIFY(stage.allocated >= held(report->stages[static_cast<size_t>(stage.stage)]));
+    }
+  }
+
+  void adviceIsWhatTheDesignsSay() {
+    const auto report = make_report(preset_design("llama3-70b", 8, 2, 4));
+    QVERIFY(report->valid());
+    const auto memory = memory_timeline(*report);
+    const auto advice = memory_advice(*report, *memory);
+    QVERIFY(!advice.empty());
+    bool sequence = false;
+    int64_t before = INT64_MAX;
+    for (const MemoryAdvice& a : advice) {
+      QVERIFY(a.saved > 0 && a.saved <= before);
+      before = a.saved;
+      Design design = report->design;
+      QVERIFY(!set_knob(design, *find_knob(a.knob), a.value));
+      const auto then = memory_timeline(*make_report(design));
+      QCOMPARE(memory->stages[static_cast<size_t>(memory->peak_stage)].in_use - then->stages[static_cast<size_t>(then->peak_stage)].in_use, a.saved);
+      QCOMPARE(then->fits, a.fits);
+      sequence = sequence || a.knob == "sequence_parallel";
+      QVERIFY(a.text().find("saves ") != std::string::npos);
+    }
+    QVERIFY(sequence);
+    const auto timed = memory_advice(*report, *memory, [](const Report& r) { return std::optional<double>(r.design.parallel.sequence_parallel ? 2.0 : 1.0); });
+    QVERIFY(std::any_of(timed.begin(), timed.end(), [](const MemoryAdvice& a) { return a.text().ends_with("for 100.0 % time"); }));
+  }
+
+  // Llama 3.1 405B in milliseconds.
+  void largeDesignsAreQuick() {
+    Design design = preset_design("llama3.1-405b", 8, 16, 8, true);
+    design.workload.batch = 128 * design.parallel.dp * design.workload.microbatch;
+    const auto report = make_report(design);
+    QVERIFY(report->valid());
+    memory_timeline(*report);
+    QElapsedTimer timer;
+    timer.start();
+    constexpr int kTimes = 5;
+    for (int i = 0; i < kTimes; ++i) QVERIFY(memory_timeline(*report));
+    const double each = static_cast<double>(timer.nsecsElapsed()) / 1e6 / kTimes;
+    qInfo("memory timeline of 405B: %.2f ms", each);
+    QVERIFY2(each < 100, "this is recomputed with every edit");
+  }
+};
+
+QTEST_GUILESS_MAIN(MemoryTimelineTest)
+#include "memory_timeline_test.moc"

@@ -1,0 +1,92 @@
+// The step and its memory under every pipeline schedule: the same work, less idle time, as much memory as is kept.
+#include <QtTest>
+#include <map>
+
+#include "design/knobs.h"
+#include "simulate/memory_timeline.h"
+#include "simulate/simulation.h"
+#include "support/designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+Design design_of(const std::string& schedule) {
+  Design d = preset_design("llama3-8b", 2, 4, 2, true);
+  set_knob(d, *find_knob("schedule"), schedule);
+  d.parallel.virtual_stages = schedule.ends_with("v") || schedule == "flexible" ? 2 : 1;
+  d.workload.microbatch = 1;
+  d.workload.batch = 2 * 16;
+  return d;
+}
+
+struct Step {
+  std::shared_ptr<const Report> report;
+  std::shared_ptr<const Simulation> simulation;
+  std::shared_ptr<const MemoryTimeline> memory;
+};
+
+}  // namespace
+
+class ScheduleStepTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    for (const char* schedule : {"1f1b", "flexible", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"}) {
+      Step& step = steps_[schedule];
+      step.report = make_report(design_of(schedule));
+      QVERIFY2(step.report->valid(), schedule);
+      step.simulation = simulate(*step.report);
+      step.memory = memory_timeline(*step.report);
+    }
+  }
+
+  // Stages differ in what they hold, but all together compute what they always do.
+  void the_work_is_the_same() {
+    const auto products = [](const Step& step) {
+      double sum = 0;
+      for (const StageTimes& stage : step.simulation->stages) sum += stage.seconds[static_cast<size_t>(TimeCategory::Products)];
+      return sum;
+    };
+    const double wanted = products(steps_.at("1f1b"));
+    for (const auto& [schedule, step] : steps_)
+      QVERIFY2(std::abs(products(step) / wanted - 1) < 1e-9, qPrintable(QString("%1: %2, not %3").arg(schedule.c_str()).arg(products(step)).arg(wanted)));
+  }
+
+  void bubbles_are_filled() {
+    const auto seconds = [&](const char* schedule) { return steps_.at(schedule).simulation->step_seconds; };
+    QVERIFY(seconds("zb-h1") < seconds("1f1b"));
+    QVERIFY(seconds("zb-v") < seconds("1f1b"));
+    for (const auto& [schedule, step] : steps_) {
+      const size_t stages = step.simulation->stages.size();
+      for (size_t s = 0; s < stages; ++s) {
+        double sum = 0;
+        for (const double part : step.simulation->stages[s].seconds) sum += part;
+        QVERIFY2(std::abs(sum / step.simulation->step_seconds - 1) < 1e-9, schedule.c_str());
+      }
+    }
+  }
+
+  void memory_follows_what_is_held() {
+    const auto most = [&](const char* schedule) { return steps_.at(schedule).memory->stages[static_cast<size_t>(steps_.at(schedule).memory->peak_stage)].allocated; };
+    QVERIFY(most("zb-h2") > most("zb-h1"));
+    QVERIFY(most("dualpipe") > most("dualpipe-v"));  // for its second copy of the parameters
+    for (const auto& [schedule, step] : steps_)
+      for (size_t s = 0; s < step.memory->stages.size(); ++s) {
+        // What the report adds up is in there, and the transient buffers it leaves out.
+        const StageReport& stage = step.report->stages[s];
+        QVERIFY2(step.memory->stages[s].allocated > 0.9 * static_cast<double>(stage.memory_total), schedule.c_str());
+        const std::vector<ActionMemory> all = stage_timeline(*step.report, static_cast<int>(s));
+        for (const MemoryCategory of : {MemoryCategory::Activations, MemoryCategory::Logits})  // nothing is left behind
+          QVERIFY2(all.front().begin[static_cast<size_t>(of)] == all.back().end[static_cast<size_t>(of)], schedule.c_str());
+      }
+  }
+
+ private:
+  std::map<std::string, Step> steps_;
+};
+
+QTEST_APPLESS_MAIN(ScheduleStepTest)
+#include "schedule_step_test.moc"

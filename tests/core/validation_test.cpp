@@ -1,0 +1,127 @@
+// Sets of measured runs: every row is a design or says why not, and memory is as close to them as the README says.
+#include <QTemporaryDir>
+#include <QtTest>
+#include <fstream>
+
+#include "audit/validation.h"
+
+using namespace shardscape;
+
+namespace {
+
+std::string path_of(const QString& set) { return QStringLiteral(SHARDSCAPE_TEST_DATA "/measured/%1.json").arg(set).toStdString(); }
+
+MeasuredSet read(const QString& set) {
+  auto result = read_measured_set(path_of(set));
+  if (auto* problem = std::get_if<Problem>(&result)) qFatal("%s", to_string(*problem).c_str());
+  return std::get<MeasuredSet>(std::move(result));
+}
+
+const ValidatedMetric* metric(const Validation& v, const char* name) {
+  for (const ValidatedMetric& m : v.metrics)
+    if (m.name == name) return &m;
+  return nullptr;
+}
+
+}  // namespace
+
+class ValidationTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void rowsAreDesignsOrSayWhy_data() {
+    QTest::addColumn<int>("rows");
+    QTest::addColumn<int>("mapped");
+    QTest::newRow("megatron_b200_8gpu") << 22 << 22;
+    QTest::newRow("torchtitan_h100") << 14 << 14;
+    QTest::newRow("megatron_a100") << 643 << 643;
+    QTest::newRow("korthikanti2022") << 6 << 6;
+    QTest::newRow("fsdp_a100_h100") << 104 << 104;
+    QTest::newRow("megatron_bridge") << 122 << 93;
+    QTest::newRow("llama3") << 1 << 1;
+    QTest::newRow("deepseek_v3") << 2 << 2;
+  }
+  void rowsAreDesignsOrSayWhy() {
+    QFETCH(int, rows);
+    QFETCH(int, mapped);
+    const MeasuredSet set = read(QTest::currentDataTag());
+    QVERIFY(!set.source.empty());
+    QCOMPARE(static_cast<int>(set.rows.size()), rows);
+    int found = 0;
+    std::map<std::string, int> reasons;
+    for (const MeasuredRow& row : set.rows) {
+      QVERIFY(row.seconds || row.bytes);
+      QVERIFY(!row.name.empty());
+      row.unmapped.empty() ? ++found : ++reasons[row.unmapped];
+    }
+    for (const auto& [reason, count] : reasons) qInfo("%d rows: %s", count, reason.c_str());
+    QCOMPARE(found, mapped);
+  }
+
+  void memoryIsAsMeasured_data() {
+    QTest::addColumn<double>("each");  // percent
+    QTest::addColumn<double>("mean");
+    QTest::newRow("megatron_b200_8gpu") << 0.5 << 0.15;
+    QTest::newRow("torchtitan_h100") << 8.0 << 5.0;
+  }
+  void memoryIsAsMeasured() {
+    QFETCH(double, each);
+    QFETCH(double, mean);
+    const Validation v = validate_set(read(QTest::currentDataTag()), {});
+    const ValidatedMetric* memory = metric(v, "memory");
+    QVERIFY(memory && !memory->rows.empty() && memory->unmapped.empty());
+    for (const ValidatedRow& row : memory->rows)
+      QVERIFY2(std::abs(row.error_percent()) < each, (row.name + ": " + std::to_string(row.error_percent())).c_str());
+    QVERIFY(memory->mean_abs_error_percent() < mean);
+  }
+
+  void rowsThatNoDesignExpressesAreListed() {
+    const Validation v = validate_set(read("megatron_bridge"), [](const Report&) { return std::optional<double>(1); });
+    const ValidatedMetric* time = metric(v, "time");
+    QVERIFY(time && !metric(v, "memory"));
+    QCOMPARE(time->rows.size() + time->unmapped.size(), size_t{122});
+    for (const auto& [row, why] : time->unmapped) QVERIFY(!row.empty() && !why.empty());
+    const std::string json = validation_json(v), text = validation_text(v), svg = validation_svg(v);
+    QVERIFY(json.find("\"unmapped\"") != std::string::npos && json.find("fine-tuning") != std::string::npos);
+    QVERIFY(text.find("not mapped: ") != std::string::npos);
+    QVERIFY(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+    QCOMPARE(QString::fromStdString(svg).count("<circle"), static_cast<int>(time->rows.size()));
+  }
+
+  void errorsAreOfTheSignOfThePrediction() {
+    ValidatedMetric m{"time", {{"a", 2, 1}, {"b", 2, 2.2}}, {}};
+    QCOMPARE(m.rows[0].error_percent(), -50.0);
+    QCOMPARE(m.worst()->name, std::string("a"));
+    QVERIFY(std::abs(m.mean_abs_error_percent() - 30) < 1e-9);
+  }
+
+  void filesThatAreNoSetsAreToldApart() {
+    QTemporaryDir folder;
+    const auto written = [&](const char* name, const char* text) {
+      const std::string path = folder.filePath(name).toStdString();
+      std::ofstream(path) << text;
+      return path;
+    };
+    for (const std::string& path : {folder.filePath("missing.json").toStdString(), written("a.json", "no json"), written("b.json", "[1]"),
+                                    written("c.json", R"({"rows": [{"something": 1}]})"), written("d.json", R"({"rows": []})")}) {
+      const auto result = read_measured_set(path);
+      const auto* problem = std::get_if<Problem>(&result);
+      QVERIFY(problem && problem->where == path && !problem->what.empty() && !problem->accepted.empty());
+    }
+  }
+
+  void aRowWithoutAModelIsListed() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("set.json").toStdString();
+    std::ofstream(path) << R"({"source": "x", "rows": [{"case": "a", "model": "unheard-of", "measured_ms": 1, "measured_alloc_GiB": 2},
+      {"case": "b", "model": "llama3_8b", "layers": 4, "tp": 3, "dp": 1, "measured_ms": 1, "measured_alloc_GiB": 2}]})";
+    const auto result = read_measured_set(path);
+    QVERIFY(std::holds_alternative<MeasuredSet>(result));
+    const auto& rows = std::get<MeasuredSet>(result).rows;
+    QCOMPARE(rows.size(), size_t{2});
+    QCOMPARE(rows[0].unmapped, std::string("no preset has this architecture"));
+    QVERIFY(rows[1].unmapped.find("tp = 3") != std::string::npos);
+  }
+};
+
+QTEST_GUILESS_MAIN(ValidationTest)
+#include "validation_test.moc"
