@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSortFilterProxyModel>
 #include <QTest>
 #include <QWheelEvent>
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "ui/charts/memory_curve.h"
 #include "ui/charts/memory_view.h"
 #include "ui/charts/roofline_canvas.h"
+#include "ui/charts/stage_chart.h"
 #include "ui/graph_view/graph_view.h"
 #include "ui/models/collectives_model.h"
 #include "ui/models/roofline_model.h"

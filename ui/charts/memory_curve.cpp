@@ -61,14 +61,15 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   std::vector<MemoryPoint> out;
   std::map<ActionKey, Stretch> when;
   if (estimate.simulation) when = stretches(estimate.simulation->stages[static_cast<size_t>(stage)].spans);
-  const StageMemory& memory = estimate.report->memory->stages[static_cast<size_t>(stage)];
-  const int64_t beside = memory.in_use - total(memory.at_peak);  // of the allocator
+  const std::vector<ActionMemory> actions = stage_timeline(*estimate.report, stage);
+  int64_t most = 0;
+  for (const ActionMemory& action : actions) most = std::max(most, total(action.peak));
+  const int64_t beside = estimate.report->memory->stages[static_cast<size_t>(stage)].in_use - most;  // that the allocator has not handed out
   double now = 0;
   const auto add = [&](double seconds, const CategoryBytes& bytes, int span) {
     now = std::max(now, seconds);
     out.push_back({now, total(bytes) + beside, span});
   };
-  const std::vector<ActionMemory> actions = stage_timeline(*estimate.report, stage);
   if (!actions.empty()) add(0, actions.front().begin, -1);
   int index = 0;
   for (const ActionMemory& action : actions) {
