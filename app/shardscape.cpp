@@ -109,7 +109,10 @@ int main(int argc, char** argv) {
     return kFailed;  // pictures of another design are not what was asked for
   }
   session.waitForReport();  // opens on a computed design
-  if (parser.isSet("render")) return render(window, parser.value("render"));
+  if (parser.isSet("render")) {
+    session.waitForEstimate();
+    return render(window, parser.value("render"));
+  }
   ui::quitOnSignal(&window);
   window.restoreLayout();
   window.show();

@@ -25,6 +25,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.save = make(tr("&Save design"), QKeySequence::Save);
   a.save_as = make(tr("Save design &as..."), QKeySequence("Ctrl+Shift+S"));
   a.export_bundle = make(tr("&Export bundle..."), QKeySequence("Ctrl+B"));  // Ctrl+E is "end of line" in fields on X11
+  a.export_trace = make(tr("Export &timeline for Perfetto..."), QKeySequence("Ctrl+Shift+T"));
   a.save_picture = make(tr("Export view as &picture..."), QKeySequence("Ctrl+Shift+P"));
   a.quit = make(tr("&Quit"), QKeySequence("Ctrl+Q"));
   a.quit->setMenuRole(QAction::QuitRole);
@@ -70,7 +71,7 @@ QVector<Actions::Group> Actions::groups() const {
   const auto tr = [](const char* text) { return QMainWindow::tr(text); };
   QVector<QAction*> view = views;
   view << light << dark << find << filter << zoom_in << zoom_out << fit << form << inspector << problems << reset_layout;
-  return {{tr("File"), {new_design, open, import_config, save, save_as, export_bundle, save_picture, quit}},
+  return {{tr("File"), {new_design, open, import_config, save, save_as, export_bundle, export_trace, save_picture, quit}},
           {tr("Edit"), {undo, redo, copy}},
           {tr("View"), view},
           {tr("Help"), {palette, shortcuts, about}}};

@@ -12,12 +12,12 @@ namespace shardscape::ui {
 
 inline const QStringList& viewNames() {
   static const QStringList names{QStringLiteral("Graph"), QStringLiteral("Memory"), QStringLiteral("Compute"),
-                                 QStringLiteral("Communication")};
+                                 QStringLiteral("Communication"), QStringLiteral("Timeline")};
   return names;
 }
 
 struct Actions {
-  QAction *new_design, *open, *import_config, *save, *save_as, *export_bundle, *save_picture, *quit;
+  QAction *new_design, *open, *import_config, *save, *save_as, *export_bundle, *export_trace, *save_picture, *quit;
   QAction *undo, *redo, *copy;
   QVector<QAction*> views;  // in the order of viewNames()
   QAction *light, *dark, *find, *filter, *zoom_in, *zoom_out, *fit;

@@ -2,11 +2,13 @@
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QScreen>
+#include <QSaveFile>
 #include <QSplitter>
 #include <QTabBar>
 #include <QTabWidget>
@@ -30,6 +32,7 @@
 #include "ui/inspector/inspector_panel.h"
 #include "ui/state/export_job.h"
 #include "ui/state/settings.h"
+#include "ui/timeline/timeline_view.h"
 #include "ui/view_picture.h"
 #include "ui/widgets/message_bar.h"
 #include "ui/widgets/problems_panel.h"
@@ -87,8 +90,9 @@ void MainWindow::build() {
   tabs_->tabBar()->setExpanding(false);
   tabs_->tabBar()->setFocusPolicy(Qt::TabFocus);
   graph_ = new GraphView(session_, tabs_);
+  timeline_ = new TimelineView(session_, tabs_);
   QWidget* views[] = {graph_, new MemoryView(session_, tabs_), new ComputeView(session_, tabs_),
-                      new CommunicationView(session_, tabs_)};
+                      new CommunicationView(session_, tabs_), timeline_};
   for (int i = 0; i < viewNames().size(); ++i) tabs_->addTab(views[i], viewNames()[i]);
 
   for (QSplitter* splitter : {columns_, centre_}) {
@@ -118,6 +122,7 @@ void MainWindow::wireFile() {
   connect(actions_.save, &QAction::triggered, document_, &Document::save);
   connect(actions_.save_as, &QAction::triggered, document_, &Document::saveAs);
   connect(actions_.save_picture, &QAction::triggered, this, &MainWindow::saveView);
+  connect(actions_.export_trace, &QAction::triggered, this, &MainWindow::exportTrace);
   connect(actions_.quit, &QAction::triggered, this, &QWidget::close);
   connect(actions_.export_bundle, &QAction::triggered, this, [this] {
     exportDialog()->show();
@@ -142,12 +147,13 @@ void MainWindow::wireView() {
   connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
     actions_.views[index]->setChecked(true);
     for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit}) {
-      action->setEnabled(tabs_->currentWidget() == graph_);
+      action->setEnabled(tabs_->currentWidget() == graph_ || tabs_->currentWidget() == timeline_);
     }
   });
   connect(actions_.light, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Light); });
   connect(actions_.dark, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Dark); });
   connect(actions_.find, &QAction::triggered, this, [this] {
+    if (tabs_->currentWidget() == timeline_) return timeline_->activateSearch();
     showView(0);
     graph_->activateSearch();
   });
@@ -155,9 +161,16 @@ void MainWindow::wireView() {
     actions_.form->setChecked(true);
     form_->focusFilter();
   });
-  connect(actions_.zoom_in, &QAction::triggered, graph_, &GraphView::zoomIn);
-  connect(actions_.zoom_out, &QAction::triggered, graph_, &GraphView::zoomOut);
-  connect(actions_.fit, &QAction::triggered, graph_, &GraphView::fit);
+  const auto either = [this](void (GraphView::*graph)(), void (TimelineView::*timeline)()) {
+    return [this, graph, timeline] { tabs_->currentWidget() == timeline_ ? (timeline_->*timeline)() : (graph_->*graph)(); };
+  };
+  connect(actions_.zoom_in, &QAction::triggered, this, either(&GraphView::zoomIn, &TimelineView::zoomIn));
+  connect(actions_.zoom_out, &QAction::triggered, this, either(&GraphView::zoomOut, &TimelineView::zoomOut));
+  connect(actions_.fit, &QAction::triggered, this, either(&GraphView::fit, &TimelineView::fit));
+  // A link of the inspector leads to the timeline.
+  connect(session_, &Session::pickChanged, this, [this](const QObject* by) {
+    if (!by && session_->pick().kind == PickKind::Span) tabs_->setCurrentWidget(timeline_);
+  });
   connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
   connect(actions_.inspector, &QAction::toggled, inspector_, &QWidget::setVisible);
   connect(actions_.problems, &QAction::toggled, this, &MainWindow::showProblems);
@@ -218,6 +231,18 @@ void MainWindow::saveView() {
   auto* menu = new SaveMenu(picture, this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->popup(tabs_->mapToGlobal(QPoint(tabs_->width() - menu->sizeHint().width() - 20, tabs_->tabBar()->height() + 4)));
+}
+
+void MainWindow::exportTrace() {
+  const QByteArray trace = timeline_->trace();
+  if (trace.isEmpty()) return message_->show(tr("There is no timeline to export: the step of this design has not been played."));
+  const QString suggestion = QDir(settings::designFolder()).filePath(timeline_->picture().file_name + QStringLiteral(".json"));
+  const QString path = QFileDialog::getSaveFileName(this, tr("Export timeline for Perfetto"), suggestion, tr("Trace events (*.json)"));
+  if (path.isEmpty()) return;
+  QSaveFile file(path);
+  if (!file.open(QIODevice::WriteOnly) || file.write(trace) != trace.size() || !file.commit())
+    return message_->show(tr("The timeline was not exported. %1: %2").arg(path, file.errorString()));
+  message_->hide();
 }
 
 void MainWindow::updateTitle() {

@@ -22,6 +22,7 @@ class InspectorPanel;
 class MessageBar;
 class ProblemsPanel;
 class StatusBar;
+class TimelineView;
 class TopBar;
 class VerdictStrip;
 
@@ -61,6 +62,7 @@ class MainWindow : public QMainWindow {
   void previewImport(const QString& path);   // of a Hugging Face config.json
   void openFile(const QString& path);        // a design or a config.json, as its content says
   void saveView();
+  void exportTrace();
   void showProblems(bool visible);
   void updateTitle();
   void rememberLayout();
@@ -78,6 +80,7 @@ class MainWindow : public QMainWindow {
   QSplitter *columns_, *centre_;
   QTabWidget* tabs_;
   GraphView* graph_ = nullptr;
+  TimelineView* timeline_ = nullptr;
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;
 };

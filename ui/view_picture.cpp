@@ -6,11 +6,13 @@
 #include "ui/charts/chart_page.h"
 #include "ui/dialogs/export_target.h"
 #include "ui/graph_view/graph_view.h"
+#include "ui/timeline/timeline_view.h"
 
 namespace shardscape::ui {
 
 Picture viewPicture(QWidget* view, const QString& title, const QString& view_name) {
   if (const auto* page = qobject_cast<ChartPage*>(view)) return page->picture();
+  if (const auto* timeline = qobject_cast<TimelineView*>(view)) return timeline->picture();
   auto* graph = qobject_cast<GraphView*>(view);
   QWidget* drawn = graph ? graph->canvas() : view;  // without the bar above it
   Picture picture;

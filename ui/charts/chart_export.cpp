@@ -65,6 +65,7 @@ std::span<const SaveFormatInfo> save_formats() {
       {SaveFormat::Svg, QStringLiteral("svg"), QCoreApplication::translate("SaveMenu", "SVG drawing")},
       {SaveFormat::Pdf, QStringLiteral("pdf"), QCoreApplication::translate("SaveMenu", "PDF page")},
       {SaveFormat::Csv, QStringLiteral("csv"), QCoreApplication::translate("SaveMenu", "CSV numbers")},
+      {SaveFormat::Trace, QStringLiteral("json"), QCoreApplication::translate("SaveMenu", "Perfetto trace")},
   };
   return formats;
 }
@@ -76,6 +77,10 @@ std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat for
     if (!picture.csv) return Problem{Severity::Error, "csv", "this view has no table to save", "png, svg or pdf", {}};
     return picture.csv().toUtf8();
   }
+  if (format == SaveFormat::Trace) {
+    if (!picture.trace) return Problem{Severity::Error, "json", "this view has no trace to save", "png, svg or pdf", {}};
+    return picture.trace();
+  }
   QBuffer buffer;
   buffer.open(QIODevice::WriteOnly);
   bool done = false;
@@ -83,7 +88,8 @@ std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat for
     case SaveFormat::Png: done = write_png(picture, buffer); break;
     case SaveFormat::Svg: done = write_svg(picture, buffer); break;
     case SaveFormat::Pdf: done = write_pdf(picture, buffer); break;
-    case SaveFormat::Csv: break;
+    case SaveFormat::Csv:
+    case SaveFormat::Trace: break;
   }
   if (!done || buffer.data().isEmpty()) {
     return Problem{Severity::Error,

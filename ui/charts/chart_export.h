@@ -1,4 +1,4 @@
-// Saves what a view shows: as a picture (PNG, SVG, PDF) or as its raw numbers (CSV).
+// Saves what a view shows: as a picture (PNG, SVG, PDF), as its raw numbers (CSV), or as a trace that other programs open (JSON).
 #pragma once
 
 #include <QByteArray>
@@ -14,7 +14,7 @@
 
 namespace shardscape::ui {
 
-enum class SaveFormat { Png, Svg, Pdf, Csv };
+enum class SaveFormat { Png, Svg, Pdf, Csv, Trace };
 
 struct SaveFormatInfo {
   SaveFormat format;
@@ -31,6 +31,7 @@ struct Picture {
   QSize size;                                                     // logical pixels
   std::function<void(QPaintDevice&, QSize, double scale)> paint;  // begins and ends its own painter
   std::function<QString()> csv;                                   // empty: the view has no numbers to save
+  std::function<QByteArray()> trace;                              // of a timeline, for Perfetto; empty: there is none
 };
 
 std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format);

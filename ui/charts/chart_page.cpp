@@ -136,7 +136,13 @@ void ChartPage::pickRow(int row) {
     pickBar(row, chart_->pickedSeries());
   } else {
     explain({Shown::Row, row});
+    rowPicked(row);
   }
+}
+
+void ChartPage::showPickedRow(int row) {
+  remembered_ = {Shown::Row, row};
+  if (isVisible()) explain(remembered_);
 }
 
 void ChartPage::explain(Shown shown) {

@@ -35,6 +35,7 @@ class ChartPage : public QWidget {
   ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent);
   void start(TableModel* model, const QList<int>& left_out_columns = {});  // once, from the view's constructor
   Session* session() const { return session_; }
+  const Report* filled() const { return filled_.get(); }  // what the view shows
   QHBoxLayout* controls() const { return controls_; }  // beside the title
   void refresh(bool even_if_same = false);
 
@@ -48,6 +49,9 @@ class ChartPage : public QWidget {
   virtual bool rowsAreStages() const { return false; }
   // The inspector shows again what was last picked here: the view came back.
   virtual void explainAgain();
+  bool showsOwn() const { return shown_.what != Shown::Nothing; }  // the inspector is about this view
+  virtual void rowPicked(int) {}   // by the person, in this view
+  void showPickedRow(int row);     // picked in another view
   void setTitle(const QString& title);
   QString pictureName(QStringView name) const;  // of a file: "llama3-8b-memory"
 

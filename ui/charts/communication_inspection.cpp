@@ -158,6 +158,20 @@ Wide group_bytes(const StageReport& stage, const std::string& group) {
   return sum;
 }
 
+std::optional<std::pair<int, OpId>> first_op_behind(const Report& report, const StageReport& stage, const Pick& pick) {
+  for (const CollectiveValue& row : stage.collectives) {
+    if (row.phase != pick.phase || row.op != pick.collective || row.group != pick.group) continue;
+    const StageShape& shape = report.model->shapes[static_cast<size_t>(stage.shape)];
+    for (size_t s = 0; s < report.graph().segments.size(); ++s) {
+      const Segment& segment = report.graph().segments[s];
+      if (!on_stage(segment, shape)) continue;
+      for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id)
+        if (is_behind(segment, segment.op(id), row)) return std::pair{static_cast<int>(s), id};
+    }
+  }
+  return std::nullopt;
+}
+
 Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row,
                               UnitSystem units) {
   Inspection inspection;

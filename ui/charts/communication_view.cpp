@@ -11,6 +11,7 @@
 #include "ui/charts/stage_chart.h"
 #include "ui/graph_view/segments.h"
 #include "ui/models/collectives_model.h"
+#include "ui/timeline/span_text.h"
 
 namespace shardscape::ui {
 
@@ -21,6 +22,15 @@ CommunicationView::CommunicationView(Session* session, QWidget* parent)
   controls()->addWidget(switch_);
   connect(switch_, &Segments::chosen, this, [this](int index) { setMeshShown(index == 1); });
   start(model_, {CollectivesModel::Stage});
+  connect(session, &Session::pickChanged, this, [this](const QObject* by) {
+    const Pick& pick = this->session()->pick();
+    if (by == this || pick.collective.empty() || !filled() || pick.stage != this->session()->stage()) return;
+    const StageReport& stage = filled()->stages[static_cast<size_t>(pick.stage)];
+    for (size_t i = 0; i < stage.collectives.size(); ++i) {
+      const CollectiveValue& row = stage.collectives[i];
+      if (row.phase == pick.phase && row.op == pick.collective && row.group == pick.group) return showPickedRow(static_cast<int>(i));
+    }
+  });
   mesh_ = new MeshView(session, this);
   mesh_->hide();
   auto* column = qobject_cast<QVBoxLayout*>(layout());
@@ -43,6 +53,11 @@ void CommunicationView::explainAgain() {
     mesh_->explain();
   else
     ChartPage::explainAgain();
+}
+
+void CommunicationView::rowPicked(int row) {
+  const StageReport& stage = filled()->stages[static_cast<size_t>(session()->stage())];
+  session()->setPick(pick_of_row(stage, stage.collectives[static_cast<size_t>(row)]), this);
 }
 
 Picture CommunicationView::picture() const { return mesh_shown_ ? mesh_->picture(pictureName(u"mesh")) : ChartPage::picture(); }

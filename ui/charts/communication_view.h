@@ -28,6 +28,7 @@ class CommunicationView : public ChartPage {
   Inspection inspectBar(const Report& report, int stage, int series) const override;
   Inspection inspectRow(const Report& report, int row) const override;
   void explainAgain() override;
+  void rowPicked(int row) override;
 
  private:
   CollectivesModel* model_;

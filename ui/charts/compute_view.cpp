@@ -2,17 +2,31 @@
 
 #include <QButtonGroup>
 #include <QHBoxLayout>
+#include <QPainter>
 #include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/charts/compute_inspection.h"
+#include "ui/charts/chart_notice.h"
 #include "ui/charts/flops_bars.h"
+#include "ui/charts/roofline_canvas.h"
 #include "ui/charts/stage_chart.h"
+#include "ui/graph_view/inspect.h"
+#include "ui/graph_view/segments.h"
+#include "ui/models/roofline_model.h"
+#include "ui/theme/theme.h"
+#include "ui/timeline/query.h"
+#include "ui/widgets/chart_table.h"
 
 namespace shardscape::ui {
 
 ComputeView::ComputeView(Session* session, QWidget* parent)
     : ChartPage(session, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
       model_(new FlopsModel(this)) {
+  switch_ = new Segments(tr("Picture"), {tr("Bars"), tr("Roofline")}, this);
+  controls()->addWidget(switch_);
+  connect(switch_, &Segments::chosen, this, [this](int index) { setRooflineShown(index == 1); });
   auto* choice = new QButtonGroup(this);
   const auto add = [&](const QString& text, const QString& tip, FlopsConvention convention) {
     auto* button = new QPushButton(text, this);
@@ -29,6 +43,107 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
       add(tr("Useful"), tr("Without what the causal mask discards and kernels compute again"), FlopsConvention::Useful);
   counted_->setChecked(true);
   start(model_, {FlopsModel::Stage});
+  roofline_ = new RooflineCanvas(this);
+  roofline_table_ = new ChartTable(this);
+  roofline_table_->setAccessibleName(tr("Table: operations under the roofline"));
+  roofline_model_ = new RooflineModel(this);
+  roofline_table_->setTable(roofline_model_);
+  auto* column = qobject_cast<QVBoxLayout*>(layout());
+  column->insertWidget(column->indexOf(chart()) + 1, roofline_, 1);
+  column->addWidget(roofline_table_);
+  roofline_->hide();
+  roofline_table_->hide();
+  notice()->raise();  // lies over the roofline too
+  connect(roofline_, &RooflineCanvas::pointPicked, this, [this] { explainPoint(); });
+  connect(roofline_table_, &ChartTable::rowPicked, this, [this](int row) {
+    roofline_->setPicked(static_cast<int>(roofline_->data().points.size()) - 1 - row);
+    explainPoint();
+  });
+  for (const auto signal : {&Session::reportChanged, &Session::stageChanged, &Session::unitsChanged}) connect(session, signal, this, &ComputeView::fillRoofline);
+}
+
+void ComputeView::setRooflineShown(bool shown) {
+  switch_->setCurrent(shown ? 1 : 0);
+  if (shown == roofline_shown_) return;
+  roofline_shown_ = shown;
+  for (QWidget* widget : {static_cast<QWidget*>(chart()), static_cast<QWidget*>(table()), static_cast<QWidget*>(counted_), static_cast<QWidget*>(useful_)})
+    widget->setVisible(!shown);
+  for (QWidget* widget : {static_cast<QWidget*>(roofline_), static_cast<QWidget*>(roofline_table_)}) widget->setVisible(shown);
+  setTitle(shown ? tr("Roofline of one rank") : tr("Compute of one rank in a step, by stage"));
+  fillRoofline();
+  explainAgain();
+}
+
+void ComputeView::fillRoofline() {
+  if (!roofline_shown_ || !filled()) return;
+  const int stage = std::clamp(session()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
+  Roofline data = shardscape::ui::roofline(*filled(), stage);
+  if (data.accelerator) setTitle(tr("Roofline of %1, stage %2").arg(QString::fromStdString(data.accelerator->name)).arg(stage));
+  roofline_model_->setRoofline(*filled(), data, session()->units());
+  roofline_->setRoofline(session()->report(), std::move(data));
+  fitRoofline();
+}
+
+void ComputeView::fitRoofline() {
+  constexpr double kShare = 0.36;
+  roofline_table_->setFixedHeight(std::min(roofline_table_->fullHeight(), std::max(96, static_cast<int>(height() * kShare))));
+}
+
+void ComputeView::resizeEvent(QResizeEvent* event) {
+  ChartPage::resizeEvent(event);
+  fitRoofline();
+}
+
+void ComputeView::explainAgain() { roofline_shown_ ? explainPoint() : ChartPage::explainAgain(); }
+
+// The op in the inspector, and everywhere else.
+void ComputeView::explainPoint() {
+  if (!isVisible() || !filled()) return;
+  const int picked = roofline_->picked();
+  const auto points = static_cast<int>(roofline_->data().points.size());
+  roofline_table_->showRow(picked < 0 ? -1 : points - 1 - picked);
+  if (picked < 0 || picked >= points) return ChartPage::explainAgain();
+  const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(picked)];
+  const Outline outline(session()->report());
+  int unit = -1;
+  for (const auto& [first, end] : outline.units_of(session()->stage()))
+    for (int u = first; u < end && unit < 0; ++u)
+      if (outline.segment_of(u) == point.segment) unit = u;
+  if (unit < 0) return;
+  Pick pick;
+  pick.kind = PickKind::Op;
+  pick.stage = session()->stage();
+  pick.unit = unit;
+  pick.op = point.op;
+  session()->setPick(pick, this);
+  Inspection out = inspect_node(outline, outline.op_node(unit, point.op), 1, Passes::Both, session()->units());
+  const QVector<QPair<QString, QString>> rates{
+      {tr("takes"), QString::fromStdString(format_seconds(point.seconds))},
+      {tr("FLOPs per byte"), QString::fromStdString(significant(point.intensity()))},
+      {tr("achieved"), flops_text(static_cast<Wide>(point.rate())) + QStringLiteral("/s")},
+      {tr("of what the roof allows"), percent_text(point.rate() / std::max(1.0, roofline_->data().attainable(point)))}};
+  out.rows = rates + out.rows;
+  session()->inspect(out);
+}
+
+Picture ComputeView::picture() const {
+  Picture picture = ChartPage::picture();
+  if (!roofline_shown_) return picture;
+  picture.file_name = pictureName(u"roofline");
+  picture.size = roofline_->size().expandedTo({720, 420});
+  picture.paint = [this, title = picture.title](QPaintDevice& device, QSize size, double scale) {
+    QPainter painter;
+    if (!painter.begin(&device)) return;
+    painter.scale(scale, scale);
+    const Colors& colors = Theme::instance().colors();
+    painter.fillRect(QRectF(QPointF(), QSizeF(size)), colors.panel);
+    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
+    painter.setPen(colors.text);
+    painter.drawText(QRectF(16, 8, size.width() - 32, 24), Qt::AlignLeft | Qt::AlignVCenter, title);
+    roofline_->paint(painter, QRectF(16, 38, size.width() - 32, size.height() - 46), colors.panel);
+  };
+  picture.csv = [this] { return csv_text(*roofline_model_); };
+  return picture;
 }
 
 void ComputeView::setConvention(FlopsConvention convention) {

@@ -1,4 +1,4 @@
-// FLOPs of one rank of each stage in a step, by kind of op and phase, counted or useful.
+// FLOPs of one rank of each stage in a step, by kind of op and phase, counted or useful; or its ops under the roofline.
 #pragma once
 
 #include "ui/charts/chart_page.h"
@@ -8,6 +8,10 @@ class QPushButton;
 
 namespace shardscape::ui {
 
+class RooflineCanvas;
+class RooflineModel;
+class Segments;
+
 class ComputeView : public ChartPage {
   Q_OBJECT
  public:
@@ -15,6 +19,11 @@ class ComputeView : public ChartPage {
   FlopsModel* model() const { return model_; }
   FlopsConvention convention() const { return convention_; }
   void setConvention(FlopsConvention convention);
+  RooflineCanvas* roofline() const { return roofline_; }
+  ChartTable* rooflineTable() const { return roofline_table_; }
+  bool rooflineShown() const { return roofline_shown_; }
+  void setRooflineShown(bool shown);
+  Picture picture() const override;
 
  protected:
   BarData bars(const Report& report) const override;
@@ -23,9 +32,19 @@ class ComputeView : public ChartPage {
   QString csv(const Report& report) const override;
   Inspection inspectBar(const Report& report, int stage, int series) const override;
   Inspection inspectRow(const Report& report, int row) const override;
+  void explainAgain() override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void fillRoofline();
+  void fitRoofline();
+  void explainPoint();
   FlopsModel* model_;
+  Segments* switch_ = nullptr;
+  RooflineCanvas* roofline_ = nullptr;
+  RooflineModel* roofline_model_ = nullptr;
+  ChartTable* roofline_table_ = nullptr;
+  bool roofline_shown_ = false;
   QPushButton* counted_;
   QPushButton* useful_;
   FlopsConvention convention_ = FlopsConvention::Counted;

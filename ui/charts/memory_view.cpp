@@ -1,17 +1,65 @@
 #include "ui/charts/memory_view.h"
 
+#include <QPainter>
+#include <QVBoxLayout>
+#include <cmath>
+
 #include "simulate/memory_timeline.h"
+#include "ui/charts/memory_curve.h"
 #include "ui/charts/memory_inspection.h"
 #include "ui/charts/stage_chart.h"
 #include "ui/models/stage_memory_model.h"
+#include "ui/state/advice.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
 
 MemoryView::MemoryView(Session* session, QWidget* parent)
     : ChartPage(session, tr("Memory of one rank, by stage"), QStringLiteral("memory"), parent),
-      model_(new StageMemoryModel(this)) {
+      model_(new StageMemoryModel(this)),
+      advice_(new Advice(this)) {
+  curve_ = new MemoryCurve(session, this);
+  curve_->hide();
+  auto* column = qobject_cast<QVBoxLayout*>(layout());
+  column->setStretchFactor(chart(), 3);
+  column->insertWidget(column->indexOf(chart()) + 1, curve_, 2);
   start(model_);
+  connect(session, &Session::estimateChanged, this, &MemoryView::followEstimate);
+  connect(session, &Session::stageChanged, this, &MemoryView::followEstimate);
+  connect(session, &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
+  connect(advice_, &Advice::ready, this, [this] {
+    if (isVisible() && showsOwn()) explainAgain();
+  });
+}
+
+// A stage's memory over time is only followed while somebody looks.
+void MemoryView::followEstimate() {
+  if (!isVisible() || !session()->estimated()) return;
+  curve_->setEstimate(session()->estimate(), session()->stage());
+  advice_->ask(session()->estimate());
+}
+
+void MemoryView::showEvent(QShowEvent* event) {
+  ChartPage::showEvent(event);
+  followEstimate();
+}
+
+Picture MemoryView::picture() const {
+  Picture picture = ChartPage::picture();
+  if (curve_->isHidden()) return picture;
+  // The stage's curve below the bars, as the view has it.
+  const double share = 0.36;
+  picture.size.rheight() = static_cast<int>(picture.size.height() / (1 - share));
+  picture.paint = [this, share](QPaintDevice& device, QSize size, double scale) {
+    const QSize bars(size.width(), static_cast<int>(size.height() * (1 - share)));
+    chart()->paint(device, bars, scale, [&](QPainter& painter) {
+      const QColor ground = Theme::instance().colors().panel;
+      painter.setClipping(false);
+      painter.fillRect(QRectF(0, bars.height(), size.width(), size.height() - bars.height()), ground);
+      curve_->paint(painter, QRectF(16, bars.height(), size.width() - 32, size.height() - bars.height() - 8), ground);
+    });
+  };
+  return picture;
 }
 
 BarData MemoryView::bars(const Report& report) const {
@@ -51,8 +99,18 @@ QString MemoryView::csv(const Report&) const { return csv_text(*model_); }
 
 Inspection MemoryView::inspectBar(const Report& report, int stage, int series) const {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  if (series == StageChart::kWholeStage) return inspect_stage_memory(report, of, session()->units());
-  return inspect_memory(report, of, static_cast<MemoryCategory>(series), session()->units());
+  const UnitSystem units = session()->units();
+  Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units)
+                                                     : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
+  if (!session()->estimated() || !advice_->of(session()->estimate().get()) || advice_->given().empty()) return out;
+  out.more_title = tr("What would help");
+  for (const MemoryAdvice& advice : advice_->given()) {
+    QString effect = QString(QChar(0x2212)) + bytes_text(advice.saved, units);
+    if (advice.time_percent)
+      effect += tr(" · %1 % time").arg((*advice.time_percent < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + QString::number(std::abs(*advice.time_percent), 'f', 1));
+    out.more.append({QString::fromStdString(advice.what), effect});
+  }
+  return out;
 }
 
 }  // namespace shardscape::ui

@@ -5,6 +5,8 @@
 
 namespace shardscape::ui {
 
+class Advice;
+class MemoryCurve;
 class StageMemoryModel;
 
 class MemoryView : public ChartPage {
@@ -12,6 +14,9 @@ class MemoryView : public ChartPage {
  public:
   explicit MemoryView(Session* session, QWidget* parent = nullptr);
   StageMemoryModel* model() const { return model_; }
+  MemoryCurve* curve() const { return curve_; }
+  Advice* advice() const { return advice_; }
+  Picture picture() const override;
 
  protected:
   BarData bars(const Report& report) const override;
@@ -22,7 +27,11 @@ class MemoryView : public ChartPage {
   bool rowsAreStages() const override { return true; }
 
  private:
+  void followEstimate();
+  void showEvent(QShowEvent* event) override;
   StageMemoryModel* model_;
+  MemoryCurve* curve_ = nullptr;
+  Advice* advice_;
 };
 
 }  // namespace shardscape::ui

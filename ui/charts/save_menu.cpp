@@ -21,17 +21,19 @@ QString& last_folder() {
 }  // namespace
 
 SaveMenu::SaveMenu(std::function<Picture()> source, QWidget* parent) : QMenu(parent), source_(std::move(source)) {
-  QList<QAction*> csv;
+  QList<QAction*> csv, trace;
   for (const SaveFormatInfo& info : save_formats()) {
     QAction* action = addAction(tr("%1…").arg(info.label), this, [this, format = info.format] { save(format); });
     action->setObjectName(QStringLiteral("save_") + info.suffix);
     if (info.format == SaveFormat::Csv) csv.append(action);
+    if (info.format == SaveFormat::Trace) trace.append(action);
   }
   addSeparator();
   addAction(tr("Copy picture"), this, &SaveMenu::copy)->setObjectName(QStringLiteral("copy_picture"));
-  connect(this, &QMenu::aboutToShow, this, [this, csv] {
-    const bool has_numbers = static_cast<bool>(source_().csv);
-    for (QAction* action : csv) action->setVisible(has_numbers);
+  connect(this, &QMenu::aboutToShow, this, [this, csv, trace] {
+    const Picture picture = source_();
+    for (QAction* action : csv) action->setVisible(static_cast<bool>(picture.csv));
+    for (QAction* action : trace) action->setVisible(static_cast<bool>(picture.trace));
   });
 }
 

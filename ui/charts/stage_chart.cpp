@@ -170,7 +170,7 @@ QString StageChart::tipText(int stage, int series) const {
            tr("%1 of the stage").arg(percent_text(total > 0 ? value / total : 0)));
 }
 
-void StageChart::paint(QPaintDevice& device, QSize size, double scale) const {
+void StageChart::paint(QPaintDevice& device, QSize size, double scale, const std::function<void(QPainter&)>& more) const {
   QCustomPlot& plot = *parts_->plot;
   QCPPainter painter;
   if (!painter.begin(&device)) return;
@@ -190,6 +190,7 @@ void StageChart::paint(QPaintDevice& device, QSize size, double scale) const {
   fitTicks(plot.size());
   parts_->heading->setTitleShown(false);
   parts_->bars->setSelection(parts_->picked, hasFocus());
+  if (more) more(painter);
   painter.end();
   plot.replot(QCustomPlot::rpQueuedReplot);  // toPainter laid the elements out for its own size
 }

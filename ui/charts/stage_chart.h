@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
 #include <memory>
 
 #include "ui/charts/bar_data.h"
@@ -28,7 +29,8 @@ class StageChart : public QWidget {
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 180}; }
   // With title and background, in the size given; vector devices stay vectors.
-  void paint(QPaintDevice& device, QSize size, double scale = 1) const;
+  // more: paints what else belongs on the device.
+  void paint(QPaintDevice& device, QSize size, double scale = 1, const std::function<void(QPainter&)>& more = {}) const;
 
  Q_SIGNALS:
   void picked(int stage, int series);  // series: kWholeStage where no segment was hit

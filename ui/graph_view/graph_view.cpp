@@ -6,11 +6,13 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScopedValueRollback>
 #include <QShowEvent>
 #include <QShortcut>
 #include <QVBoxLayout>
 
 #include "ui/charts/chart_notice.h"
+#include "ui/charts/communication_inspection.h"
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
 
@@ -51,8 +53,10 @@ GraphView::GraphView(Session* session, QWidget* parent)
   connect(canvas_, &GraphCanvas::selectionCleared, this, [this] {
     inspected_ = {};
     inspected_wire_ = {};
+    session_->setPick({}, this);
     session_->inspect({});
   });
+  connect(session_, &Session::pickChanged, this, &GraphView::followPick);
   connect(canvas_, &GraphCanvas::searchRequested, this, &GraphView::activateSearch);
   auto* find = new QShortcut(QKeySequence::Find, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
   connect(find, &QShortcut::activated, this, &GraphView::activateSearch);
@@ -196,8 +200,38 @@ void GraphView::inspectNode(const NodeId& id, int units) {
   inspected_ = id;
   inspected_units_ = units;
   inspected_wire_ = {};
+  if (id.level == NodeLevel::Op && !following_ && isVisible()) {
+    Pick pick;
+    pick.kind = PickKind::Op;
+    pick.stage = id.stage;
+    pick.unit = id.unit;
+    pick.op = id.op;
+    session_->setPick(pick, this);
+  }
   if (!isVisible()) return;  // the inspector is another view's
   session_->inspect(inspect_node(*scene_->outline(), id, units, scene_->options().passes, session_->units()));
+}
+
+void GraphView::followPick(const QObject* by) {
+  if (by == this || !scene_->outline()) return;
+  const Pick& pick = session_->pick();
+  const Outline& outline = *scene_->outline();
+  int unit = pick.unit, op = pick.op;
+  if (pick.kind == PickKind::Collective) {
+    const StageReport* stage = pick.stage < outline.stages() ? &outline.report().stages[static_cast<size_t>(pick.stage)] : nullptr;
+    const auto found = stage ? first_op_behind(outline.report(), *stage, pick) : std::nullopt;
+    if (!found) return;
+    op = found->second;
+    unit = -1;
+    for (const auto& [first, end] : outline.units_of(pick.stage))
+      for (int u = first; u < end && unit < 0; ++u)
+        if (outline.segment_of(u) == found->first) unit = u;
+  } else if (pick.kind != PickKind::Op) {
+    return;
+  }
+  if (unit < 0 || unit >= outline.units() || op < 0 || op >= static_cast<int>(outline.segment(outline.segment_of(unit)).ops.size())) return;
+  const QScopedValueRollback<bool> guard(following_, true);
+  canvas_->reveal(outline.op_node(unit, op));
 }
 
 void GraphView::inspectWire(const WireSpot& spot) {

@@ -42,6 +42,7 @@ class GraphView : public QWidget {
   void inspectNode(const NodeId& id, int units);
   void inspectWire(const WireSpot& spot);
   void inspectAgain();
+  void followPick(const QObject* by);  // the op that was selected in another view
   void showSelection();  // in the inspector, which another view may have had
 
   Session* session_;
@@ -53,6 +54,7 @@ class GraphView : public QWidget {
   int at_match_ = -1;
   NodeId inspected_;      // to be told anew when the numbers change
   int inspected_units_ = 1;
+  bool following_ = false;
   Inspection inspected_wire_;  // of the selected line between nodes
 };
 

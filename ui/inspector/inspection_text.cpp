@@ -23,6 +23,16 @@ QString inspectionText(const Inspection& inspection) {
     for (const auto& [name, text] : inspection.rows) rows << name + "\t" + text;
     blocks << rows.join('\n');
   }
+  if (!inspection.links.isEmpty()) {
+    QStringList links;
+    for (const InspectedLink& link : inspection.links) links << link.label + "\t" + link.text;
+    blocks << links.join('\n');
+  }
+  if (!inspection.more.isEmpty()) {
+    QStringList more{inspection.more_title};
+    for (const auto& [name, text] : inspection.more) more << name + "\t" + text;
+    blocks << more.join('\n');
+  }
   if (!inspection.why_first && !why.isEmpty()) blocks << why;
   return blocks.join("\n\n") + "\n";
 }

@@ -27,13 +27,14 @@ CopyLabel* add_label(QVBoxLayout* layout, const QString& text, const char* role)
 }
 
 // Name left, value right, a hairline below. Shapes and formulas are set in the monospace font, figures are not.
-QWidget* fact_row(const QString& name, const QString& value, QWidget* parent) {
+QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QLabel* link = nullptr) {
   auto* row = new QWidget(parent);
   auto* line = new QHBoxLayout;
   line->setContentsMargins(0, 5, 0, 5);
   line->setSpacing(12);
   auto* left = new CopyLabel(name, row, true);
-  auto* right = new CopyLabel(value, row, true);
+  QLabel* right = link ? link : new CopyLabel(value, row, true);
+  right->setParent(row);
   if (value.startsWith('[') || value.contains(QChar(0xB7))) right->setFont(Theme::instance().monoFont(12));
   left->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   right->setAlignment(Qt::AlignRight | Qt::AlignTop);
@@ -49,6 +50,20 @@ QWidget* fact_row(const QString& name, const QString& value, QWidget* parent) {
   layout->addLayout(line);
   layout->addWidget(hairline);
   return row;
+}
+
+// A fact that leads to what it names.
+QWidget* link_row(Session* session, const InspectedLink& link, QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setTextFormat(Qt::RichText);
+  label->setText(QStringLiteral("<a href=\"#\" style=\"text-decoration:none\">%1</a>").arg(link.text.toHtmlEscaped()));
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+  label->setAccessibleName(link.label + u' ' + link.text);
+  label->setObjectName("inspector_link");
+  // Queued: what is selected next makes the panel anew, this label with it.
+  QObject::connect(label, &QLabel::linkActivated, session, [session, pick = link.pick] { session->setPick(pick, nullptr); }, Qt::QueuedConnection);
+  return fact_row(link.label, link.text, parent, label);
 }
 
 void add_why(QVBoxLayout* layout, const Inspection& inspection) {
@@ -110,11 +125,20 @@ void InspectorPanel::rebuild() {
   if (!shown_.subtitle.isEmpty()) add_label(heading, shown_.subtitle, "secondary");
   if (shown_.why_first) add_why(layout, shown_);
   for (const InspectedValue& value : shown_.values) layout->addWidget(new FormulaBox(value, content));
-  if (!shown_.rows.isEmpty()) {
+  if (!shown_.rows.isEmpty() || !shown_.links.isEmpty()) {
     auto* facts = new QVBoxLayout;
     facts->setSpacing(0);
     layout->addLayout(facts);
     for (const auto& [name, value] : shown_.rows) facts->addWidget(fact_row(name, value, content));
+    for (const InspectedLink& link : shown_.links) facts->addWidget(link_row(session_, link, content));
+  }
+  if (!shown_.more.isEmpty()) {
+    auto* more = new QVBoxLayout;
+    more->setContentsMargins(0, 6, 0, 0);
+    more->setSpacing(0);
+    layout->addLayout(more);
+    add_label(more, shown_.more_title, "heading");
+    for (const auto& [name, value] : shown_.more) more->addWidget(fact_row(name, value, content));
   }
   if (!shown_.why_first) add_why(layout, shown_);
   layout->addStretch();

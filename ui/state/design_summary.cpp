@@ -69,6 +69,10 @@ Inspection designSummary(const Session& session) {
     add(Session::tr("KV cache of one token"), report->kv_cache_bytes, report->binding,
         text(format_bytes(report->kv_cache_bytes.value, session.units())));
 
+  summary.rows.push_back({Session::tr("Tokens per step"), text(grouped(report->tokens_per_step))});
+  summary.rows.push_back({Session::tr("Microbatches of a replica"), text(grouped(report->microbatches))});
+  summary.rows.push_back({Session::tr("Compute per step, all ranks"), text(format_flops(static_cast<Wide>(report->step_flops)))});
+  summary.rows.push_back({Session::tr("Communicated per step, all ranks"), text(format_bytes(static_cast<Wide>(report->step_comm_bytes), session.units()))});
   for (const DerivedSymbol& derived : report->derived) {
     const std::optional<int64_t> value = report->binding.get(derived.symbol);
     if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});

@@ -50,6 +50,17 @@ ReportWorker::Result ReportWorker::wait(uint64_t job) {
   return *std::exchange(result_, std::nullopt);
 }
 
+std::shared_ptr<const Estimate> ReportWorker::takeEstimate() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(estimate_, nullptr);
+}
+
+std::shared_ptr<const Estimate> ReportWorker::waitForEstimate(uint64_t job) {
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return finished_ >= job; });
+  return std::exchange(estimate_, nullptr);
+}
+
 void ReportWorker::run(std::stop_token stop) {
   while (true) {
     Design design;
@@ -69,10 +80,23 @@ void ReportWorker::run(std::stop_token stop) {
     {
       const std::lock_guard lock(mutex_);
       if (pending_) continue;
-      result_ = Result{job, std::move(report)};
+      result_ = Result{job, report};
     }
     done_.notify_all();
     ready_();
+    std::shared_ptr<const Estimate> estimate;
+    if (report->valid()) {
+      estimate = make_estimate(report, job_stop);
+      if (!estimate) continue;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      if (pending_) continue;
+      estimate_ = estimate;
+      finished_ = job;
+    }
+    done_.notify_all();
+    if (estimate) ready_();
   }
 }
 

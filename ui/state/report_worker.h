@@ -1,4 +1,5 @@
-// One thread that makes reports: always of the newest design asked for, the one in progress is stopped.
+// One thread that makes reports, and behind each what its step costs: always of the newest design asked for, the one in progress is
+// stopped.
 #pragma once
 
 #include <condition_variable>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "report/report.h"
+#include "ui/state/estimate.h"
 
 namespace shardscape::ui {
 
@@ -20,12 +22,15 @@ class ReportWorker {
     uint64_t job = 0;
     std::shared_ptr<const Report> report;
   };
-  // ready is called on the worker's thread when a result can be taken.
+  // ready is called on the worker's thread when a result or an estimate can be taken.
   explicit ReportWorker(std::function<void()> ready);
   ~ReportWorker();
   uint64_t submit(const Design& design);    // job numbers rise from 1
   std::optional<Result> take();             // the newest result not taken yet
   Result wait(uint64_t job);                // blocks until that job or a newer one is done, and takes it
+  // The newest estimate not taken yet; nothing where its report has problems.
+  std::shared_ptr<const Estimate> takeEstimate();
+  std::shared_ptr<const Estimate> waitForEstimate(uint64_t job);  // blocks until that of the job is there; null where it has none
 
  private:
   void run(std::stop_token stop);
@@ -36,6 +41,8 @@ class ReportWorker {
   std::optional<Design> pending_;
   std::stop_source running_;
   std::optional<Result> result_;
+  std::shared_ptr<const Estimate> estimate_;
+  uint64_t finished_ = 0;  // the newest job with nothing left to do
   std::jthread thread_;  // last: starts when all else is there
 };
 

@@ -149,10 +149,28 @@ void Session::recompute() {
 
 void Session::deliver() {
   if (const auto result = worker_->thread.take(); result && result->job == worker_->job) accept(result->report);
+  acceptEstimate(worker_->thread.takeEstimate());
 }
 
 void Session::waitForReport() {
   if (computing_) accept(worker_->thread.wait(worker_->job).report);
+}
+
+void Session::waitForEstimate() {
+  waitForReport();
+  if (current_ && !estimated()) acceptEstimate(worker_->thread.waitForEstimate(worker_->job));
+}
+
+void Session::acceptEstimate(std::shared_ptr<const Estimate> estimate) {
+  if (!estimate || !current_ || estimate->report != report_) return;  // a stale one
+  estimate_ = std::move(estimate);
+  Q_EMIT estimateChanged();
+}
+
+void Session::setPick(const Pick& pick, const QObject* by) {
+  if (pick == pick_) return;
+  pick_ = pick;
+  Q_EMIT pickChanged(by);
 }
 
 void Session::accept(std::shared_ptr<const Report> report) {
@@ -168,6 +186,7 @@ void Session::accept(std::shared_ptr<const Report> report) {
     const bool moved = stage != stage_ || rank != rank_;
     stage_ = stage;
     rank_ = rank;
+    if (pick_.kind != PickKind::Nothing) setPick({}, nullptr);  // it is of another step
     if (moved) Q_EMIT stageChanged();
   }
   computing_ = false;

@@ -13,6 +13,8 @@
 
 #include "base/units.h"
 #include "report/report.h"
+#include "ui/state/estimate.h"
+#include "ui/state/pick.h"
 
 namespace shardscape::ui {
 
@@ -23,10 +25,17 @@ struct InspectedValue {
   QString substituted;  // the formula with numbers put in; may be empty
   QString value;        // "76.0 MiB"
 };
+struct InspectedLink {
+  QString label, text;  // "waits for", "receive from stage 2"
+  Pick pick;            // what a click selects
+};
 struct Inspection {
   QString title, subtitle;
   QVector<InspectedValue> values;
   QVector<QPair<QString, QString>> rows;  // short facts: "q", "[b, S, H/tp, E]"
+  QVector<InspectedLink> links;           // after the facts
+  QString more_title;                     // "What would help"
+  QVector<QPair<QString, QString>> more;  // facts below that title
   QString why_title, why;                 // "Why is this collective here?"
   bool why_first = false;                 // the why is what people ask first: directly below the title
   bool isEmpty() const { return title.isEmpty(); }
@@ -45,6 +54,9 @@ class Session : public QObject {
   std::vector<Problem> allProblems() const;     // and before them those of texts that the design did not take
   bool current() const { return current_; }    // report() is of design()
   bool computing() const { return computing_; }
+  // What the step of a report costs. Comes after its report; until then that of an earlier one (see estimated()).
+  std::shared_ptr<const Estimate> estimate() const { return estimate_; }
+  bool estimated() const { return current_ && estimate_ && estimate_->report == report_; }  // estimate() is of report()
   QUndoStack* undoStack() { return &undo_; }
   int stage() const { return stage_; }          // picked in any view
   qint64 rank() const { return rank_; }
@@ -66,16 +78,22 @@ class Session : public QObject {
   void setStage(int stage);                     // also picks the stage's first rank
   void setRank(qint64 rank);                    // also picks its stage
   void setUnits(UnitSystem units);
+  // The same selection in every view. By: the view that made it, which has shown it already.
+  void setPick(const Pick& pick, const QObject* by);
+  const Pick& pick() const { return pick_; }
   void inspect(const Inspection& inspection);
   const Inspection& inspection() const { return inspection_; }
   // Blocks until the report of the present design is there (tests, headless pictures).
   void waitForReport();
+  void waitForEstimate();  // likewise, and until what its step costs is there
 
  Q_SIGNALS:
   void designChanged();
   void computingChanged();
   void reportChanged();     // report(), problems() or current() changed
   void stageChanged();
+  void estimateChanged();   // estimate() or estimated() changed
+  void pickChanged(const QObject* by);
   void unitsChanged();
   void inspectionChanged();
   void rejectedChanged();   // some rejected() changed
@@ -86,6 +104,7 @@ class Session : public QObject {
   void recompute();
   void deliver();
   void accept(std::shared_ptr<const Report> report);
+  void acceptEstimate(std::shared_ptr<const Estimate> estimate);
   Design design_;
   std::shared_ptr<const Report> report_;
   std::vector<Problem> problems_;
@@ -96,6 +115,8 @@ class Session : public QObject {
   std::map<QString, Typed> typed_;
   QUndoStack undo_;
   Inspection inspection_;
+  Pick pick_;
+  std::shared_ptr<const Estimate> estimate_;
   bool current_ = false, computing_ = false, taking_back_ = false;
   int stage_ = 0, edit_ = 0;
   qint64 rank_ = 0;

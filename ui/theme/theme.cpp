@@ -21,6 +21,8 @@ void set_series(Colors& colors) {
   colors.buffers = "#3E9E82";
   colors.runtime = "#98A2AD";
   colors.communication = "#E08B2C";
+  colors.gradient_sync = "#B65C7A";
+  colors.weight_gradient = "#7C83D6";
 }
 
 Colors light_colors() {
@@ -36,6 +38,7 @@ Colors light_colors() {
   colors.bad = "#C0392B";
   colors.field = "#FFFFFF";
   colors.accent_soft = mixed(colors.panel, colors.accent, 0.15);
+  colors.idle = "#D3D9E0";
   set_series(colors);
   return colors;
 }
@@ -53,6 +56,7 @@ Colors dark_colors() {
   colors.bad = "#F07167";
   colors.field = "#16181C";
   colors.accent_soft = mixed(colors.panel, colors.accent, 0.22);
+  colors.idle = "#363C44";
   set_series(colors);
   return colors;
 }
@@ -129,6 +133,42 @@ QColor Theme::memoryColor(MemoryCategory category) const {
     case MemoryCategory::Logits: return c.logits;
     case MemoryCategory::Buffers: return c.buffers;
     case MemoryCategory::Runtime: return c.runtime;
+  }
+  return c.runtime;
+}
+
+QColor Theme::timeColor(TimeCategory category) const {
+  const Colors& c = colors();
+  switch (category) {
+    case TimeCategory::Products: return c.parameters;
+    case TimeCategory::Attention: return c.optimizer;
+    case TimeCategory::MemoryBound: return c.gradients;
+    case TimeCategory::TensorComm:
+    case TimeCategory::ContextComm: return c.communication;
+    case TimeCategory::ExpertComm:
+    case TimeCategory::PipelineComm: return c.logits;
+    case TimeCategory::DataComm: return c.gradient_sync;
+    case TimeCategory::Host: return c.runtime;
+    case TimeCategory::Optimizer: return c.buffers;
+    case TimeCategory::Bubble: return c.idle;
+  }
+  return c.runtime;
+}
+
+QColor Theme::spanColor(SpanKind kind) const {
+  const Colors& c = colors();
+  switch (kind) {
+    case SpanKind::Forward: return c.gradients;
+    case SpanKind::Recompute:
+    case SpanKind::Backward:
+    case SpanKind::BackwardInput: return c.parameters;
+    case SpanKind::BackwardWeight: return c.weight_gradient;
+    case SpanKind::Collective: return c.gradient_sync;
+    case SpanKind::Send:
+    case SpanKind::Receive: return c.communication;
+    case SpanKind::Store:
+    case SpanKind::Load: return c.runtime;
+    case SpanKind::Optimizer: return c.buffers;
   }
   return c.runtime;
 }

@@ -7,6 +7,7 @@
 
 #include "cost/step_model.h"
 #include "graph/op_kind.h"
+#include "simulate/simulation.h"
 
 namespace shardscape::ui {
 
@@ -14,6 +15,7 @@ struct Colors {
   QColor ground, panel, line, text, secondary, accent, accent_soft, good, note, bad, field;
   QColor parameters, gradients, optimizer, activations, logits, buffers, runtime;  // series
   QColor communication;
+  QColor gradient_sync, weight_gradient, idle;  // of the timeline, beside the series
 };
 
 class Theme : public QObject {
@@ -27,6 +29,8 @@ class Theme : public QObject {
   const Colors& colors() const;
   static const Colors& colors(Mode mode);
   QColor memoryColor(MemoryCategory category) const;
+  QColor timeColor(TimeCategory category) const;
+  QColor spanColor(SpanKind kind) const;
   QColor opColor(OpKind kind) const;  // matmul, attention, communication, ...
 
   QFont uiFont(double pixel_size = 13, QFont::Weight weight = QFont::Normal) const;  // tabular figures

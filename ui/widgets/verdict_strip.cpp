@@ -5,8 +5,9 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMouseEvent>
+#include <algorithm>
 
-#include "simulate/estimate.h"
+#include "simulate/memory_timeline.h"
 #include "ui/state/session.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/icons.h"
@@ -20,11 +21,11 @@ namespace {
 QString text_of(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 // "61.3 GiB" and "80.0 GiB" as "of 80.0 GiB, stage 0"; the unit of the peak too where it is another one.
-QString memory_detail(const QString& peak, const QString& capacity, const Report& report) {
+QString memory_detail(const QString& peak, const QString& capacity, int stages, int stage) {
   const QString unit = peak.section(' ', 1);
   QString text = VerdictStrip::tr("of %1").arg(capacity);
   if (capacity.section(' ', 1) != unit) text = unit + " " + text;
-  return report.stages.size() > 1 ? text + VerdictStrip::tr(", stage %1").arg(report.memory->peak_stage) : text;
+  return stages > 1 ? text + VerdictStrip::tr(", stage %1").arg(stage) : text;
 }
 
 QFrame* rule(QWidget* parent) {
@@ -55,11 +56,12 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
     cells->addWidget(cell);
     return cell;
   };
-  memory_ = add(tr("Peak memory of a rank"));
-  parameters_ = add(tr("Parameters"));
-  flops_ = add(tr("Compute per step"));
-  bytes_ = add(tr("Communicated per step"));
-  tokens_ = add(tr("Tokens per step"));
+  memory_ = add(tr("Peak memory"));
+  step_ = add(tr("Step"));
+  mfu_ = add(tr("MFU"));
+  tokens_ = add(tr("Tokens per second"));
+  bubble_ = add(tr("Bubble"));
+  exposed_ = add(tr("Exposed communication"));
   cells->addStretch(1);
 
   auto* layout = new QHBoxLayout(this);
@@ -73,12 +75,9 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   slow_.setSingleShot(true);
   slow_.setInterval(100);
   connect(&slow_, &QTimer::timeout, this, [this] { dim(true); });
-  connect(session, &Session::computingChanged, this, [this] {
-    if (session_->computing()) return slow_.start();
-    slow_.stop();
-    dim(!session_->current());
-  });
+  connect(session, &Session::computingChanged, this, &VerdictStrip::fade);
   connect(session, &Session::reportChanged, this, &VerdictStrip::refresh);
+  connect(session, &Session::estimateChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::unitsChanged, this, &VerdictStrip::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &VerdictStrip::refresh);
   refresh();
@@ -99,10 +98,20 @@ void VerdictStrip::showVerdict(const QString& icon, const QColor& color, const Q
   verdict_->setText(text);
 }
 
+void VerdictStrip::fade() {
+  if (session_->computing() || (session_->current() && !session_->estimated())) {
+    if (!slow_.isActive()) slow_.start();
+    return;
+  }
+  slow_.stop();
+  dim(!session_->current());
+}
+
 void VerdictStrip::refresh() {
   const Colors& colors = Theme::instance().colors();
   const std::shared_ptr<const Report> report = session_->report();
   figures_->setVisible(report != nullptr);
+  fade();
   if (!session_->computing() && !session_->current()) {
     showVerdict("error", colors.bad, tr("Cannot be built"));
     setCursor(Qt::PointingHandCursor);
@@ -110,37 +119,52 @@ void VerdictStrip::refresh() {
   }
   unsetCursor();
   if (!report) return;
-  const MemoryTimeline& memory = *report->memory;
-  showVerdict(memory.fits ? "check" : "cross", memory.fits ? colors.good : colors.bad, memory.fits ? tr("Fits") : tr("Does not fit"));
+  const bool fits = report->memory->fits;
+  showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad, fits ? tr("Fits") : tr("Does not fit"));
+  showMemory();
+  showTime();
+}
+
+void VerdictStrip::showMemory() {
+  const Report& report = *session_->report();
   const UnitSystem units = session_->units();
-  const QString used = text_of(format_bytes(memory_in_use(*report, memory.peak_stage), units));
-  if (report->accelerator) {
-    const QString capacity = text_of(format_bytes(report->accelerator->memory_bytes, units));
-    memory_->setValue(used, memory_detail(used, capacity, *report));
-    memory_->setToolTip(tr("The largest of all ranks, of stage %1, on %2.")
-                            .arg(memory.peak_stage)
-                            .arg(text_of(report->accelerator->name)));
-  } else {
-    memory_->setValue(used);
+  const MemoryTimeline& memory = *report.memory;
+  const StageMemory& peak = memory.stages[static_cast<size_t>(memory.peak_stage)];
+  const QString used = text_of(format_bytes(peak.in_use, units));
+  const Accelerator* accelerator = report.accelerator;
+  if (!accelerator) return memory_->setValue(used);
+  memory_->setValue(used, memory_detail(used, text_of(format_bytes(memory.capacity, units)), static_cast<int>(memory.stages.size()), memory.peak_stage));
+  memory_->setToolTip(tr("In use on one %1 of stage %2, which has most: tensors %3, reserved by the allocator %4.\nFullest at: %5.")
+                          .arg(text_of(accelerator->name), QString::number(memory.peak_stage), text_of(format_bytes(peak.allocated, units)),
+                               text_of(format_bytes(peak.reserved, units)), text_of(peak.moment)));
+}
+
+void VerdictStrip::showTime() {
+  const Estimate* estimate = session_->estimate().get();
+  if (!estimate || !estimate->simulation) {
+    for (VerdictCell* cell : {step_, mfu_, tokens_, bubble_, exposed_}) {
+      cell->setValue(QStringLiteral("–"));
+      cell->setToolTip(estimate ? text_of(estimate->why_no_time) : QString());
+    }
+    return;
   }
-  const QString parameters = text_of(format_count(report->model_parameters.value));
-  QStringList tip{text_of(grouped(report->model_parameters.value))};
-  if (report->active_parameters.value != report->model_parameters.value) {
-    parameters_->setValue(parameters, tr("%1, %2 active").arg(parameters.section(' ', 1), text_of(format_count(report->active_parameters.value))));
-    tip << tr("%1 active: those that one token meets.").arg(text_of(grouped(report->active_parameters.value)));
-  } else {
-    parameters_->setValue(parameters);
-  }
-  if (report->kv_cache_bytes.value > 0)
-    tip << tr("Keys and values of a token in all layers: %1.").arg(text_of(format_bytes(report->kv_cache_bytes.value, units)));
-  parameters_->setToolTip(tip.join('\n'));
-  flops_->setValue(text_of(format_flops(static_cast<Wide>(report->step_flops))));
-  flops_->setToolTip(tr("Counted as the kernels compute it, all ranks."));
-  bytes_->setValue(text_of(format_bytes(static_cast<Wide>(report->step_comm_bytes), units)));
-  bytes_->setToolTip(tr("Full buffers of all collectives and transfers, all ranks."));
-  tokens_->setValue(text_of(format_count(report->tokens_per_step)));
-  tokens_->setToolTip(tr("%1 tokens in %2 microbatches per replica.")
-                          .arg(text_of(grouped(report->tokens_per_step)), text_of(grouped(report->microbatches))));
+  const Simulation& s = *estimate->simulation;
+  const QString machine = s.machine.accelerator ? text_of(s.machine.accelerator->name) : QString();
+  const auto share = [](double part) { return text_of(significant(part * 100)) + " %"; };
+  step_->setValue(text_of(format_seconds(s.step_seconds)));
+  step_->setToolTip(tr("One training step of %1 tokens on %2 %3.")
+                        .arg(text_of(grouped(estimate->report->tokens_per_step)), text_of(grouped(estimate->report->ranks)), machine));
+  mfu_->setValue(share(s.mfu));
+  mfu_->setToolTip(tr("Model FLOPs of the dense peak of %1: %2 TFLOP/s per GPU, without recomputation, masks not halved (as Megatron-LM counts).\n"
+                      "What kernels compute (HFU): %3, %4 TFLOP/s per GPU.")
+                       .arg(machine, text_of(significant(s.model_tflops)), share(s.hfu), text_of(significant(s.hardware_tflops))));
+  tokens_->setValue(text_of(format_count(static_cast<Wide>(s.tokens_per_second))));
+  tokens_->setToolTip(tr("Of the whole job; %1 on each GPU.")
+                          .arg(text_of(significant(s.tokens_per_second / static_cast<double>(std::max<int64_t>(1, estimate->report->ranks))))));
+  bubble_->setValue(share(s.bubble));
+  bubble_->setToolTip(tr("Share of the step in which a stage waits for another one, mean over stages."));
+  exposed_->setValue(share(s.exposed));
+  exposed_->setToolTip(tr("Share of the step in which nothing is computed because of communication, mean over stages."));
 }
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {
@@ -152,7 +176,7 @@ QString VerdictStrip::verdict() const { return verdict_->text(); }
 
 QString VerdictStrip::text() const {
   QStringList lines{verdict()};
-  for (const VerdictCell* cell : {memory_, parameters_, flops_, bytes_, tokens_}) lines << cell->text();
+  for (const VerdictCell* cell : {memory_, step_, mfu_, tokens_, bubble_, exposed_}) lines << cell->text();
   return lines.join('\n');
 }
 

@@ -1,0 +1,94 @@
+// How long drawing the timeline of 64 stages, 128 microbatches and 8 virtual stages into a 1100x640 image takes, from far to near.
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QImage>
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "simulate/play_schedule.h"
+#include "ui/theme/theme.h"
+#include "ui/timeline/gantt_painter.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+namespace {
+
+constexpr int kStages = 64, kMicrobatches = 128, kChunks = 8, kRounds = 40;
+const QSize kImage(1100, 640);
+
+struct Row {
+  std::string name;
+  double median, p95;
+};
+
+Row measure(const std::string& name, const Lanes& lanes, const Report& report, const GanttView& view, bool critical) {
+  QImage image(kImage, QImage::Format_ARGB32_Premultiplied);
+  std::vector<double> times;
+  GanttMarks marks;
+  marks.ground = Theme::instance().colors().ground;
+  marks.critical = critical;
+  for (int round = -3; round < kRounds; ++round) {  // the first ones fill glyph caches
+    QElapsedTimer timer;
+    timer.start();
+    QPainter painter(&image);
+    painter.fillRect(image.rect(), marks.ground);
+    const GanttLayout layout(QRectF(QPointF(), QSizeF(kImage)), lanes, view);
+    paint_gantt(painter, layout, lanes, report, marks, {});
+    painter.end();
+    if (round >= 0) times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+  }
+  std::sort(times.begin(), times.end());
+  return {name, times[times.size() / 2], times[times.size() * 95 / 100]};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  const QStringList arguments = app.arguments();
+  const qsizetype json = arguments.indexOf("--json");
+  if (json > 0 && json + 1 >= arguments.size()) {
+    std::fprintf(stderr, "--json wants a file\n");
+    return 2;
+  }
+  Theme::instance().setMode(Theme::Mode::Light);
+  const auto report = make_report(default_design());
+  ActionSeconds seconds;
+  seconds.forward = 0.010;
+  seconds.backward_input = 0.011;
+  seconds.backward_weight = 0.010;
+  seconds.message = 0.0008;
+  const auto simulation = std::make_shared<const Simulation>(play_schedule(make_schedule(ScheduleKind::OneFOneB, kStages, kMicrobatches, kChunks), seconds));
+  QElapsedTimer timer;
+  timer.start();
+  const Lanes lanes(simulation);
+  const double layout_ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+  const double step = simulation->step_seconds;
+  const std::vector<Row> rows{measure("whole step", lanes, *report, {0, step, 0}, false),
+                              measure("whole step, critical path", lanes, *report, {0, step, 0}, true),
+                              measure("a tenth", lanes, *report, {step * 0.45, step / 10, 0}, false),
+                              measure("a hundredth", lanes, *report, {step * 0.5, step / 100, 300}, false),
+                              measure("one box", lanes, *report, {step * 0.5, 0.05, 300}, false)};
+  std::printf("timeline drawing, %d stages, %d microbatches, %d virtual stages: %zu boxes, laid out in %.1f ms; image %dx%d, %d rounds\n", kStages,
+              kMicrobatches, kChunks, lanes.items(), layout_ms, kImage.width(), kImage.height(), kRounds);
+  std::printf("%-28s %12s %12s   aim: median under 16 ms\n", "view", "median ms", "95 % ms");
+  for (const Row& row : rows) std::printf("%-28s %12.2f %12.2f\n", row.name.c_str(), row.median, row.p95);
+  if (json > 0) {
+    QFile file(arguments[json + 1]);
+    if (!file.open(QIODevice::WriteOnly)) {
+      std::fprintf(stderr, "cannot write %s: %s\n", qPrintable(file.fileName()), qPrintable(file.errorString()));
+      return 1;
+    }
+    QByteArray text = QString("{\"bench\": \"timeline_draw\", \"boxes\": %1, \"layout_ms\": %2, \"views\": [").arg(lanes.items()).arg(layout_ms).toUtf8();
+    for (size_t i = 0; i < rows.size(); ++i)
+      text += QString("%1{\"view\": \"%2\", \"median_ms\": %3, \"p95_ms\": %4}")
+                  .arg(i ? ", " : "", QString::fromStdString(rows[i].name)).arg(rows[i].median).arg(rows[i].p95).toUtf8();
+    file.write(text + "]}\n");
+  }
+  return 0;
+}

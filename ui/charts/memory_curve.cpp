@@ -1,0 +1,284 @@
+#include "ui/charts/memory_curve.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "ui/models/value_scale.h"
+#include "ui/theme/contrast.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kLeft = 48, kRight = 4, kBottom = 18, kHeading = 22, kUnit = 16;
+
+struct Stretch {
+  double begin = 0, end = 0;
+  int span = -1;
+};
+using ActionKey = std::tuple<int, int, int>;  // kind of pass, microbatch, chunk
+
+int pass_number(ActionKind kind) {
+  switch (kind) {
+    case ActionKind::Forward: return 0;
+    case ActionKind::Backward:
+    case ActionKind::BackwardInput: return 1;
+    case ActionKind::BackwardWeight: return 2;
+    default: return -1;
+  }
+}
+
+int pass_number(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::Forward: return 0;
+    case SpanKind::Recompute:
+    case SpanKind::Backward:
+    case SpanKind::BackwardInput: return 1;
+    case SpanKind::BackwardWeight: return 2;
+    default: return -1;
+  }
+}
+
+std::map<ActionKey, Stretch> stretches(const std::vector<Span>& spans) {
+  std::map<ActionKey, Stretch> out;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const Span& span = spans[i];
+    if (span.stream != StreamKind::Compute || span.microbatch < 0 || pass_number(span.kind) < 0) continue;
+    const auto [it, made] = out.try_emplace({pass_number(span.kind), span.microbatch, span.chunk}, Stretch{span.begin, span.end, static_cast<int>(i)});
+    if (!made) it->second.end = std::max(it->second.end, span.end);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
+  std::vector<MemoryPoint> out;
+  std::map<ActionKey, Stretch> when;
+  if (estimate.simulation) when = stretches(estimate.simulation->stages[static_cast<size_t>(stage)].spans);
+  const std::vector<ActionMemory> actions = stage_timeline(*estimate.report, stage);
+  int64_t most = 0;
+  for (const ActionMemory& action : actions) most = std::max(most, total(action.peak));
+  const int64_t beside = estimate.report->memory->stages[static_cast<size_t>(stage)].in_use - most;  // that the allocator has not handed out
+  double now = 0;
+  const auto add = [&](double seconds, const CategoryBytes& bytes, int span) {
+    now = std::max(now, seconds);
+    out.push_back({now, total(bytes) + beside, span});
+  };
+  if (!actions.empty()) add(0, actions.front().begin, -1);
+  int index = 0;
+  for (const ActionMemory& action : actions) {
+    Stretch stretch{now, now, -1};
+    const int pass = pass_number(action.action.kind);
+    const auto it = when.find({pass, action.action.microbatch, action.action.chunk});
+    if (it != when.end()) stretch = it->second;
+    if (!estimate.simulation) stretch = {static_cast<double>(index), static_cast<double>(index + (pass >= 0 ? 1 : 0)), -1};
+    if (pass >= 0) ++index;
+    add(stretch.begin, action.begin, stretch.span);
+    if (pass >= 0) add((stretch.begin + stretch.end) / 2, action.peak, stretch.span);
+    add(stretch.end, action.end, stretch.span);
+  }
+  if (estimate.simulation && !out.empty()) out.push_back({std::max(now, estimate.simulation->step_seconds), out.back().bytes, -1});
+  return out;
+}
+
+MemoryCurve::MemoryCurve(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  setMouseTracking(true);
+  setObjectName(QStringLiteral("memory_curve"));
+  setAccessibleName(tr("Memory of the picked stage over one step"));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stage) {
+  estimate_ = std::move(estimate);
+  stage_ = stage;
+  points_.clear();
+  peak_.reset();
+  setVisible(estimate_ != nullptr);
+  if (!estimate_) return;
+  points_ = memory_points(*estimate_, stage);
+  fixed_ = total(memory().fixed);
+  // The moment that the timeline of memory names: of the schedule's actions the first like it.
+  int64_t most = -1;
+  for (size_t i = 0; i < points_.size(); ++i)
+    if (points_[i].bytes > most) {
+      most = points_[i].bytes;
+      peak_ = i;
+    }
+  setAccessibleDescription(peakText());
+  update();
+}
+
+QString MemoryCurve::title() const { return tr("Stage %1 over one step").arg(stage_); }
+
+QString MemoryCurve::peakText() const {
+  if (!estimate_ || !peak_) return {};
+  const MemoryPoint& at = points_[*peak_];
+  const QString bytes = bytes_text(at.bytes, session_->units());
+  const QString moment = text_of(memory().moment);
+  if (!estimate_->simulation) return tr("peak %1: %2").arg(bytes, moment);
+  return tr("peak %1 at %2: %3").arg(bytes, QString::fromStdString(format_seconds(at.seconds)), moment);
+}
+
+QRectF MemoryCurve::plot(const QRectF& rect) const { return rect.adjusted(kLeft, kHeading + kUnit, -kRight, -kBottom); }
+
+double MemoryCurve::top() const {
+  double most = peak_ ? static_cast<double>(points_[*peak_].bytes) : 1;
+  const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
+  if (capacity > 0 && capacity < 3 * most) most = std::max(most, capacity);
+  return most * 1.06;
+}
+
+double MemoryCurve::span() const { return points_.empty() ? 1 : std::max(points_.back().seconds, 1e-12); }
+
+void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  if (!estimate_ || points_.empty()) return;
+  const Colors& colors = Theme::instance().colors();
+  const QRectF plot = this->plot(rect);
+  const double highest = top();
+  const auto x = [&](double seconds) { return plot.left() + plot.width() * seconds / span(); };
+  const auto y = [&](double bytes) { return plot.bottom() - plot.height() * bytes / highest; };
+  painter.save();
+  painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
+  painter.setPen(colors.text);
+  painter.drawText(QRectF(rect.left(), rect.top(), rect.width(), kHeading), Qt::AlignLeft | Qt::AlignVCenter, title());
+  const QFont small = Theme::instance().uiFont(11);
+  const QFontMetricsF metrics(small);
+  painter.setFont(small);
+  painter.setPen(colors.secondary);
+  const QString hint = estimate_->report->memory->stages.size() > 1 ? tr("click a bar to change the stage") : QString();
+  painter.drawText(QRectF(rect.left(), rect.top(), rect.width() - kRight, kHeading), Qt::AlignRight | Qt::AlignVCenter, hint);
+
+  const ValueScale scale = byte_scale(highest, session_->units());
+  painter.drawText(QRectF(rect.left(), plot.top() - kUnit, kLeft - 8, 12), Qt::AlignRight | Qt::AlignVCenter, scale.unit);
+  const double wanted = highest / scale.divisor / std::max(2.0, plot.height() / 34);
+  const double power = std::pow(10, std::floor(std::log10(wanted)));
+  double step = power;
+  for (const double factor : {1.0, 2.0, 5.0, 10.0})
+    if (step = factor * power; step >= wanted) break;
+  for (double value = 0; value * scale.divisor <= highest; value += step) {
+    const double at = y(value * scale.divisor);
+    painter.fillRect(QRectF(plot.left(), std::round(at), plot.width(), 1), colors.line);
+    painter.drawText(QRectF(rect.left(), at - 7, kLeft - 8, 14), Qt::AlignRight | Qt::AlignVCenter, QString::fromStdString(significant(value)));
+  }
+
+  // One point for each pixel: the most of it.
+  QPolygonF line;
+  size_t i = 0;
+  double level = static_cast<double>(points_.front().bytes);
+  for (double px = plot.left(); px <= plot.right() + 0.5; px += 1) {
+    double most = level;
+    for (; i < points_.size() && x(points_[i].seconds) <= px; ++i) {
+      level = static_cast<double>(points_[i].bytes);
+      most = std::max(most, level);
+    }
+    line << QPointF(px, y(most));
+  }
+  const double base = y(static_cast<double>(fixed_));
+  QPolygonF area = line;
+  area << QPointF(plot.right(), base) << QPointF(plot.left(), base);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(mixed(ground, colors.activations, 0.28));
+  painter.drawPolygon(area);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  const QRectF fixed(plot.left(), base, plot.width(), plot.bottom() - base);
+  const QColor tint = mixed(ground, colors.runtime, 0.6);
+  painter.fillRect(fixed, tint);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(colors.activations, 1.4));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawPolyline(line);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  painter.setFont(small);
+  if (fixed.height() >= 14) {
+    painter.setPen(readable(colors.text, tint));
+    painter.drawText(fixed.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("there all along: %1").arg(bytes_text(fixed_, session_->units())));
+  }
+  const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
+  if (capacity > 0 && capacity <= highest) {
+    const QColor bad = readable(colors.bad, ground);
+    painter.setPen(QPen(bad, 1.3, Qt::DashLine));
+    painter.drawLine(QPointF(plot.left(), y(capacity)), QPointF(plot.right(), y(capacity)));
+    painter.setPen(bad);
+    painter.drawText(QRectF(plot.left(), y(capacity) - 15, plot.width(), 13), Qt::AlignRight | Qt::AlignVCenter,
+                     tr("%1 capacity").arg(capacity_text(estimate_->report->memory->capacity, session_->units())));
+  }
+  painter.setPen(colors.secondary);
+  painter.drawText(QRectF(plot.left(), plot.bottom() + 3, 60, 14), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("0"));
+  const QString end = estimate_->simulation ? QString::fromStdString(format_seconds(span())) : tr("%1 actions").arg(static_cast<int>(span()));
+  painter.drawText(QRectF(plot.left(), plot.bottom() + 3, plot.width(), 14), Qt::AlignRight | Qt::AlignVCenter, end);
+  if (peak_) {
+    const QPointF at(x(points_[*peak_].seconds), y(static_cast<double>(points_[*peak_].bytes)));
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(ground, 1.5));
+    painter.setBrush(colors.accent);
+    painter.drawEllipse(at, 4.5, 4.5);
+    const QString text = metrics.elidedText(peakText(), Qt::ElideRight, plot.width());
+    const double width = metrics.horizontalAdvance(text);
+    const double left = std::clamp(at.x() + 8, plot.left(), std::max(plot.left(), plot.right() - width));
+    const double above = std::max(at.y() - 8, plot.top() - 3);
+    painter.setPen(Qt::NoPen);
+    QColor veil = ground;
+    veil.setAlphaF(0.75f);
+    painter.setBrush(veil);
+    painter.drawRect(QRectF(left - 3, above - metrics.ascent(), width + 6, metrics.height()));
+    painter.setPen(colors.text);
+    painter.drawText(QPointF(left, above), text);
+  }
+  painter.restore();
+}
+
+const MemoryPoint* MemoryCurve::at(const QPointF& point) const {
+  if (!estimate_ || points_.empty()) return nullptr;
+  const QRectF plot = this->plot(QRectF(rect()));
+  if (!plot.contains(point)) return nullptr;
+  const double seconds = (point.x() - plot.left()) / plot.width() * span();
+  const auto after = std::partition_point(points_.begin(), points_.end(), [&](const MemoryPoint& p) { return p.seconds <= seconds; });
+  return after == points_.begin() ? &points_.front() : &*(after - 1);
+}
+
+QString MemoryCurve::tipAt(const QPointF& point) const {
+  const MemoryPoint* of = at(point);
+  if (!of) return {};
+  QString text = bytes_text(of->bytes, session_->units());
+  if (!estimate_->simulation) return text;
+  text += tr(" at %1").arg(QString::fromStdString(format_seconds(of->seconds)));
+  if (of->span < 0) return text;
+  const Span& span = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans[static_cast<size_t>(of->span)];
+  return text + tr("\n%1 of microbatch %2").arg(words(span_kind_name(span.kind))).arg(span.microbatch);
+}
+
+void MemoryCurve::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  paint(painter, QRectF(rect()), Theme::instance().colors().ground);
+}
+
+// The action at that time is selected, as if in the timeline.
+void MemoryCurve::mousePressEvent(QMouseEvent* event) {
+  const MemoryPoint* of = at(event->position());
+  if (event->button() != Qt::LeftButton || !of || of->span < 0) return QWidget::mousePressEvent(event);
+  Pick pick;
+  pick.kind = PickKind::Span;
+  pick.stage = stage_;
+  pick.span = of->span;
+  session_->setPick(pick, this);
+}
+
+void MemoryCurve::mouseMoveEvent(QMouseEvent* event) {
+  const QString tip = tipAt(event->position());
+  if (tip.isEmpty()) return QToolTip::hideText();
+  QToolTip::showText(event->globalPosition().toPoint(), tip, this);
+}
+
+bool MemoryCurve::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
+  return QWidget::event(event);
+}
+
+}  // namespace shardscape::ui

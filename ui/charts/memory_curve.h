@@ -1,0 +1,56 @@
+// The memory of one stage over a step: what is there all along, what comes and goes, the capacity, the fullest moment.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/state/estimate.h"
+#include "ui/state/session.h"
+
+namespace shardscape::ui {
+
+struct MemoryPoint {
+  double seconds = 0;   // since the step began; actions counted where no time is known
+  int64_t bytes = 0;    // in use
+  int span = -1;        // of the action: index into StageTimes::spans
+};
+
+// By seconds; before, at the fullest moment of, and after every action.
+std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage);
+
+class MemoryCurve : public QWidget {
+  Q_OBJECT
+ public:
+  explicit MemoryCurve(Session* session, QWidget* parent = nullptr);
+  void setEstimate(std::shared_ptr<const Estimate> estimate, int stage);  // null: nothing to show
+  const std::vector<MemoryPoint>& points() const { return points_; }
+  QString title() const;
+  QString peakText() const;
+  QString tipAt(const QPointF& point) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
+  QSize sizeHint() const override { return {640, 170}; }
+  QSize minimumSizeHint() const override { return {320, 110}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  const StageMemory& memory() const { return estimate_->report->memory->stages[static_cast<size_t>(stage_)]; }
+  QRectF plot(const QRectF& rect) const;
+  double top() const;                                  // of the value axis, bytes
+  double span() const;                                 // of the time axis
+  const MemoryPoint* at(const QPointF& point) const;
+  Session* session_;
+  std::shared_ptr<const Estimate> estimate_;
+  int stage_ = 0;
+  std::vector<MemoryPoint> points_;
+  int64_t fixed_ = 0;
+  std::optional<size_t> peak_;
+};
+
+}  // namespace shardscape::ui

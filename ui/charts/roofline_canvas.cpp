@@ -1,0 +1,280 @@
+#include "ui/charts/roofline_canvas.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ui/graph_view/node_text.h"
+#include "ui/models/value_scale.h"
+#include "ui/theme/contrast.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/arrow_keys.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kLeft = 62, kTop = 24, kRight = 16, kBottom = 34;
+constexpr int kNamed = 5;  // points with their names beside them
+
+QString rate_text(double flops_per_second) { return flops_text(static_cast<Wide>(flops_per_second)) + QStringLiteral("/s"); }
+
+QString power_text(int exponent) {
+  if (exponent >= 0 && exponent <= 4) return QString::number(std::llround(std::pow(10, exponent)));
+  if (exponent < 0 && exponent >= -2) return QString::number(std::pow(10, exponent));
+  QString digits = QString::number(std::abs(exponent)), raised;
+  const char16_t signs[] = u"⁰¹²³⁴⁵⁶⁷⁸⁹";
+  for (const QChar c : digits) raised += QChar(signs[c.digitValue()]);
+  return QStringLiteral("10") + (exponent < 0 ? QStringLiteral("⁻") : QString()) + raised;
+}
+
+}  // namespace
+
+QString roofline_title(const Report& report, const RooflinePoint& point) {
+  QString title = op_title(report.graph().segments[static_cast<size_t>(point.segment)].op(point.op));
+  if (!title.isEmpty()) title[0] = title[0].toUpper();
+  return title;
+}
+
+struct RooflineCanvas::Axes {
+  QRectF plot;
+  int x0 = -1, x1 = 4, y0 = 10, y1 = 15;  // powers of ten
+  double x(double value) const { return plot.left() + plot.width() * (std::log10(value) - x0) / (x1 - x0); }
+  double y(double value) const { return plot.bottom() - plot.height() * (std::log10(value) - y0) / (y1 - y0); }
+};
+
+RooflineCanvas::RooflineCanvas(QWidget* parent) : QWidget(parent) {
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  setObjectName(QStringLiteral("roofline"));
+  setAccessibleName(tr("Roofline: operations by FLOPs per byte and FLOPs per second"));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void RooflineCanvas::setRoofline(std::shared_ptr<const Report> report, Roofline roofline) {
+  report_ = std::move(report);
+  data_ = std::move(roofline);
+  if (picked_ >= static_cast<int>(data_.points.size())) picked_ = -1;
+  update();
+}
+
+void RooflineCanvas::setPicked(int point) {
+  picked_ = point;
+  setAccessibleDescription(point < 0 ? QString() : roofline_title(*report_, data_.points[static_cast<size_t>(point)]));
+  update();
+}
+
+RooflineCanvas::Axes RooflineCanvas::axes(const QRectF& rect) const {
+  Axes axes;
+  axes.plot = rect.adjusted(kLeft, kTop, -kRight, -kBottom);
+  if (data_.points.empty()) return axes;
+  double low = 1e300, high = 0, least = 1e300, most = 0;
+  for (const RooflinePoint& point : data_.points) {
+    low = std::min(low, point.intensity());
+    high = std::max(high, point.intensity());
+    least = std::min(least, point.rate());
+  }
+  for (const Roof& roof : data_.roofs) {
+    most = std::max(most, roof.peak);
+    high = std::max(high, data_.ridge(roof) * 3);
+  }
+  axes.x0 = static_cast<int>(std::floor(std::log10(low) - 0.05));
+  axes.x1 = static_cast<int>(std::ceil(std::log10(high) + 0.05));
+  axes.y0 = static_cast<int>(std::floor(std::log10(least) - 0.05));
+  axes.y1 = static_cast<int>(std::ceil(std::log10(most) + 0.05));
+  return axes;
+}
+
+double RooflineCanvas::radius(const RooflinePoint& point) const {
+  const double most = data_.points.back().seconds;  // the longest is the last
+  return 3.5 + 6.5 * std::sqrt(point.seconds / most);
+}
+
+QPointF RooflineCanvas::place(int point) const {
+  const Axes axes = this->axes(QRectF(rect()));
+  const RooflinePoint& of = data_.points[static_cast<size_t>(point)];
+  return {axes.x(of.intensity()), axes.y(of.rate())};
+}
+
+void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  const Colors& colors = Theme::instance().colors();
+  if (data_.points.empty()) {
+    painter.setFont(Theme::instance().uiFont());
+    painter.setPen(colors.secondary);
+    painter.drawText(rect.adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap,
+                     tr("There is no roofline: the accelerator of this design is not in the catalogue."));
+    return;
+  }
+  const Axes axes = this->axes(rect);
+  const QFont small = Theme::instance().uiFont(11);
+  const QFontMetricsF metrics(small);
+  painter.save();
+  painter.setFont(small);
+  for (int e = axes.x0; e <= axes.x1; ++e) {
+    const double x = axes.x(std::pow(10, e));
+    painter.fillRect(QRectF(std::round(x), axes.plot.top(), 1, axes.plot.height()), colors.line);
+    painter.setPen(colors.secondary);
+    painter.drawText(QRectF(x - 40, axes.plot.bottom() + 3, 80, 14), Qt::AlignCenter, power_text(e));
+  }
+  for (int e = axes.y0; e <= axes.y1; ++e) {
+    const double y = axes.y(std::pow(10, e));
+    painter.fillRect(QRectF(axes.plot.left(), std::round(y), axes.plot.width(), 1), colors.line);
+    painter.setPen(colors.secondary);
+    painter.drawText(QRectF(rect.left(), y - 7, kLeft - 8, 14), Qt::AlignRight | Qt::AlignVCenter,
+                     QString::number(std::pow(10, e - 12), 'g', 6));
+  }
+  painter.drawText(QRectF(rect.left(), rect.top(), 200, 16), Qt::AlignLeft | Qt::AlignVCenter, tr("TFLOP/s, achieved"));
+  painter.drawText(QRectF(axes.plot.left(), axes.plot.bottom() + 17, axes.plot.width(), 16), Qt::AlignCenter, tr("FLOPs per byte of memory"));
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setClipRect(axes.plot.adjusted(-1, -16, 1, 1));
+  const QColor ink = readable(colors.accent, ground);
+  bool slope = false;
+  double above = axes.plot.right();
+  for (const Roof& roof : data_.roofs) {
+    const double ridge = data_.ridge(roof), left = std::pow(10, axes.x0), right = std::pow(10, axes.x1);
+    painter.setPen(QPen(ink, 1.6));
+    painter.drawLine(QPointF(axes.x(ridge), axes.y(roof.peak)), QPointF(axes.x(right), axes.y(roof.peak)));
+    if (!slope) painter.drawLine(QPointF(axes.x(left), axes.y(left * data_.bandwidth)), QPointF(axes.x(ridge), axes.y(roof.peak)));
+    slope = true;
+    painter.setPen(QPen(ink, 1, Qt::DotLine));
+    painter.drawLine(QPointF(axes.x(ridge), axes.y(roof.peak)), QPointF(axes.x(ridge), axes.plot.bottom()));
+    painter.setPen(ink);
+    const QString label = QStringLiteral("%1, %2").arg(rate_text(roof.peak), text_of(dtype_name(roof.compute)));
+    painter.drawText(QPointF(above - metrics.horizontalAdvance(label), axes.y(roof.peak) - 5), label);
+    painter.drawText(QPointF(axes.x(ridge) + 4, axes.plot.bottom() - 5), tr("ridge %1").arg(QString::fromStdString(significant(ridge))));
+  }
+  painter.setClipping(false);
+  for (size_t i = 0; i < data_.points.size(); ++i) {
+    const RooflinePoint& point = data_.points[i];
+    const Op& op = report_->graph().segments[static_cast<size_t>(point.segment)].op(point.op);
+    const double r = radius(point);
+    const QColor fill = Theme::instance().opColor(op.kind);
+    const QPointF at(axes.x(point.intensity()), axes.y(point.rate()));
+    painter.setPen(QPen(ground, 1));
+    painter.setBrush(fill);
+    // The backward is a square: not by colour alone.
+    if (op.phase == Phase::Forward) painter.drawEllipse(at, r, r);
+    else painter.drawRoundedRect(QRectF(at.x() - r * 0.88, at.y() - r * 0.88, r * 1.76, r * 1.76), 1.5, 1.5);
+  }
+  std::vector<QRectF> taken;
+  const auto name = [&](size_t i) {
+    const RooflinePoint& point = data_.points[i];
+    const QString text = roofline_title(*report_, point);
+    const QPointF at(axes.x(point.intensity()), axes.y(point.rate()));
+    const double width = metrics.horizontalAdvance(text);
+    const double left = std::min(at.x() + radius(point) + 4, axes.plot.right() - width);
+    for (const double dy : {4.0, -10.0, 18.0, 32.0, -24.0}) {
+      const QRectF box(left, at.y() + dy - metrics.ascent(), width, metrics.height());
+      if (std::any_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(box); })) continue;
+      taken.push_back(box);
+      painter.setPen(Qt::NoPen);
+      QColor veil = ground;
+      veil.setAlphaF(0.7f);
+      painter.setBrush(veil);
+      painter.drawRect(box);
+      painter.setPen(colors.text);
+      painter.drawText(QPointF(left, at.y() + dy), text);
+      return;
+    }
+  };
+  if (picked_ >= 0) name(static_cast<size_t>(picked_));
+  for (size_t k = 0; k < data_.points.size() && k < static_cast<size_t>(kNamed); ++k) {
+    const size_t i = data_.points.size() - 1 - k;
+    if (static_cast<int>(i) != picked_) name(i);
+  }
+  if (picked_ >= 0) {
+    const RooflinePoint& point = data_.points[static_cast<size_t>(picked_)];
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(colors.accent, 2));
+    const double r = radius(point) + 3;
+    painter.drawEllipse(QPointF(axes.x(point.intensity()), axes.y(point.rate())), r, r);
+  }
+  painter.restore();
+  // Shapes of the two directions.
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(colors.secondary);
+  const double y = rect.top() + 8, right = axes.plot.right();
+  painter.drawEllipse(QPointF(right - 132, y), 4, 4);
+  painter.drawRoundedRect(QRectF(right - 66, y - 4, 8, 8), 1.5, 1.5);
+  painter.setFont(small);
+  painter.setPen(colors.secondary);
+  painter.drawText(QPointF(right - 124, y + 4), tr("forward"));
+  painter.drawText(QPointF(right - 54, y + 4), tr("backward"));
+  painter.restore();
+}
+
+int RooflineCanvas::at(const QPointF& point) const {
+  int best = -1;
+  double nearest = 1e9;
+  for (size_t i = 0; i < data_.points.size(); ++i) {
+    const double distance = QLineF(point, place(static_cast<int>(i))).length();
+    if (distance <= radius(data_.points[i]) + 3 && distance <= nearest) {
+      nearest = distance;
+      best = static_cast<int>(i);
+    }
+  }
+  return best;
+}
+
+QString RooflineCanvas::tipAt(const QPointF& point) const {
+  const int i = at(point);
+  if (i < 0) return {};
+  const RooflinePoint& of = data_.points[static_cast<size_t>(i)];
+  const Op& op = report_->graph().segments[static_cast<size_t>(of.segment)].op(of.op);
+  return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of what the roof allows")
+      .arg(roofline_title(*report_, of), words(phase_name(op.phase)), flops_text(static_cast<Wide>(of.flops)), QString::fromStdString(format_seconds(of.seconds)),
+           rate_text(of.rate()), QString::fromStdString(significant(of.intensity())), percent_text(of.rate() / std::max(1.0, data_.attainable(of))));
+}
+
+void RooflineCanvas::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const Colors& colors = Theme::instance().colors();
+  paint(painter, QRectF(rect()), colors.ground);
+  if (!hasFocus() || picked_ >= 0) return;
+  painter.setPen(QPen(colors.accent, 1));
+  painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
+}
+
+void RooflineCanvas::mousePressEvent(QMouseEvent* event) {
+  const int point = at(event->position());
+  if (event->button() != Qt::LeftButton || point < 0) return QWidget::mousePressEvent(event);
+  setPicked(point);
+  Q_EMIT pointPicked(point);
+}
+
+void RooflineCanvas::mouseMoveEvent(QMouseEvent* event) {
+  const QString tip = tipAt(event->position());
+  setCursor(tip.isEmpty() ? Qt::ArrowCursor : Qt::PointingHandCursor);
+  tip.isEmpty() ? QToolTip::hideText() : QToolTip::showText(event->globalPosition().toPoint(), tip, this);
+}
+
+// Left and right go by FLOPs per byte, up and down by FLOPs per second.
+void RooflineCanvas::keyPressEvent(QKeyEvent* event) {
+  const int key = event->key();
+  const bool across = key == Qt::Key_Left || key == Qt::Key_Right, upright = key == Qt::Key_Up || key == Qt::Key_Down;
+  if (data_.points.empty() || (!across && !upright)) return QWidget::keyPressEvent(event);
+  std::vector<int> order(data_.points.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto value = [&](int i) { return across ? data_.points[static_cast<size_t>(i)].intensity() : data_.points[static_cast<size_t>(i)].rate(); };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return value(a) < value(b); });
+  auto here = std::find(order.begin(), order.end(), picked_);
+  const int by = key == Qt::Key_Left || key == Qt::Key_Down ? -1 : 1;
+  const auto last = static_cast<std::ptrdiff_t>(order.size()) - 1;
+  const std::ptrdiff_t next = here == order.end() ? (by > 0 ? 0 : last) : std::clamp<std::ptrdiff_t>(here - order.begin() + by, 0, last);
+  setPicked(order[static_cast<size_t>(next)]);
+  Q_EMIT pointPicked(picked_);
+}
+
+bool RooflineCanvas::event(QEvent* event) {
+  if (keep_arrow_keys(event)) return true;
+  if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
+  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
+  return QWidget::event(event);
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,47 @@
+// The roofline as a picture: picked by mouse and keys, painted on any device.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+#include "ui/charts/roofline_data.h"
+
+namespace shardscape::ui {
+
+class RooflineCanvas : public QWidget {
+  Q_OBJECT
+ public:
+  explicit RooflineCanvas(QWidget* parent = nullptr);
+  void setRoofline(std::shared_ptr<const Report> report, Roofline roofline);
+  const Roofline& data() const { return data_; }
+  void setPicked(int point);  // -1: none
+  int picked() const { return picked_; }
+  QPointF place(int point) const;
+  QString tipAt(const QPointF& point) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
+  QSize sizeHint() const override { return {640, 320}; }
+  QSize minimumSizeHint() const override { return {320, 180}; }
+
+ Q_SIGNALS:
+  void pointPicked(int point);
+
+ protected:
+  bool event(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  struct Axes;
+  Axes axes(const QRectF& rect) const;
+  double radius(const RooflinePoint& point) const;
+  int at(const QPointF& point) const;
+  std::shared_ptr<const Report> report_;
+  Roofline data_;
+  int picked_ = -1;
+};
+
+QString roofline_title(const Report& report, const RooflinePoint& point);  // "QKV projection"
+
+}  // namespace shardscape::ui

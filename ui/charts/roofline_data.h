@@ -1,0 +1,37 @@
+// Ops of the graph under the roofline of their machine: FLOPs per byte against FLOPs per second. No widgets in here.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+
+namespace shardscape::ui {
+
+struct RooflinePoint {
+  int segment = 0, op = 0;
+  double flops = 0, bytes = 0, seconds = 0;  // of one run on one rank
+  DType compute = DType::BF16;
+  double intensity() const { return flops / bytes; }
+  double rate() const { return flops / seconds; }
+};
+
+struct Roof {
+  DType compute = DType::BF16;
+  double peak = 0;                           // FLOPs per second, dense
+};
+
+struct Roofline {
+  const Accelerator* accelerator = nullptr;
+  double bandwidth = 0;                      // bytes per second
+  std::vector<Roof> roofs;                   // of every precision that an op computes in, the highest first
+  std::vector<RooflinePoint> points;         // what takes longest last, so that it is drawn on top
+  double ridge(const Roof& roof) const { return roof.peak / bandwidth; }
+  double attainable(const RooflinePoint& point) const;  // FLOPs per second under its roof
+};
+
+// Ops of a stage that compute, each once; those that only communicate have no place here. Empty without a known accelerator.
+Roofline roofline(const Report& report, int stage);
+
+}  // namespace shardscape::ui

@@ -1,0 +1,43 @@
+#include "ui/models/roofline_model.h"
+
+#include <algorithm>
+
+#include "ui/charts/roofline_canvas.h"
+
+namespace shardscape::ui {
+namespace {
+
+TableCell real_cell(double value, const QString& text) {
+  TableCell cell = text_cell(text, QString::number(value, 'g', 10));
+  cell.sort = value;
+  return cell;
+}
+
+}  // namespace
+
+void RooflineModel::setRoofline(const Report& report, const Roofline& roofline, UnitSystem units) {
+  Rows rows;
+  for (auto it = roofline.points.rbegin(); it != roofline.points.rend(); ++it) {
+    const RooflinePoint& point = *it;
+    const Op& op = report.graph().segments[static_cast<size_t>(point.segment)].op(point.op);
+    const double share = point.rate() / std::max(1.0, roofline.attainable(point));
+    rows.push_back({text_cell(roofline_title(report, point)), text_cell(words(phase_name(op.phase)), text_of(phase_name(op.phase))),
+                    text_cell(text_of(dtype_name(point.compute))), number_cell(static_cast<Wide>(point.flops), flops_text(static_cast<Wide>(point.flops))),
+                    number_cell(static_cast<Wide>(point.bytes), bytes_text(static_cast<Wide>(point.bytes), units)),
+                    real_cell(point.intensity(), QString::fromStdString(significant(point.intensity()))),
+                    real_cell(point.seconds, QString::fromStdString(format_seconds(point.seconds))),
+                    real_cell(point.rate() * 1e-12, QString::fromStdString(significant(point.rate() * 1e-12))), real_cell(share, percent_text(share))});
+  }
+  assign({{tr("Operation"), QStringLiteral("operation"), false, {}},
+          {tr("Phase"), QStringLiteral("phase"), false, {}},
+          {tr("Type"), QStringLiteral("compute type"), false, tr("Precision of the arithmetic")},
+          {tr("FLOPs"), QStringLiteral("FLOP"), true, tr("Of one run on one rank")},
+          {tr("Bytes"), QStringLiteral("bytes"), true, tr("Read from memory and written to it")},
+          {tr("FLOP/byte"), QStringLiteral("FLOP per byte"), true, {}},
+          {tr("Takes"), QStringLiteral("seconds"), true, {}},
+          {tr("TFLOP/s"), QStringLiteral("TFLOP per second"), true, {}},
+          {tr("Of roof"), QStringLiteral("share of attainable"), true, tr("Of the lower of peak and memory bandwidth times FLOPs per byte")}},
+         std::move(rows));
+}
+
+}  // namespace shardscape::ui

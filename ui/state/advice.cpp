@@ -1,0 +1,37 @@
+#include "ui/state/advice.h"
+
+#include <exception>
+
+namespace shardscape::ui {
+
+Advice::~Advice() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Advice::ask(std::shared_ptr<const Estimate> estimate) {
+  if (!estimate || estimate == asked_for_) return;
+  asked_for_ = estimate;
+  thread_ = std::jthread([this, estimate](std::stop_token stop) {
+    const auto seconds = [&stop](const Report& report) -> std::optional<double> {
+      if (!report.accelerator) return std::nullopt;
+      const auto played = simulate(report, stop);
+      return played ? std::optional(played->step_seconds) : std::nullopt;
+    };
+    std::vector<MemoryAdvice> found;
+    try {
+      found = memory_advice(*estimate->report, *estimate->report->memory, seconds, stop);
+    } catch (const std::exception&) {
+      return;  // there is no advice; nothing else depends on it
+    }
+    if (stop.stop_requested()) return;
+    QMetaObject::invokeMethod(this, [this, estimate, found] {
+      if (estimate != asked_for_) return;
+      given_for_ = estimate;
+      given_ = found;
+      Q_EMIT ready();
+    }, Qt::QueuedConnection);
+  });
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,32 @@
+// What would help where memory is short, with what it costs in time. Made in the background.
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "simulate/memory_advice.h"
+#include "ui/state/estimate.h"
+
+namespace shardscape::ui {
+
+class Advice : public QObject {
+  Q_OBJECT
+ public:
+  explicit Advice(QObject* parent = nullptr) : QObject(parent) {}
+  ~Advice() override;
+  void ask(std::shared_ptr<const Estimate> estimate);          // once for each estimate
+  const std::vector<MemoryAdvice>& given() const { return given_; }
+  bool of(const Estimate* estimate) const { return estimate && estimate == given_for_.get(); }
+
+ Q_SIGNALS:
+  void ready();
+
+ private:
+  std::shared_ptr<const Estimate> asked_for_, given_for_;
+  std::vector<MemoryAdvice> given_;
+  std::jthread thread_;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,24 @@
+// What a step takes: the report's schedule played on its machine. Made behind the report, which has its memory over time.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "report/report.h"
+#include "simulate/memory_timeline.h"
+#include "simulate/simulation.h"
+
+namespace shardscape::ui {
+
+struct Estimate {
+  std::shared_ptr<const Report> report;          // that it is of
+  std::shared_ptr<const Simulation> simulation;  // null: see why_no_time
+  std::string why_no_time;                       // a sentence for the person
+  double elapsed_ms = 0;
+};
+
+// Of a valid report. Nothing when stopped; a failure of the program is a sentence.
+std::shared_ptr<const Estimate> make_estimate(std::shared_ptr<const Report> report, std::stop_token stop);
+
+}  // namespace shardscape::ui

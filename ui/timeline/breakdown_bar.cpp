@@ -1,0 +1,213 @@
+#include "ui/timeline/breakdown_bar.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/charts/bar_paint.h"
+#include "ui/models/value_scale.h"
+#include "ui/theme/theme.h"
+#include "ui/timeline/span_text.h"
+#include "ui/widgets/arrow_keys.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kSwatch = 10, kSwatchGap = 6, kEntryGap = 16, kLine = 20, kBar = 26, kBetween = 4;
+constexpr double kLeastShown = 5e-4;  // of the step, in the legend; the bar has all
+
+QString short_label(TimeCategory category) {
+  switch (category) {
+    case TimeCategory::Products: return BreakdownBar::tr("products");
+    case TimeCategory::Attention: return BreakdownBar::tr("attention");
+    case TimeCategory::MemoryBound: return BreakdownBar::tr("memory-bound");
+    case TimeCategory::TensorComm: return BreakdownBar::tr("exposed tp");
+    case TimeCategory::ContextComm: return BreakdownBar::tr("exposed cp");
+    case TimeCategory::ExpertComm: return BreakdownBar::tr("exposed ep");
+    case TimeCategory::PipelineComm: return BreakdownBar::tr("exposed messages");
+    case TimeCategory::DataComm: return BreakdownBar::tr("exposed sync");
+    case TimeCategory::Host: return BreakdownBar::tr("host");
+    case TimeCategory::Optimizer: return BreakdownBar::tr("optimizer");
+    case TimeCategory::Bubble: return BreakdownBar::tr("bubble");
+  }
+  return {};
+}
+
+QFont legend_font() { return Theme::instance().uiFont(12); }
+
+}  // namespace
+
+BarSeries time_series(TimeCategory category) {
+  const bool hatched = category == TimeCategory::ContextComm || category == TimeCategory::PipelineComm || category == TimeCategory::Host;
+  return {short_label(category), Theme::instance().timeColor(category), hatched ? BarFill::Hatched : BarFill::Solid};
+}
+
+BreakdownBar::BreakdownBar(QWidget* parent) : QWidget(parent) {
+  setFocusPolicy(Qt::TabFocus);
+  setMouseTracking(true);
+  setObjectName(QStringLiteral("breakdown"));
+  setAccessibleName(tr("Where the time of a step goes"));
+  QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  setSizePolicy(policy);
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void BreakdownBar::setSeconds(const std::array<double, kTimeCategoryCount>& seconds, double step) {
+  seconds_ = seconds;
+  step_ = step;
+  QStringList parts;
+  for (const Place& place : places(QRectF(0, 0, 640, 0)))
+    parts << QStringLiteral("%1 %2").arg(short_label(place.category), percent_text(seconds_[static_cast<size_t>(place.category)] / std::max(step_, 1e-12)));
+  setAccessibleDescription(parts.join(QStringLiteral(", ")));
+  updateGeometry();
+  update();
+}
+
+double BreakdownBar::total() const {
+  double sum = 0;
+  for (const double seconds : seconds_) sum += seconds;
+  return sum;
+}
+
+std::vector<BreakdownBar::Place> BreakdownBar::places(const QRectF& rect) const {
+  std::vector<Place> out;
+  if (step_ <= 0) return out;
+  const QFontMetricsF metrics(legend_font());
+  double x = rect.left(), y = rect.top();
+  for (int c = 0; c < kTimeCategoryCount; ++c) {
+    const double seconds = seconds_[static_cast<size_t>(c)];
+    if (seconds <= 0) continue;
+    const auto category = static_cast<TimeCategory>(c);
+    Place place{category, {}, {}};
+    if (seconds >= kLeastShown * step_) {
+      const QString text = short_label(category) + u' ' + percent_text(seconds / step_);
+      const double advance = kSwatch + kSwatchGap + metrics.horizontalAdvance(text);
+      if (x > rect.left() && x + advance > rect.right()) {
+        x = rect.left();
+        y += kLine;
+      }
+      place.legend = QRectF(x, y, advance, kLine);
+      x += advance + kEntryGap;
+    }
+    out.push_back(place);
+  }
+  const double top = y + kLine + kBetween;
+  double from = 0;
+  for (Place& place : out) {
+    const double seconds = seconds_[static_cast<size_t>(place.category)];
+    place.bar = QRectF(rect.left() + rect.width() * from / step_, top, rect.width() * seconds / step_, kBar);
+    from += seconds;
+  }
+  return out;
+}
+
+double BreakdownBar::paint(QPainter* painter, const QRectF& rect, const QColor& ground) const {
+  const std::vector<Place> all = places(rect);
+  if (all.empty()) return kLine + kBetween + kBar;
+  const double bottom = all.front().bar.bottom() - rect.top();
+  if (!painter) return bottom;
+  const Colors& colors = Theme::instance().colors();
+  painter->setFont(legend_font());
+  const double most = rect.left() + rect.width() * std::min(1.0, total() / step_);
+  for (const Place& place : all) {
+    const BarSeries series = time_series(place.category);
+    if (!place.legend.isNull()) {
+      fill_bar(*painter, QRectF(place.legend.left(), place.legend.center().y() - kSwatch / 2, kSwatch, kSwatch), series, ground);
+      painter->setPen(static_cast<int>(place.category) == selected_ ? colors.text : colors.secondary);
+      painter->drawText(place.legend.adjusted(kSwatch + kSwatchGap, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                        series.label + u' ' + percent_text(seconds_[static_cast<size_t>(place.category)] / step_));
+    }
+    QRectF bar = place.bar;
+    if (bar.width() > 3 && bar.right() < most - 0.5) bar.setWidth(bar.width() - 1);
+    fill_bar(*painter, bar, series, ground);
+  }
+  for (const Place& place : all)
+    if (static_cast<int>(place.category) == selected_) {
+      painter->setPen(QPen(colors.accent, 2));
+      painter->setBrush(Qt::NoBrush);
+      painter->drawRect(place.bar.adjusted(-1, -1, 0, 1));
+    }
+  return bottom;
+}
+
+int BreakdownBar::heightForWidth(int width) const { return static_cast<int>(std::ceil(paint(nullptr, QRectF(0, 0, width, 0), {}))) + 2; }
+
+QRectF BreakdownBar::segment(TimeCategory category) const {
+  for (const Place& place : places(QRectF(rect())))
+    if (place.category == category) return place.bar;
+  return {};
+}
+
+void BreakdownBar::setSelected(int category) {
+  if (category == selected_) return;
+  selected_ = category;
+  update();
+}
+
+int BreakdownBar::at(const QPointF& point) const {
+  for (const Place& place : places(QRectF(rect())))
+    if (place.bar.contains(point) || place.legend.contains(point)) return static_cast<int>(place.category);
+  return -1;
+}
+
+void BreakdownBar::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  paint(&painter, QRectF(rect()).adjusted(0, 0, -1, 0), Theme::instance().colors().ground);
+  if (hasFocus() && selected_ < 0 && step_ > 0) {
+    painter.setPen(QPen(Theme::instance().colors().accent, 1));
+    painter.setBrush(Qt::NoBrush);
+    const double top = places(QRectF(rect())).front().bar.top();
+    painter.drawRect(QRectF(0.5, top - 0.5, width() - 2, kBar + 1));
+  }
+}
+
+void BreakdownBar::mousePressEvent(QMouseEvent* event) {
+  const int category = at(event->position());
+  if (event->button() != Qt::LeftButton || category < 0) return QWidget::mousePressEvent(event);
+  setSelected(category);
+  Q_EMIT picked(category);
+}
+
+void BreakdownBar::mouseMoveEvent(QMouseEvent* event) {
+  const int category = at(event->position());
+  setCursor(category < 0 ? Qt::ArrowCursor : Qt::PointingHandCursor);
+  if (category < 0) return QToolTip::hideText();
+  const double seconds = seconds_[static_cast<size_t>(category)];
+  QToolTip::showText(event->globalPosition().toPoint(),
+                     QStringLiteral("%1\n%2, %3").arg(text_of(time_category_label(static_cast<TimeCategory>(category))), seconds_text(seconds),
+                                                     percent_text(seconds / step_)),
+                     this);
+}
+
+void BreakdownBar::keyPressEvent(QKeyEvent* event) {
+  const std::vector<Place> all = places(QRectF(rect()));
+  if (all.empty()) return QWidget::keyPressEvent(event);
+  int at = -1;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (static_cast<int>(all[i].category) == selected_) at = static_cast<int>(i);
+  const int last = static_cast<int>(all.size()) - 1;
+  switch (event->key()) {
+    case Qt::Key_Left: at = std::max(0, at - 1); break;
+    case Qt::Key_Right: at = std::min(last, at + 1); break;
+    case Qt::Key_Home: at = 0; break;
+    case Qt::Key_End: at = last; break;
+    case Qt::Key_Return:
+    case Qt::Key_Space: at = std::max(0, at); break;
+    default: return QWidget::keyPressEvent(event);
+  }
+  setSelected(static_cast<int>(all[static_cast<size_t>(at)].category));
+  Q_EMIT picked(selected_);
+}
+
+bool BreakdownBar::event(QEvent* event) {
+  if (keep_arrow_keys(event)) return true;
+  if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
+  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
+  return QWidget::event(event);
+}
+
+}  // namespace shardscape::ui

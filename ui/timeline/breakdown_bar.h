@@ -1,0 +1,54 @@
+// Where the seconds of a step go: one bar that adds up, its legend above it with percent; segments are picked by mouse and keys.
+#pragma once
+
+#include <QWidget>
+#include <array>
+
+#include "simulate/simulation.h"
+#include "ui/charts/bar_data.h"
+
+namespace shardscape::ui {
+
+class BreakdownBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit BreakdownBar(QWidget* parent = nullptr);
+  void setSeconds(const std::array<double, kTimeCategoryCount>& seconds, double step);
+  double total() const;
+  QRectF segment(TimeCategory category) const;   // null where there is none
+  int selected() const { return selected_; }     // a TimeCategory; -1: none
+  void setSelected(int category);
+  // Bar and legend into a rectangle; returns the height.
+  double paint(QPainter* painter, const QRectF& rect, const QColor& ground) const;
+
+  QSize sizeHint() const override { return {640, heightForWidth(640)}; }
+  QSize minimumSizeHint() const override { return {320, heightForWidth(320)}; }
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override;
+
+ Q_SIGNALS:
+  void picked(int category);
+
+ protected:
+  bool event(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  struct Place {
+    TimeCategory category;
+    QRectF bar, legend;
+  };
+  std::vector<Place> places(const QRectF& rect) const;
+  int at(const QPointF& point) const;
+  std::array<double, kTimeCategoryCount> seconds_{};
+  double step_ = 0;
+  int selected_ = -1;
+};
+
+// As the legend and the bar show a category: colour, and a pattern where two share one.
+BarSeries time_series(TimeCategory category);
+
+}  // namespace shardscape::ui

@@ -1,0 +1,255 @@
+#include "ui/timeline/gantt_canvas.h"
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/models/value_scale.h"
+#include "ui/theme/contrast.h"
+#include "ui/theme/theme.h"
+#include "ui/timeline/gantt_legend.h"
+#include "ui/timeline/span_text.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kMargin = 0.012;         // of the step, before and after it
+constexpr double kLeastSeconds = 2e-7;    // that a view shows
+constexpr int kOpsOfAFrame = 1;           // actions whose ops are made for one frame
+
+// When the memory of the stage that has most is fullest.
+ItemRef fullest(const Lanes& lanes, const StageMemory& memory) {
+  const Pass pass = memory.of.kind == ActionKind::Forward          ? Pass::Forward
+                    : memory.of.kind == ActionKind::BackwardWeight ? Pass::WeightGradient
+                                                                   : Pass::Backward;
+  return lanes.of_action(memory.stage, pass, memory.of.microbatch, memory.of.chunk);
+}
+
+}  // namespace
+
+GanttCanvas::GanttCanvas(QWidget* parent) : QWidget(parent) {
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  setObjectName(QStringLiteral("gantt"));
+  setAccessibleName(tr("Timeline of the step: stages, streams and microbatches"));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::shared_ptr<const Lanes> lanes) {
+  const bool same_shape = lanes_ && lanes && lanes_->stages() == lanes->stages();
+  const double before = lanes_ ? lanes_->simulation().step_seconds : 0;
+  estimate_ = std::move(estimate);
+  lanes_ = std::move(lanes);
+  selected_ = hovered_ = {};
+  op_ = -1;
+  items_out_ = {};
+  ops_out_ = {};
+  peak_.reset();
+  if (!lanes_) return update();
+  detail_.setStep(estimate_->report, lanes_);
+  const double step = lanes_->simulation().step_seconds;
+  if (!same_shape || at_home_ || before <= 0) {
+    fit();
+  } else {  // the same part of another step
+    view_.from *= step / before;
+    view_.seconds *= step / before;
+    keepInReach();
+  }
+  if (const MemoryTimeline* memory = estimate_->report->memory.get()) {
+    if (const ItemRef at = fullest(*lanes_, memory->stages[static_cast<size_t>(memory->peak_stage)]); at.valid()) {
+      const LaneItem& item = lanes_->item(at);
+      peak_ = (item.begin + item.end) / 2;
+      peak_label_ = lanes_->stages() > 1 ? tr("peak memory, stage %1").arg(memory->peak_stage) : tr("peak memory");
+    }
+  }
+  update();
+}
+
+void GanttCanvas::setMessage(const QString& message) {
+  message_ = message;
+  update();
+}
+
+void GanttCanvas::setDimmed(bool dimmed) {
+  if (dimmed == dimmed_) return;
+  dimmed_ = dimmed;
+  update();
+}
+
+void GanttCanvas::setCritical(bool on) {
+  critical_ = on;
+  update();
+}
+
+void GanttCanvas::setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int, int)> ops) {
+  items_out_ = std::move(items);
+  ops_out_ = std::move(ops);
+  update();
+}
+
+void GanttCanvas::setSelected(const ItemRef& ref, int op) {
+  selected_ = ref;
+  op_ = op;
+  describe();
+  update();
+}
+
+void GanttCanvas::select(const ItemRef& ref, int op) {
+  if (!ref.valid()) return;
+  setSelected(ref, op);
+  Q_EMIT picked(ref.stage, lanes_->span_index(ref), op);
+}
+
+void GanttCanvas::describe() {
+  if (!lanes_ || !selected_.valid()) return setAccessibleDescription({});
+  setAccessibleDescription(item_tip(*lanes_, selected_));
+}
+
+void GanttCanvas::fit() {
+  if (!lanes_) return;
+  const double step = lanes_->simulation().step_seconds;
+  view_ = {-kMargin * step, step * (1 + 2 * kMargin), 0};
+  at_home_ = true;
+  update();
+}
+
+void GanttCanvas::keepInReach() {
+  if (!lanes_) return;
+  const double step = lanes_->simulation().step_seconds;
+  view_.seconds = std::clamp(view_.seconds, std::min(kLeastSeconds, step), step * (1 + 2 * kMargin));
+  const double margin = std::max(kMargin * step, 0.02 * view_.seconds);
+  view_.from = std::clamp(view_.from, -margin, std::max(-margin, step + margin - view_.seconds));
+  view_.top = ganttLayout().view().top;
+  update();
+}
+
+void GanttCanvas::zoomAt(double factor, double x) {
+  if (!lanes_) return;
+  const GanttLayout layout = ganttLayout();
+  const double at = layout.seconds(std::clamp(x, layout.plot().left(), layout.plot().right()));
+  const double before = view_.seconds;
+  view_.seconds = std::clamp(view_.seconds / factor, kLeastSeconds, lanes_->simulation().step_seconds * (1 + 2 * kMargin));
+  view_.from = at - (at - view_.from) * view_.seconds / before;
+  at_home_ = false;
+  keepInReach();
+}
+
+void GanttCanvas::zoomBy(double factor) {
+  if (!lanes_) return;
+  const GanttLayout layout = ganttLayout();
+  double x = layout.plot().center().x();
+  if (selected_.valid()) {
+    const double middle = layout.rect(selected_).center().x();
+    if (middle > layout.plot().left() && middle < layout.plot().right()) x = middle;
+  }
+  zoomAt(factor, x);
+}
+
+void GanttCanvas::zoomTo(const ItemRef& ref) {
+  if (!lanes_ || !ref.valid()) return;
+  const LaneItem& item = lanes_->item(ref);
+  const double width = std::max(item.end - item.begin, kLeastSeconds);
+  view_.seconds = width * 1.5;
+  view_.from = item.begin - width * 0.25;
+  at_home_ = false;
+  reveal(ref);
+}
+
+void GanttCanvas::reveal(const ItemRef& ref) {
+  if (!lanes_ || !ref.valid()) return;
+  const LaneItem& item = lanes_->item(ref);
+  const double width = item.end - item.begin;
+  if (item.begin < view_.from || item.end > view_.from + view_.seconds) {
+    view_.from = width > view_.seconds ? item.begin - 0.05 * view_.seconds : (item.begin + item.end - view_.seconds) / 2;
+    at_home_ = false;
+  }
+  const GanttLayout layout = ganttLayout();
+  const QRectF row = layout.row(ref.stage);
+  if (row.top() < layout.plot().top()) view_.top -= layout.plot().top() - row.top();
+  if (row.bottom() > layout.plot().bottom()) view_.top += row.bottom() - layout.plot().bottom();
+  keepInReach();
+}
+
+std::vector<PlacedOp> GanttCanvas::opsShown(const ItemRef& ref) const {
+  if (!lanes_ || !ref.valid() || !OpDetail::has_ops(lanes_->item(ref))) return {};
+  const QRectF rect = ganttLayout().rect(ref);
+  if (rect.width() < kLeastForOps || rect.height() < 12) return {};
+  return detail_.placed(ref);
+}
+
+GanttMarks GanttCanvas::marks() const {
+  GanttMarks marks;
+  marks.selected = selected_;
+  marks.hovered = hovered_;
+  marks.selected_op = op_;
+  marks.focused = hasFocus();
+  marks.critical = critical_;
+  marks.stands_out = items_out_;
+  marks.op_stands_out = ops_out_;
+  marks.peak = peak_;
+  marks.peak_label = peak_label_;
+  marks.ground = Theme::instance().colors().ground;
+  return marks;
+}
+
+void GanttCanvas::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const Colors& colors = Theme::instance().colors();
+  if (!lanes_) {
+    painter.setFont(Theme::instance().uiFont());
+    painter.setPen(colors.secondary);
+    painter.drawText(rect().adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap, message_);
+    return;
+  }
+  const GanttLayout layout = ganttLayout();
+  int made = 0;
+  detail_wanted_ = false;
+  const OpsOf ops = [&](const ItemRef& ref, double from, double to) {
+    if (!detail_.known(ref) && made++ >= kOpsOfAFrame) {
+      detail_wanted_ = true;
+      return std::vector<PlacedOp>();
+    }
+    return detail_.placed(ref, from, to);
+  };
+  paint_gantt_legend(painter, QRectF(layout.plot().left(), 0, layout.plot().width(), 14), *lanes_, colors.ground);
+  paint_gantt(painter, layout, *lanes_, *estimate_->report, marks(), ops);
+  paintThumb(painter, layout);
+  if (dimmed_) {
+    QColor veil = colors.ground;
+    veil.setAlphaF(0.55f);
+    painter.fillRect(rect(), veil);
+  }
+  if (hasFocus() && !selected_.valid()) {
+    painter.setPen(QPen(colors.accent, 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(layout.plot().adjusted(-0.5, -0.5, 0.5, -0.5));
+  }
+  if (detail_wanted_) QMetaObject::invokeMethod(this, qOverload<>(&QWidget::update), Qt::QueuedConnection);
+}
+
+// How far down the rows are scrolled.
+void GanttCanvas::paintThumb(QPainter& painter, const GanttLayout& layout) const {
+  const double shown = layout.plot().height();
+  if (layout.height() <= shown + 1) return;
+  const double length = std::max(24.0, shown * shown / layout.height());
+  const double top = layout.plot().top() + (shown - length) * layout.view().top / (layout.height() - shown);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(mixed(Theme::instance().colors().ground, Theme::instance().colors().secondary, 0.4));
+  painter.drawRoundedRect(QRectF(width() - 6, top, 4, length), 2, 2);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void GanttCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  if (!lanes_) return;
+  const GanttLayout layout(rect, *lanes_, view_);
+  GanttMarks of = marks();
+  of.ground = ground;
+  of.hovered = {};
+  paint_gantt_legend(painter, QRectF(layout.plot().left(), rect.top(), layout.plot().width(), 14), *lanes_, ground);
+  paint_gantt(painter, layout, *lanes_, *estimate_->report, of, [this](const ItemRef& ref, double from, double to) { return detail_.placed(ref, from, to); });
+}
+
+void GanttCanvas::resizeEvent(QResizeEvent*) { keepInReach(); }
+
+}  // namespace shardscape::ui

@@ -1,0 +1,425 @@
+#include "ui/timeline/gantt_painter.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/charts/bar_paint.h"
+#include "ui/graph_view/node_text.h"
+#include "ui/theme/contrast.h"
+#include "ui/theme/theme.h"
+#include "ui/timeline/span_text.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Gantt", text); }
+
+struct Density {
+  double compute, thin, thin_gap, gap;
+};
+// From roomy to dense: the first with which all rows fit.
+constexpr Density kDensities[] = {{26, 9, 2, 20}, {22, 9, 1, 12}, {20, 6, 1, 8}, {14, 4, 1, 6}, {12, 3, 1, 5}};
+constexpr double kAlone = 1.5;        // pixels: thinner boxes are merged
+constexpr double kRounded = 18;       // pixels: wider ones have round corners, where there are few
+constexpr double kParts = 4;          // pixels: parts of a box that are thinner are drawn as their share
+constexpr size_t kMostLinks = 600;    // lines of the critical path between stages
+
+double row_height(const Density& d, const std::vector<StreamLane>& lanes) {
+  return d.compute + static_cast<double>(lanes.size() - 1) * (d.thin + d.thin_gap) + d.gap;
+}
+
+// What the colours of one frame are.
+struct Inks {
+  explicit Inks(const QColor& ground) : ground(ground), colors(Theme::instance().colors()) {
+    for (int kind = 0; kind <= static_cast<int>(SpanKind::Optimizer); ++kind) {
+      full[kind] = Theme::instance().spanColor(static_cast<SpanKind>(kind));
+      faint[kind] = mixed(ground, full[kind], 0.22);
+      half[kind] = mixed(ground, full[kind], 0.55);
+      text[kind] = contrast(Qt::white, full[kind]) >= 4.5 ? QColor(Qt::white) : readable(QColor("#0F1E33"), full[kind]);
+    }
+  }
+  const QColor& fill(SpanKind kind, bool stands_out) const { return (stands_out ? full : faint)[static_cast<int>(kind)]; }
+  QColor ground;
+  const Colors& colors;
+  QColor full[11], faint[11], half[11], text[11];
+};
+
+class Painter {
+ public:
+  Painter(QPainter& painter, const GanttLayout& layout, const Lanes& lanes, const Report& report, const GanttMarks& marks, const OpsOf& ops)
+      : p_(painter), l_(layout), lanes_(lanes), report_(report), m_(marks), ops_(ops), inks_(marks.ground), font_(Theme::instance().uiFont(11)),
+        small_(Theme::instance().uiFont(10)), metrics_(font_), small_metrics_(small_) {}
+
+  void run() {
+    p_.save();
+    axis();
+    p_.setClipRect(QRectF(l_.plot().left() - GanttLayout::kLabels, l_.plot().top(), l_.plot().width() + GanttLayout::kLabels, l_.plot().height()), Qt::IntersectClip);
+    for (int stage = l_.firstStage(); stage < l_.endStage(); ++stage) labels(stage);
+    p_.setClipRect(l_.plot(), Qt::IntersectClip);
+    for (int stage = l_.firstStage(); stage < l_.endStage(); ++stage)
+      for (int lane = 0; lane < static_cast<int>(lanes_.of(stage).size()); ++lane) paint_lane(stage, lane);
+    if (m_.critical) links();
+    outline(m_.hovered, inks_.colors.text, 1);
+    outline(m_.selected, inks_.colors.accent, 2);
+    p_.restore();
+    peak();
+  }
+
+ private:
+  bool stands_out(const ItemRef& ref, const LaneItem& item) const {
+    if (m_.critical && !item.critical) return false;
+    return !m_.stands_out || m_.stands_out(ref);
+  }
+
+  void axis() {
+    const QRectF& plot = l_.plot();
+    const double wanted = 90 / l_.scale();
+    const double power = std::pow(10, std::floor(std::log10(std::max(wanted, 1e-12))));
+    double step = power;
+    for (const double factor : {1.0, 2.0, 5.0, 10.0})
+      if (step = factor * power; step >= wanted) break;
+    const double unit = step >= 1 ? 1 : step >= 1e-3 ? 1e-3 : 1e-6;
+    const QString name = unit == 1 ? QStringLiteral("s") : unit == 1e-3 ? QStringLiteral("ms") : QStringLiteral("µs");
+    const int digits = std::max(0, static_cast<int>(std::ceil(-std::log10(step / unit) - 1e-9)));
+    p_.setFont(font_);
+    const double last = std::min(l_.seconds(plot.right()), lanes_.simulation().step_seconds * 1.0001);
+    for (double t = std::ceil(l_.view().from / step) * step; t <= last; t += step) {
+      const double x = l_.x(t);
+      p_.fillRect(QRectF(std::round(x), plot.top() - 4, 1, plot.height() + 4), inks_.colors.line);
+      p_.setPen(inks_.colors.secondary);
+      const QString label = QString::number(t / unit, 'f', digits) + u' ' + name;
+      const double width = metrics_.horizontalAdvance(label);
+      const double left = std::clamp(x - width / 2, plot.left() - 8, std::max(plot.left(), plot.right() - width));
+      p_.drawText(QPointF(left, plot.top() - 8), label);
+    }
+  }
+
+  void labels(int stage) {
+    const double right = l_.plot().left() - 10, left = right - GanttLayout::kLabels + 10;
+    const std::vector<StreamLane>& lanes = lanes_.of(stage);
+    const QRectF compute = l_.lane(stage, 0);
+    const bool narrow = compute.height() < 14;
+    p_.setFont(narrow ? small_ : Theme::instance().uiFont(12));
+    p_.setPen(inks_.colors.text);
+    p_.drawText(QRectF(left, compute.center().y() - 8, right - left, 16), Qt::AlignRight | Qt::AlignVCenter, tr("stage %1").arg(stage));
+    if (!l_.laneLabels()) return;
+    p_.setFont(small_);
+    p_.setPen(inks_.colors.secondary);
+    for (size_t i = 1; i < lanes.size(); ++i) {
+      const QRectF lane = l_.lane(stage, static_cast<int>(i));
+      p_.drawText(QRectF(left, lane.center().y() - 6, right - left, 12), Qt::AlignRight | Qt::AlignVCenter, lane_label(lanes[i].stream));
+    }
+  }
+
+  // Boxes below a pixel and a half become columns of a pixel: the colour of what fills most of it, pale where little does.
+  struct Column {
+    int64_t x = 0;
+    double weight[11] = {};
+    bool out[11] = {};
+    bool any = false;
+  };
+  struct Run {
+    int64_t from = 0, to = 0;
+    QRgb color = 0;
+    bool open = false;
+  };
+
+  void flush_run(const QRectF& lane) {
+    if (run_.open) p_.fillRect(QRectF(static_cast<double>(run_.from), lane.top(), static_cast<double>(run_.to - run_.from), lane.height()), QColor::fromRgb(run_.color));
+    run_.open = false;
+  }
+
+  void flush_column(const QRectF& lane) {
+    if (!column_.any) return;
+    int most = 0;
+    double sum = 0;
+    for (int k = 0; k < 11; ++k) {
+      sum += column_.weight[k];
+      if (column_.weight[k] > column_.weight[most]) most = k;
+    }
+    const QColor& ink = !column_.out[most] ? inks_.faint[most] : sum < 0.5 ? inks_.half[most] : inks_.full[most];
+    const QRgb color = ink.rgb();
+    if (!run_.open || run_.to != column_.x || run_.color != color) {
+      flush_run(lane);
+      run_ = {column_.x, column_.x, color, true};
+    }
+    run_.to = column_.x + 1;
+    column_ = {};
+  }
+
+  void thin(const QRectF& lane, double x0, double x1, SpanKind kind, bool out) {
+    const auto x = static_cast<int64_t>(std::floor(x0));
+    if (column_.any && column_.x != x) flush_column(lane);
+    column_.x = x;
+    column_.any = true;
+    const int k = static_cast<int>(kind);
+    column_.weight[k] += std::max(x1 - x0, 1e-6);
+    column_.out[k] = column_.out[k] || out;
+  }
+
+  void paint_lane(int stage, int number) {
+    const StreamLane& lane = lanes_.of(stage)[static_cast<size_t>(number)];
+    const QRectF rect = l_.lane(stage, number);
+    const double end = l_.seconds(l_.plot().right());
+    column_ = {};
+    run_ = {};
+    for (size_t i = Lanes::first_after(lane, l_.view().from); i < lane.items.size() && lane.items[i].begin < end; ++i) {
+      const LaneItem& item = lane.items[i];
+      const ItemRef ref{stage, number, static_cast<int>(i)};
+      const double x0 = l_.x(item.begin), x1 = l_.x(item.end);
+      const bool out = stands_out(ref, item);
+      if (x1 - x0 < kAlone) {
+        thin(rect, x0, x1, item.kind, out);
+        continue;
+      }
+      flush_column(rect);
+      flush_run(rect);
+      box(ref, item, rect, x0, x1, out);
+    }
+    flush_column(rect);
+    flush_run(rect);
+  }
+
+  void fill(const QRectF& rect, SpanKind kind, bool out) {
+    if (kind == SpanKind::Recompute && rect.width() >= 3) {
+      fill_bar(p_, rect, {QString(), out ? inks_.full[static_cast<int>(SpanKind::Backward)] : inks_.half[static_cast<int>(SpanKind::Backward)], BarFill::Hatched},
+               inks_.ground);
+      return;
+    }
+    p_.fillRect(rect, inks_.fill(kind, out));
+  }
+
+  void box(const ItemRef& ref, const LaneItem& item, const QRectF& lane, double x0, double x1, bool out) {
+    const double left = std::max(x0, l_.plot().left() - 4), right = std::min(x1, l_.plot().right() + 4);
+    const double width = right - left;
+    QRectF rect(left, lane.top(), width >= 5 ? width - 1 : width, lane.height());
+    const bool wide = x1 - x0 >= kLeastForOps && lane.height() >= 12 && OpDetail::has_ops(item);
+    if (wide) {
+      const std::vector<PlacedOp> ops = ops_ ? ops_(ref, l_.seconds(left), l_.seconds(right)) : std::vector<PlacedOp>();
+      if (!ops.empty()) return paint_ops(item, rect, ops, out);
+    }
+    if (item.recompute > 0 && x1 - x0 >= kParts) {
+      parts(ref, item, rect, x0, x1, out);
+    } else if (x1 - x0 >= kRounded && lane.height() >= 14) {
+      p_.setRenderHint(QPainter::Antialiasing);
+      p_.setPen(Qt::NoPen);
+      p_.setBrush(inks_.fill(item.kind, out));
+      p_.drawRoundedRect(rect, 2, 2);
+      p_.setRenderHint(QPainter::Antialiasing, false);
+    } else {
+      p_.fillRect(rect, inks_.fill(item.kind, out));
+    }
+    if (lane.height() >= 12) label(item, rect, out);
+  }
+
+  // What is computed again is hatched, where it runs; where that cannot be seen, as its share.
+  void parts(const ItemRef& ref, const LaneItem& item, const QRectF& rect, double x0, double x1, bool out) {
+    const StreamLane& lane = lanes_.lane(ref);
+    if ((x1 - x0) / item.count < kParts) {
+      const double split = std::clamp(x0 + (x1 - x0) * item.recompute, rect.left(), rect.right());
+      fill(QRectF(rect.left(), rect.top(), split - rect.left(), rect.height()), SpanKind::Recompute, out);
+      fill(QRectF(split, rect.top(), rect.right() - split, rect.height()), item.kind, out);
+      return;
+    }
+    for (int32_t i = 0; i < item.count; ++i) {
+      const Span& span = lanes_.span(ref.stage, lane.spans[static_cast<size_t>(item.first + i)]);
+      const double from = std::max(l_.x(span.begin), rect.left()), to = std::min(l_.x(span.end), rect.right());
+      if (to > from) fill(QRectF(from, rect.top(), to - from, rect.height()), span.kind, out);
+    }
+  }
+
+  void label(const LaneItem& item, const QRectF& rect, bool out) {
+    if (item.microbatch < 0 && rect.width() < 60) return;
+    QString text = item.microbatch >= 0 ? QString::number(item.microbatch) : item.name >= 0 ? text_of_name(item.name) : pass_label(item);
+    if (item.pass == Pass::WeightGradient) text += u'w';
+    if (item.pass == Pass::Communication && item.microbatch >= 0) return;
+    const QFontMetricsF& metrics = metrics_;
+    const QString longer = item.microbatch >= 0 && lanes_.chunks() > 1 ? tr("%1, chunk %2").arg(text).arg(item.chunk) : text;
+    if (longer != text && metrics.horizontalAdvance(longer) + 10 <= rect.width()) text = longer;
+    const double advance = metrics.horizontalAdvance(text);
+    if (advance + 3 > rect.width()) return;
+    p_.setFont(font_);
+    const bool hatched = item.recompute > 0.3;
+    p_.setPen(!out ? inks_.colors.secondary : hatched ? inks_.colors.text : inks_.text[static_cast<int>(item.kind)]);
+    const QPointF at(rect.center().x() - advance / 2, rect.center().y() + metrics.capHeight() / 2);
+    if (hatched) p_.fillRect(QRectF(at.x() - 2, rect.center().y() - 7, advance + 4, 14), inks_.ground);
+    p_.drawText(at, text);
+  }
+
+  QString text_of_name(int32_t name) const { return QString::fromStdString(lanes_.simulation().names[static_cast<size_t>(name)]); }
+
+  void paint_ops(const LaneItem& item, const QRectF& rect, const std::vector<PlacedOp>& ops, bool out) {
+    p_.fillRect(rect, inks_.faint[static_cast<int>(item.kind)]);
+    column_ = {};
+    const double top = rect.top();
+    double painted = -1;
+    for (const PlacedOp& op : ops) {
+      const double x0 = std::max(l_.x(op.begin), rect.left()), x1 = std::min(l_.x(op.end), rect.right());
+      if (x1 - painted < 0.7) continue;  // below a pixel: the one before it stands for it
+      const Op& of = report_.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
+      const QColor ink = Theme::instance().opColor(of.kind);
+      const bool marked = out && (!m_.op_stands_out || m_.op_stands_out(op.segment, op.op));
+      const QRectF at(x0, top, std::max(1.0, x1 - x0 - (x1 - x0 >= 4 ? 1 : 0)), rect.height());
+      p_.fillRect(at, marked ? ink : mixed(inks_.ground, ink, 0.3));
+      painted = x1;
+      if (at.width() < 30) continue;
+      const QString text = small_metrics_.elidedText(placed_op_title(report_, op), Qt::ElideRight, at.width() - 6);
+      if (text.size() < 3) continue;
+      p_.setFont(small_);
+      p_.setPen(!marked ? inks_.colors.secondary : contrast(Qt::white, ink) >= 4.5 ? QColor(Qt::white) : readable(QColor("#0F1E33"), ink));
+      p_.drawText(QPointF(at.left() + 3, at.center().y() + small_metrics_.capHeight() / 2), text);
+    }
+    // Whose ops these are stands above them.
+    if (top - l_.plot().top() < 2) return;
+    QString title = pass_label(item);
+    if (item.microbatch >= 0) title += u' ' + QString::number(item.microbatch);
+    p_.setFont(small_);
+    p_.setPen(inks_.colors.secondary);
+    if (small_metrics_.horizontalAdvance(title) + 6 < rect.width()) p_.drawText(QPointF(std::max(rect.left(), l_.plot().left()) + 2, top - 3), title);
+  }
+
+  // Where the critical path goes from one stage to another.
+  void links() {
+    const auto& parts = lanes_.simulation().critical;
+    const double from = l_.view().from, to = l_.seconds(l_.plot().right());
+    const auto begin = std::partition_point(parts.begin(), parts.end(), [&](const CriticalPart& part) { return part.end < from; });
+    p_.setPen(QPen(inks_.colors.bad, 1.2));
+    p_.setRenderHint(QPainter::Antialiasing);
+    size_t drawn = 0;
+    for (auto it = begin; it != parts.end() && it->begin <= to && drawn < kMostLinks; ++it) {
+      if (it == parts.begin()) continue;
+      const CriticalPart& before = *(it - 1);
+      const ItemRef a = lanes_.of_span(before.stage, before.span), b = lanes_.of_span(it->stage, it->span);
+      if (!a.valid() || !b.valid() || (a.stage == b.stage && a.lane == b.lane)) continue;
+      const QRectF la = l_.lane(a.stage, a.lane), lb = l_.lane(b.stage, b.lane);
+      p_.drawLine(QPointF(l_.x(before.end), la.center().y()), QPointF(l_.x(it->begin), lb.center().y()));
+      ++drawn;
+    }
+    p_.setRenderHint(QPainter::Antialiasing, false);
+  }
+
+  void outline(const ItemRef& ref, const QColor& color, double width) {
+    if (!ref.valid() || ref.stage >= lanes_.stages()) return;
+    QRectF rect = l_.rect(ref);
+    if (ref == m_.selected && m_.selected_op >= 0 && ops_) {
+      const std::vector<PlacedOp> ops = ops_(ref, -1, 1e18);
+      if (m_.selected_op < static_cast<int>(ops.size())) {
+        const PlacedOp& op = ops[static_cast<size_t>(m_.selected_op)];
+        rect.setLeft(l_.x(op.begin));
+        rect.setRight(l_.x(op.end));
+      }
+    }
+    if (rect.width() < 3) rect = QRectF(rect.center().x() - 1.5, rect.top(), 3, rect.height());
+    rect = rect.intersected(l_.plot().adjusted(-6, -6, 6, 6));
+    if (rect.isEmpty()) return;
+    p_.setBrush(Qt::NoBrush);
+    p_.setPen(QPen(color, width));
+    p_.setRenderHint(QPainter::Antialiasing);
+    const double grow = width > 1 ? 1.5 : 0.5;
+    p_.drawRoundedRect(rect.adjusted(-grow, -grow, grow, grow), 3, 3);
+    p_.setRenderHint(QPainter::Antialiasing, false);
+  }
+
+  void peak() {
+    if (!m_.peak) return;
+    const double x = l_.x(*m_.peak);
+    const QRectF& plot = l_.plot();
+    if (x < plot.left() || x > plot.right()) return;
+    const QColor ink = readable(inks_.colors.accent, inks_.ground);
+    p_.fillRect(QRectF(std::round(x), plot.top() - 18, 1.5, plot.height() + 18), ink);
+    p_.setFont(font_);
+    p_.setPen(ink);
+    const double width = metrics_.horizontalAdvance(m_.peak_label);
+    p_.drawText(QPointF(std::min(x + 5, plot.right() - width), plot.top() - 23), m_.peak_label);
+  }
+
+  QPainter& p_;
+  const GanttLayout& l_;
+  const Lanes& lanes_;
+  const Report& report_;
+  const GanttMarks& m_;
+  const OpsOf& ops_;
+  Inks inks_;
+  QFont font_, small_;
+  QFontMetricsF metrics_, small_metrics_;
+  Column column_;
+  Run run_;
+};
+
+}  // namespace
+
+GanttLayout::GanttLayout(const QRectF& area, const Lanes& lanes, const GanttView& view)
+    : lanes_(lanes), view_(view), plot_(area.adjusted(kLabels, kAxis, -8, 0)) {
+  scale_ = std::max(1.0, plot_.width()) / std::max(view_.seconds, 1e-12);
+  const Density* chosen = kDensities;
+  for (const Density& density : kDensities) {
+    chosen = &density;
+    double all = 0;
+    for (int s = 0; s < lanes.stages(); ++s) all += row_height(density, lanes.of(s));
+    if (all <= plot_.height()) break;
+  }
+  compute_ = chosen->compute;
+  thin_ = chosen->thin;
+  thin_gap_ = chosen->thin_gap;
+  gap_ = chosen->gap;
+  double top = gap_ / 2;
+  for (int s = 0; s < lanes.stages(); ++s) {
+    tops_.push_back(top);
+    top += row_height(*chosen, lanes.of(s));
+  }
+  tops_.push_back(top);
+  height_ = top;
+  view_.top = std::clamp(view_.top, 0.0, std::max(0.0, height_ - plot_.height()));
+}
+
+QRectF GanttLayout::row(int stage) const {
+  const double top = tops_[static_cast<size_t>(stage)], bottom = tops_[static_cast<size_t>(stage) + 1];
+  return {plot_.left() - kLabels, plot_.top() + top - view_.top, plot_.width() + kLabels, bottom - top};
+}
+
+QRectF GanttLayout::lane(int stage, int lane) const {
+  const double top = std::round(plot_.top() + tops_[static_cast<size_t>(stage)] - view_.top);
+  if (lane == 0) return {plot_.left(), top, plot_.width(), compute_};
+  return {plot_.left(), top + compute_ + thin_gap_ + (lane - 1) * (thin_ + thin_gap_), plot_.width(), thin_};
+}
+
+int GanttLayout::firstStage() const {
+  const auto it = std::upper_bound(tops_.begin(), tops_.end(), view_.top);
+  return std::clamp(static_cast<int>(it - tops_.begin()) - 1, 0, lanes_.stages());
+}
+
+int GanttLayout::endStage() const {
+  const auto it = std::lower_bound(tops_.begin(), tops_.end(), view_.top + plot_.height());
+  return std::clamp(static_cast<int>(it - tops_.begin()), 0, lanes_.stages());
+}
+
+ItemRef GanttLayout::at(const QPointF& point) const {
+  if (!plot_.contains(point)) return {};
+  for (int stage = firstStage(); stage < endStage(); ++stage) {
+    if (!row(stage).contains(point)) continue;
+    for (int l = 0; l < static_cast<int>(lanes_.of(stage).size()); ++l) {
+      if (!lane(stage, l).adjusted(0, -0.5, 0, thin_gap_).contains(point)) continue;
+      const StreamLane& of = lanes_.of(stage)[static_cast<size_t>(l)];
+      constexpr double kReach = 2;  // thin boxes can be hit too
+      size_t i = Lanes::first_after(of, seconds(point.x() - kReach));
+      if (i >= of.items.size() || of.items[i].begin > seconds(point.x() + kReach)) return {};
+      // The next one where that is what lies below the cursor.
+      while (i + 1 < of.items.size() && of.items[i].end <= seconds(point.x()) && of.items[i + 1].begin <= seconds(point.x())) ++i;
+      return {stage, l, static_cast<int>(i)};
+    }
+  }
+  return {};
+}
+
+QRectF GanttLayout::rect(const ItemRef& ref) const {
+  const LaneItem& item = lanes_.item(ref);
+  const QRectF of = lane(ref.stage, ref.lane);
+  return {x(item.begin), of.top(), (item.end - item.begin) * scale_, of.height()};
+}
+
+void paint_gantt(QPainter& painter, const GanttLayout& layout, const Lanes& lanes, const Report& report, const GanttMarks& marks, const OpsOf& ops) {
+  Painter(painter, layout, lanes, report, marks, ops).run();
+}
+
+}  // namespace shardscape::ui

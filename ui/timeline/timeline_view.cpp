@@ -1,0 +1,422 @@
+#include "ui/timeline/timeline_view.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPainter>
+#include <QPushButton>
+#include <QShowEvent>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "simulate/time_report.h"
+#include "ui/charts/chart_notice.h"
+#include "ui/charts/save_menu.h"
+#include "ui/dialogs/export_target.h"
+#include "ui/graph_view/inspect.h"
+#include "ui/graph_view/segments.h"
+#include "ui/theme/theme.h"
+#include "ui/timeline/breakdown_bar.h"
+#include "ui/timeline/gantt_canvas.h"
+#include "ui/timeline/span_text.h"
+#include "ui/timeline/spans_model.h"
+#include "ui/widgets/chart_table.h"
+#include "ui/widgets/elided_label.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kTableShare = 0.26;  // of the view's height, at most
+constexpr int kLeastTable = 84, kPatience = 150;
+constexpr QSize kLeastPicture(960, 540);
+enum Whose { AllStages, ThisStage, CriticalPath };
+
+}  // namespace
+
+TimelineView::TimelineView(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+  setObjectName(QStringLiteral("timeline_view"));
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(16, 10, 16, 12);
+  layout->setSpacing(0);
+  layout->addWidget(makeTop());
+  layout->addSpacing(6);
+  breakdown_ = new BreakdownBar(this);
+  layout->addWidget(breakdown_);
+  layout->addSpacing(10);
+  layout->addWidget(makeTools());
+  layout->addSpacing(8);
+  canvas_ = new GanttCanvas(this);
+  layout->addWidget(canvas_, 1);
+  layout->addSpacing(6);
+  caption_ = new ElidedLabel(this, Theme::instance().uiFont());
+  layout->addWidget(caption_);
+  layout->addSpacing(4);
+  table_ = new ChartTable(this);
+  table_->setAccessibleName(tr("Table: spans of the picked stage"));
+  model_ = new SpansModel(this);
+  table_->setTable(model_, {SpansModel::Stage});
+  layout->addWidget(table_);
+  new ChartNotice(session_, this);
+
+  patience_.setSingleShot(true);
+  patience_.setInterval(kPatience);
+  connect(&patience_, &QTimer::timeout, this, [this] { canvas_->setDimmed(true); });
+  connect(session_, &Session::estimateChanged, this, &TimelineView::refresh);
+  connect(session_, &Session::reportChanged, this, &TimelineView::fade);
+  connect(session_, &Session::stageChanged, this, &TimelineView::followStage);
+  connect(session_, &Session::pickChanged, this, &TimelineView::followPick);
+  connect(session_, &Session::unitsChanged, this, [this] {
+    if (isVisible()) explain();
+  });
+  connect(canvas_, &GanttCanvas::picked, this, &TimelineView::pickBox);
+  connect(canvas_, &GanttCanvas::cleared, this, [this] {
+    shown_ = Shown::Step;
+    linked_ = {};
+    applyStandsOut();
+    session_->setPick({}, this);
+    table_->showRow(-1);
+    explain();
+  });
+  connect(canvas_, &GanttCanvas::searchRequested, this, &TimelineView::activateSearch);
+  connect(breakdown_, &BreakdownBar::picked, this, [this](int category) {
+    category_ = category;
+    shown_ = Shown::Category;
+    canvas_->setSelected({});
+    explain();
+  });
+  connect(whose_, &Segments::chosen, this, &TimelineView::fillBreakdown);
+  connect(table_, &ChartTable::rowPicked, this, &TimelineView::pickRow);
+  const auto restyle = [this] { caption_->setInk(Theme::instance().colors().secondary); };
+  connect(&Theme::instance(), &Theme::changed, this, restyle);
+  restyle();
+  canvas_->setMessage(tr("The step is being played."));
+}
+
+QWidget* TimelineView::makeTop() {
+  auto* top = new QWidget(this);
+  auto* row = new QHBoxLayout(top);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(8);
+  heading_ = new QLabel(tr("Where the time goes"), top);
+  heading_->setProperty("role", "heading");
+  row->addWidget(heading_);
+  row->addStretch(1);
+  whose_ = new Segments(tr("Whose time"), {tr("All stages"), tr("Stage 0"), tr("Critical path")}, top);
+  whose_->setObjectName(QStringLiteral("whose_time"));
+  row->addWidget(whose_);
+  auto* save = new QPushButton(tr("Save"), top);
+  save->setAccessibleName(tr("Save the timeline"));
+  save_menu_ = new SaveMenu([this] { return picture(); }, save);
+  save->setMenu(save_menu_);
+  save->setMinimumWidth(74);
+  row->addWidget(save);
+  return top;
+}
+
+QWidget* TimelineView::makeTools() {
+  auto* tools = new QWidget(this);
+  auto* row = new QHBoxLayout(tools);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(8);
+  search_field_ = new QLineEdit(tools);
+  search_field_->setObjectName(QStringLiteral("timeline_search"));
+  search_field_->setPlaceholderText(tr("Microbatch, op, collective"));
+  search_field_->setAccessibleName(tr("Search in the timeline"));
+  search_field_->setToolTip(tr("\"9\" or \"microbatch 9\", \"stage 3 backward\", \"all-gather\", \"attention\"\nEnter goes to the next match, Shift+Enter to the one before"));
+  search_field_->setMinimumWidth(150);
+  search_field_->setMaximumWidth(260);
+  search_field_->setClearButtonEnabled(true);
+  search_field_->installEventFilter(this);
+  connect(search_field_, &QLineEdit::textChanged, this, &TimelineView::search);
+  row->addWidget(search_field_, 2);
+  found_label_ = new QLabel(tools);
+  found_label_->setProperty("role", "small");
+  found_label_->setObjectName(QStringLiteral("timeline_matches"));
+  row->addWidget(found_label_);
+  row->addStretch(1);
+  critical_ = new QPushButton(tr("Critical path"), tools);
+  critical_->setObjectName(QStringLiteral("critical_path"));
+  critical_->setCheckable(true);
+  critical_->setToolTip(tr("What the step waits for: the longest path through it stands out"));
+  connect(critical_, &QPushButton::toggled, this, [this](bool on) { canvas_->setCritical(on); });
+  row->addWidget(critical_);
+  const auto add = [&](const QString& text, const QString& name, const QString& tip, auto action) {
+    auto* button = new QPushButton(text, tools);
+    button->setObjectName(name);
+    button->setAccessibleName(tip);
+    button->setToolTip(tip);
+    if (text.size() == 1) button->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"));
+    connect(button, &QPushButton::clicked, this, action);
+    row->addWidget(button);
+  };
+  add(QString(QChar(0x2212)), QStringLiteral("timeline_zoom_out"), tr("Zoom out (-)"), [this] { zoomOut(); });
+  add(QStringLiteral("+"), QStringLiteral("timeline_zoom_in"), tr("Zoom in (+)"), [this] { zoomIn(); });
+  add(tr("Fit"), QStringLiteral("timeline_fit"), tr("The whole step (0)"), [this] { fit(); });
+  return tools;
+}
+
+void TimelineView::zoomIn() { canvas_->zoomBy(1.5); }
+void TimelineView::zoomOut() { canvas_->zoomBy(1 / 1.5); }
+void TimelineView::fit() { canvas_->fit(); }
+
+void TimelineView::activateSearch() {
+  search_field_->setFocus(Qt::ShortcutFocusReason);
+  search_field_->selectAll();
+}
+
+// A timeline that nobody looks at is not laid out.
+void TimelineView::refresh() {
+  fade();
+  if (!isVisible() || session_->estimate() == estimate_) return;
+  estimate_ = session_->estimate();
+  lanes_ = estimate_ && estimate_->simulation ? std::make_shared<const Lanes>(estimate_->simulation) : nullptr;
+  if (!lanes_ && estimate_) canvas_->setMessage(QString::fromStdString(estimate_->why_no_time));
+  canvas_->setEstimate(lanes_ ? estimate_ : nullptr, lanes_);
+  heading_->setText(lanes_ ? tr("Where %1 go").arg(seconds_text(lanes_->simulation().step_seconds)) : tr("Where the time goes"));
+  filled_stage_ = -1;
+  linked_ = {};
+  if (shown_ == Shown::Box) shown_ = Shown::Step;
+  followStage();
+  search();
+  showPick();
+  explain();
+}
+
+void TimelineView::fade() {
+  if (session_->estimated()) {
+    patience_.stop();
+    canvas_->setDimmed(false);
+  } else if (!patience_.isActive()) {
+    patience_.start();
+  }
+}
+
+void TimelineView::followStage() {
+  if (!isVisible()) return;
+  if (filled_stage_ == session_->stage()) return;
+  filled_stage_ = session_->stage();
+  if (auto* button = whose_->findChildren<QPushButton*>().value(ThisStage)) button->setText(tr("Stage %1").arg(filled_stage_));
+  fillBreakdown();
+  fillTable();
+}
+
+void TimelineView::fillBreakdown() {
+  std::array<double, kTimeCategoryCount> seconds{};
+  if (!lanes_) return breakdown_->setSeconds(seconds, 0);
+  const Simulation& simulation = lanes_->simulation();
+  const int stage = std::clamp(session_->stage(), 0, lanes_->stages() - 1);
+  if (whose_->current() == CriticalPath) seconds = simulation.critical_seconds;
+  if (whose_->current() == ThisStage) seconds = simulation.stages[static_cast<size_t>(stage)].seconds;
+  if (whose_->current() == AllStages)
+    for (const StageTimes& of : simulation.stages)
+      for (size_t c = 0; c < seconds.size(); ++c) seconds[c] += of.seconds[c] / static_cast<double>(simulation.stages.size());
+  breakdown_->setSeconds(seconds, simulation.step_seconds);
+}
+
+void TimelineView::fillTable() {
+  model_->setLanes(lanes_, filled_stage_);
+  if (lanes_ && filled_stage_ < lanes_->stages()) {
+    const StageTimes& stage = lanes_->simulation().stages[static_cast<size_t>(filled_stage_)];
+    caption_->setText(tr("Stage %1: %2 of communication, %3 of it exposed, %4 of bubble")
+                          .arg(filled_stage_)
+                          .arg(seconds_text(stage.communication), seconds_text(stage.exposed),
+                               seconds_text(stage.seconds[static_cast<size_t>(TimeCategory::Bubble)])));
+  } else {
+    caption_->setText({});
+  }
+  fitTable();
+}
+
+void TimelineView::fitTable() {
+  const int most = std::max(kLeastTable, static_cast<int>(height() * kTableShare));
+  table_->setFixedHeight(std::min(std::max(kLeastTable, table_->fullHeight()), most));
+}
+
+void TimelineView::pickBox(int stage, int span, int op) {
+  shown_ = Shown::Box;
+  linked_ = {};
+  applyStandsOut();
+  breakdown_->setSelected(-1);
+  session_->setStage(stage);
+  Pick pick;
+  pick.kind = PickKind::Span;
+  pick.stage = stage;
+  pick.span = span;
+  const ItemRef ref = lanes_->of_span(stage, span);
+  if (const auto ops = canvas_->opsShown(ref); op >= 0 && op < static_cast<int>(ops.size())) {
+    pick.kind = PickKind::Op;
+    pick.unit = unit_of(*estimate_->report, ops[static_cast<size_t>(op)].segment, ops[static_cast<size_t>(op)].layer);
+    pick.op = ops[static_cast<size_t>(op)].op;
+  } else {
+    const StageReport& of = estimate_->report->stages[static_cast<size_t>(stage)];
+    if (const int row = collective_of_span(of, *lanes_, span); row >= 0) {
+      const CollectiveValue& value = of.collectives[static_cast<size_t>(row)];
+      pick.phase = value.phase;
+      pick.collective = value.op;
+      pick.group = value.group;
+    }
+  }
+  session_->setPick(pick, this);
+  table_->showRow(model_->rowOf(ref));
+  explain();
+}
+
+void TimelineView::pickRow(int row) {
+  const ItemRef ref = model_->at(row);
+  canvas_->select(ref);
+  canvas_->reveal(ref);
+}
+
+void TimelineView::followPick(const QObject* by) {
+  if (by != this && isVisible()) showPick();
+}
+
+// What was selected elsewhere.
+void TimelineView::showPick() {
+  const Pick& pick = session_->pick();
+  if (!lanes_ || estimate_->report != session_->report()) return;
+  if (pick.kind == PickKind::Span) {
+    const ItemRef ref = lanes_->of_span(pick.stage, pick.span);
+    if (!ref.valid()) return;
+    linked_ = {};
+    shown_ = Shown::Box;
+    session_->setStage(pick.stage);
+    canvas_->setSelected(ref);
+    canvas_->reveal(ref);
+    table_->showRow(model_->rowOf(ref));
+    applyStandsOut();
+    explain();
+    return;
+  }
+  if (pick.kind == PickKind::Op && pick.span >= 0) return;  // made here
+  linked_ = stands_out_for(estimate_->report, lanes_, pick);
+  canvas_->setSelected({});
+  if (shown_ == Shown::Box) shown_ = Shown::Step;
+  applyStandsOut();
+}
+
+void TimelineView::search() {
+  at_match_ = -1;
+  searched_ = lanes_ ? search_timeline(estimate_->report, lanes_, search_field_->text()) : StandsOut{};
+  found_ = lanes_ ? matches(*lanes_, searched_) : std::vector<ItemRef>();
+  const auto count = static_cast<int>(found_.size());
+  if (search_field_->text().trimmed().isEmpty()) found_label_->clear();
+  else found_label_->setText(count == 0 ? tr("no match") : count == 1 ? tr("1 match") : tr("%L1 matches").arg(count));
+  applyStandsOut();
+}
+
+void TimelineView::findAgain(int step) {
+  if (found_.empty()) return;
+  const auto count = static_cast<int>(found_.size());
+  at_match_ = at_match_ < 0 ? (step > 0 ? 0 : count - 1) : (at_match_ + step + count) % count;
+  const ItemRef ref = found_[static_cast<size_t>(at_match_)];
+  canvas_->select(ref);
+  canvas_->reveal(ref);
+  applyStandsOut();
+  found_label_->setText(tr("%L1 of %L2").arg(at_match_ + 1).arg(count));
+}
+
+void TimelineView::applyStandsOut() {
+  const StandsOut& of = searched_.items || found_label_->text().size() > 0 ? searched_ : linked_;
+  canvas_->setStandsOut(of.items, of.ops);
+}
+
+bool TimelineView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == search_field_ && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
+      findAgain(key->modifiers() & Qt::ShiftModifier ? -1 : 1);
+      return true;
+    }
+    if (key->key() == Qt::Key_Escape) {
+      search_field_->clear();
+      canvas_->setFocus(Qt::OtherFocusReason);
+      return true;
+    }
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+Inspection TimelineView::inspectSelected() const {
+  const ItemRef& ref = canvas_->selected();
+  Inspection box = inspect_item(*estimate_, *lanes_, canvas_->detail(), ref, session_->units());
+  const auto ops = canvas_->opsShown(ref);
+  const int op = canvas_->selectedOp();
+  if (op < 0 || op >= static_cast<int>(ops.size())) return box;
+  const PlacedOp& of = ops[static_cast<size_t>(op)];
+  const Outline outline(estimate_->report);
+  Inspection out = inspect_node(outline, outline.op_node(unit_of(*estimate_->report, of.segment, of.layer), of.op), 1, Passes::Both, session_->units());
+  QVector<QPair<QString, QString>> times{{tr("starts"), seconds_text(of.begin)}, {tr("takes"), seconds_text(of.end - of.begin)},
+                                         {tr("in"), item_title(*lanes_, ref).toLower()}};
+  if (is_collective(outline.segment(of.segment).op(of.op).kind)) times.append({tr("exposed"), seconds_text(of.end - of.begin)});
+  out.rows = times + out.rows;
+  Pick up;
+  up.kind = PickKind::Span;
+  up.stage = ref.stage;
+  up.span = lanes_->span_index(ref);
+  out.links = {{tr("part of"), box.title, up}};
+  return out;
+}
+
+void TimelineView::explain() {
+  if (!isVisible()) return;
+  if (!lanes_) return session_->inspect({});
+  if (shown_ == Shown::Box && canvas_->selected().valid()) return session_->inspect(inspectSelected());
+  if (shown_ == Shown::Category && category_ >= 0)
+    return session_->inspect(inspect_category(lanes_->simulation(), static_cast<TimeCategory>(category_)));
+  session_->inspect(inspect_step(lanes_->simulation()));
+}
+
+Picture TimelineView::picture() const {
+  Picture picture;
+  picture.title = lanes_ ? heading_->text() : tr("Timeline");
+  picture.file_name = slug(QString::fromStdString(session_->design().model.preset)) + QStringLiteral("-timeline");
+  picture.size = QSize(canvas_->width(), canvas_->height() + breakdown_->height() + 70).expandedTo(kLeastPicture);
+  picture.paint = [this](QPaintDevice& device, QSize size, double scale) {
+    QPainter painter;
+    if (!painter.begin(&device)) return;
+    painter.scale(scale, scale);
+    const Colors& colors = Theme::instance().colors();
+    painter.fillRect(QRectF(QPointF(), QSizeF(size)), colors.panel);
+    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
+    painter.setPen(colors.text);
+    painter.drawText(QRectF(16, 8, size.width() - 32, 24), Qt::AlignLeft | Qt::AlignVCenter, heading_->text());
+    const double height = breakdown_->paint(&painter, QRectF(16, 38, size.width() - 32, 0), colors.panel);
+    const double top = 38 + height + 14;
+    canvas_->paint(painter, QRectF(16, top, size.width() - 32, size.height() - top - 10), colors.panel);
+  };
+  if (!lanes_) return picture;
+  picture.csv = [this] {
+    SpansModel all;
+    all.setLanes(lanes_, SpansModel::kAllStages);
+    return csv_text(all);
+  };
+  picture.trace = [this] { return trace(); };
+  return picture;
+}
+
+QByteArray TimelineView::trace() const {
+  const Estimate* estimate = session_->estimate().get();
+  if (!estimate || !estimate->simulation) return {};
+  return QByteArray::fromStdString(timeline_json(*estimate->simulation, session_->design().model.preset));
+}
+
+void TimelineView::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme::instance().colors().ground); }
+
+void TimelineView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  refresh();
+  followStage();
+  fitTable();
+  if (event->spontaneous()) return;
+  showPick();
+  explain();
+}
+
+void TimelineView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fitTable();
+}
+
+}  // namespace shardscape::ui

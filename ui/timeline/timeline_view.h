@@ -1,0 +1,90 @@
+// A step in time: where its seconds go, what runs when on the streams of every stage, and the spans of the picked stage.
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+#include <memory>
+
+#include "ui/charts/chart_export.h"
+#include "ui/state/session.h"
+#include "ui/timeline/query.h"
+
+class QLabel;
+class QLineEdit;
+class QPushButton;
+
+namespace shardscape::ui {
+
+class BreakdownBar;
+class ChartTable;
+class ElidedLabel;
+class GanttCanvas;
+class SaveMenu;
+class Segments;
+class SpansModel;
+
+class TimelineView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TimelineView(Session* session, QWidget* parent = nullptr);
+  GanttCanvas* canvas() const { return canvas_; }
+  BreakdownBar* breakdown() const { return breakdown_; }
+  ChartTable* table() const { return table_; }
+  SpansModel* model() const { return model_; }
+  SaveMenu* saveMenu() const { return save_menu_; }
+  const Lanes* lanes() const { return lanes_.get(); }
+  Picture picture() const;
+  QByteArray trace() const;  // for Perfetto; empty: there is no time yet
+  void activateSearch();
+  void zoomIn();
+  void zoomOut();
+  void fit();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;  // Enter, Shift+Enter, Esc in the search field
+
+ private:
+  enum class Shown { Step, Category, Box };
+  QWidget* makeTop();
+  QWidget* makeTools();
+  void refresh();
+  void fade();
+  void fillBreakdown();
+  void fillTable();
+  void fitTable();
+  void followStage();
+  void followPick(const QObject* by);
+  void showPick();
+  void pickBox(int stage, int span, int op);
+  void pickRow(int row);
+  void search();
+  void findAgain(int step);
+  void applyStandsOut();
+  void explain();
+  Inspection inspectSelected() const;
+
+  Session* session_;
+  QLabel* heading_;
+  Segments* whose_;
+  BreakdownBar* breakdown_;
+  QLineEdit* search_field_;
+  QLabel* found_label_;
+  QPushButton* critical_;
+  GanttCanvas* canvas_;
+  ElidedLabel* caption_;
+  ChartTable* table_;
+  SpansModel* model_;
+  SaveMenu* save_menu_;
+  QTimer patience_;
+  std::shared_ptr<const Estimate> estimate_;
+  std::shared_ptr<const Lanes> lanes_;
+  StandsOut searched_, linked_;
+  std::vector<ItemRef> found_;
+  int at_match_ = -1, filled_stage_ = -1, category_ = -1;
+  Shown shown_ = Shown::Step;
+};
+
+}  // namespace shardscape::ui
