@@ -106,8 +106,11 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
         m.set("virtual_stages", chunks / pp);
         m.set("stage_layers", list + ",0");
       }
-      m.set("sync", "fsdp2");
-      m.set("reshard_after_forward", "false");
+      // Its FSDP shards gradients and states, while parameters stay whole through the step (section 3.3.2): gathered and reduced
+      // once a step each, as Megatron's distributed optimizer does.
+      m.set("sync", "distributed-optimizer");
+      m.set("overlap_grad_reduce", "true");
+      m.set("rank_order", "tp-cp-pp-dp");
       m.set("profile", "megatron-core-te");
       m.set("accelerator", "h100-80gb");
       m.set("network", "grand-teton-roce");

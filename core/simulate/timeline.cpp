@@ -166,7 +166,7 @@ void Timeline::make_categories(Simulation& out) const {
     free[s] = n.end;
     if (n.parts) {
       for (size_t c = 0; c < stage.seconds.size(); ++c) stage.seconds[c] += n.parts->categories[c];
-      stage.seconds[static_cast<size_t>(TimeCategory::Host)] += n.end - n.begin - n.parts->seconds;
+      if (n.parts->host > 0) stage.seconds[static_cast<size_t>(TimeCategory::Host)] += n.end - n.begin - n.parts->seconds;
       stage.communication += n.parts->communication;
     } else {
       stage.seconds[static_cast<size_t>(n.category)] += n.end - n.begin;
@@ -199,7 +199,7 @@ void Timeline::make_critical(Simulation& out) const {
     out.stages[static_cast<size_t>(n.stage)].spans[static_cast<size_t>(n.span)].critical = true;
     if (n.parts) {
       for (size_t c = 0; c < out.critical_seconds.size(); ++c) out.critical_seconds[c] += n.parts->categories[c];
-      out.critical_seconds[static_cast<size_t>(TimeCategory::Host)] += n.end - n.begin - n.parts->seconds;
+      if (n.parts->host > 0) out.critical_seconds[static_cast<size_t>(TimeCategory::Host)] += n.end - n.begin - n.parts->seconds;
     } else {
       out.critical_seconds[static_cast<size_t>(n.category)] += n.end - n.begin;
     }
