@@ -31,7 +31,7 @@ int run(const Arguments& arguments) {
 Command report_command() {
   std::vector<Flag> flags{json_flag(), {"--advice", 0, FlagKind::Switch, "", "Say what would save memory: the same design with one knob changed, computed again.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"report", "what every rank of a design stores, computes and communicates, and how long a step takes", "[FLAGS]",
+  return {"report", "what every rank stores, computes and communicates, and how long a step takes", "[FLAGS]",
           std::string("Per pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, and every "
                       "collective with its group and size, each number beside its formula; then whether the step fits, "
                       "and what fills memory at its fullest moment. ") + kDesignFlagsHelp,
