@@ -1,9 +1,8 @@
 // From the fields of a measured row to a design. Private to core/audit: it shows the JSON library.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "audit/measured_set.h"
+#include "report/json_value.h"
 
 namespace shardscape {
 

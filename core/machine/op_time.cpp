@@ -15,6 +15,16 @@ double training_factor(const Kernels& kernels, DType type) {
   return 1;
 }
 
+// Scores = QK, result = PV; gradients of P, V, Q and K. No mask spares anything.
+double unfused_attention_seconds(const Machine& machine, const AttentionShape& s) {
+  const auto product = [&](int64_t m, int64_t n, int64_t k) { return matmul_seconds(machine, {s.batch * s.heads, m, n, k, s.compute, s.compute}); };
+  const auto scores = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.queries) * static_cast<double>(s.keys);
+  const double between = memory_bound_seconds(machine, scores * s.score_bytes);
+  if (!s.backward) return product(s.queries, s.keys, s.head_dim) + product(s.queries, s.value_dim, s.keys) + between;
+  return product(s.queries, s.keys, s.value_dim) + product(s.keys, s.value_dim, s.queries) + product(s.queries, s.head_dim, s.keys) +
+         product(s.keys, s.head_dim, s.queries) + between;
+}
+
 }  // namespace
 
 double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
@@ -26,6 +36,7 @@ double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
 
 double attention_seconds(const Machine& machine, const AttentionShape& shape) {
   if (shape.batch * shape.heads * shape.queries * shape.keys == 0) return 0;
+  if (shape.score_bytes > 0) return unfused_attention_seconds(machine, shape);
   const Kernels& kernels = kernels_of(*machine.accelerator);
   return calibrated_attention_seconds(*machine.accelerator, kernels.of(attention_pass(shape), shape.causal), shape) *
          training_factor(kernels, shape.compute);

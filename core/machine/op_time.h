@@ -15,7 +15,8 @@ struct MatmulShape {
   bool accumulates = false;  // adds to its output in output's type: a weight gradient
 };
 
-// One fused attention kernel. FLOPs of a masked one count what the mask leaves.
+// One fused attention kernel, whose FLOPs count what the mask leaves; or, where scores are kept, matrix products over all of them
+// and kernels in between.
 struct AttentionShape {
   int64_t batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;
   int64_t head_dim = 128, value_dim = 128;
@@ -23,6 +24,7 @@ struct AttentionShape {
   int64_t window = 0;        // keys that a query sees at most; 0: all
   int64_t first_query = -1;  // position of the first query among the keys; -1: queries are the last of the keys
   DType compute = DType::BF16;
+  double score_bytes = 0;    // that the kernels between the products move per score; 0: fused
 };
 
 // Launch included, as far as the stream waits for it. Where nothing is computed no kernel runs: 0.

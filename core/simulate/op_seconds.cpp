@@ -10,6 +10,7 @@
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
 #include "report/rank_mesh.h"
+#include "simulate/kept_scores.h"
 
 namespace shardscape {
 namespace {
@@ -289,7 +290,8 @@ class Timer {
  public:
   Timer(const Report& report, const Machine& machine)
       : report_(report), machine_(machine), mesh_(mesh_of(report)), compiled_(compiled(report.graph())),
-        values_(compiled_->program.evaluate(report.stages.front().binding)), position_(report.ring_position.value_or(0)) {}
+        values_(compiled_->program.evaluate(report.stages.front().binding)), position_(report.ring_position.value_or(0)),
+        scores_(kept_scores(report.graph().structure)) {}
 
   OpSeconds run() {
     OpSeconds out;
@@ -390,6 +392,7 @@ class Timer {
     shape.backward = op.grad != GradRole::None;
     shape.window = forward.window ? whole(of.first + 7) : 0;
     shape.compute = op.compute;
+    shape.score_bytes = shape.backward ? scores_.backward : scores_.forward;
     return shape;
   }
 
@@ -443,6 +446,7 @@ class Timer {
   std::shared_ptr<const CompiledGraph> compiled_;
   std::vector<Wide> values_;
   int64_t position_;
+  const KeptScores scores_;
   std::map<MeshAxes, GroupSpan> spans_;
 };
 

@@ -122,7 +122,7 @@ class Kernel : private KernelBase {
       double sum = 0;
       for (int64_t d = 0; d < width; ++d) sum += at(in(0), r * width + d) * at(in(0), r * width + d);
       const double rstd = 1 / std::sqrt(sum / static_cast<double>(width) + kEps);
-      at(*output("rstd"), r) = rstd;
+      if (RealTensor* kept = output("rstd")) at(*kept, r) = rstd;  // not where the result alone is made again
       for (int64_t d = 0; d < width; ++d) at(out_[0], r * width + d) = at(in(0), r * width + d) * rstd * at(in(1), d);
     }
     const RealTensor* rstd = output("rstd");
