@@ -156,7 +156,8 @@ void Timeline::make_categories(Simulation& out) const {
     const Node& n = nodes_[i];
     const auto s = static_cast<size_t>(n.stage);
     StageTimes& stage = out.stages[s];
-    if (last[s] == kNoNode || n.end > node(last[s]).end) last[s] = static_cast<NodeId>(i);
+    // Nobody here waits for a message that is sent.
+    if (n.peer < 0 && (last[s] == kNoNode || n.end > node(last[s]).end)) last[s] = static_cast<NodeId>(i);
     if (n.stream != StreamKind::Compute) {
       // A message is communication of the stage that gets it and may have to wait.
       if (is_communication(n.category)) out.stages[n.peer >= 0 ? static_cast<size_t>(n.peer) : s].communication += n.end - n.begin;
