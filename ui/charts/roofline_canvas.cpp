@@ -226,6 +226,11 @@ QString RooflineCanvas::tipAt(const QPointF& point) const {
   if (i < 0) return {};
   const RooflinePoint& of = data_.points[static_cast<size_t>(i)];
   const Op& op = report_->graph().segments[static_cast<size_t>(of.segment)].op(of.op);
+  const QString fused = of.rate() > data_.attainable(of) ? tr("\nabove its roof: fused with another op, it moves less than by itself") : QString();
+  return fused.isEmpty() ? describe(of, op) : describe(of, op) + fused;
+}
+
+QString RooflineCanvas::describe(const RooflinePoint& of, const Op& op) const {
   return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of what the roof allows")
       .arg(roofline_title(*report_, of), words(phase_name(op.phase)), flops_text(static_cast<Wide>(of.flops)), QString::fromStdString(format_seconds(of.seconds)),
            rate_text(of.rate()), QString::fromStdString(significant(of.intensity())), percent_text(of.rate() / std::max(1.0, data_.attainable(of))));

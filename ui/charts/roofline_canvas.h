@@ -37,6 +37,7 @@ class RooflineCanvas : public QWidget {
   Axes axes(const QRectF& rect) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
+  QString describe(const RooflinePoint& of, const Op& op) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
   int picked_ = -1;
