@@ -260,12 +260,12 @@ class Painter {
     if (item.pass == Pass::WeightGradient) text += u'w';
     if (item.pass == Pass::Communication && item.microbatch >= 0) return;
     const QString longer = item.microbatch >= 0 && lanes_.chunks() > 1 ? tr("%1, chunk %2").arg(text).arg(item.chunk) : text;
-    if (longer != text && rect.width() > 50 && words_of(longer).advance + 10 <= rect.width()) text = longer;
+    const bool hatched = item.recompute > 0.3;
+    if (longer != text && !hatched && rect.width() > 50 && words_of(longer).advance + 10 <= rect.width()) text = longer;
     const Words& words = words_of(text);
     const double advance = words.advance;
     if (advance + 3 > rect.width()) return;
     p_.setFont(font_);
-    const bool hatched = item.recompute > 0.3;
     p_.setPen(!out ? inks_.colors.secondary : hatched ? inks_.colors.text : inks_.text[static_cast<int>(item.kind)]);
     const QPointF at(std::round(rect.center().x() - advance / 2), std::round(rect.center().y() + metrics_.capHeight() / 2 - metrics_.ascent()));
     if (hatched) p_.fillRect(QRectF(at.x() - 2, rect.center().y() - 7, advance + 4, 14), inks_.ground);
