@@ -378,7 +378,8 @@ class TimelineTest : public QObject {
     QVERIFY(data.points.size() > 10);
     const auto kind = [&](const RooflinePoint& point) { return session.report()->graph().segments[static_cast<size_t>(point.segment)].op(point.op).kind; };
     for (const RooflinePoint& point : data.points)  // what is fused with another op moves fewer bytes than by itself
-      if (kind(point) == OpKind::Einsum || kind(point) == OpKind::Attention) QVERIFY2(point.rate() <= data.attainable(point) * 1.02, session.report()->graph().segments[static_cast<size_t>(point.segment)].op(point.op).name.c_str());
+      if (kind(point) == OpKind::Einsum || kind(point) == OpKind::Attention) QVERIFY2(point.rate() <= data.attainable(point) * 1.02, qPrintable(QString("%1: %2 of %3 TFLOP/s")
+                 .arg(roofline_title(*session.report(), point)).arg(point.rate() * 1e-12).arg(data.attainable(point) * 1e-12)));
     model.setRoofline(*session.report(), data, UnitSystem::Binary);
     QCOMPARE(static_cast<size_t>(model.rowCount()), data.points.size());
   }

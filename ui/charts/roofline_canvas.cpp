@@ -132,7 +132,6 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
   painter.setClipRect(axes.plot.adjusted(-1, -16, 1, 1));
   const QColor ink = readable(colors.accent, ground);
   bool slope = false;
-  double above = axes.plot.right();
   for (const Roof& roof : data_.roofs) {
     const double ridge = data_.ridge(roof), left = std::pow(10, axes.x0), right = std::pow(10, axes.x1);
     painter.setPen(QPen(ink, 1.6));
@@ -143,7 +142,7 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     painter.drawLine(QPointF(axes.x(ridge), axes.y(roof.peak)), QPointF(axes.x(ridge), axes.plot.bottom()));
     painter.setPen(ink);
     const QString label = QStringLiteral("%1, %2").arg(rate_text(roof.peak), text_of(dtype_name(roof.compute)));
-    painter.drawText(QPointF(above - metrics.horizontalAdvance(label), axes.y(roof.peak) - 5), label);
+    painter.drawText(QPointF(axes.x(ridge) - 8 - metrics.horizontalAdvance(label), axes.y(roof.peak) + 4), label);
     painter.drawText(QPointF(axes.x(ridge) + 4, axes.plot.bottom() - 5), tr("ridge %1").arg(QString::fromStdString(significant(ridge))));
   }
   painter.setClipping(false);
@@ -240,7 +239,7 @@ void RooflineCanvas::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Colors& colors = Theme::instance().colors();
   paint(painter, QRectF(rect()), colors.ground);
-  if (!hasFocus() || picked_ >= 0) return;
+  if (!hasFocus() || !keyboard_ || picked_ >= 0) return;
   painter.setPen(QPen(colors.accent, 1));
   painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
 }
@@ -278,6 +277,10 @@ void RooflineCanvas::keyPressEvent(QKeyEvent* event) {
 bool RooflineCanvas::event(QEvent* event) {
   if (keep_arrow_keys(event)) return true;
   if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
+  if (event->type() == QEvent::FocusIn) {
+    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
+    keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason;
+  }
   if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
   return QWidget::event(event);
 }

@@ -41,6 +41,7 @@ class RooflineCanvas : public QWidget {
   std::shared_ptr<const Report> report_;
   Roofline data_;
   int picked_ = -1;
+  bool keyboard_ = false;
 };
 
 QString roofline_title(const Report& report, const RooflinePoint& point);  // "QKV projection"
