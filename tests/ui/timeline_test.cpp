@@ -142,6 +142,7 @@ class TimelineTest : public QObject {
       QVERIFY(products.width() > 0);
       if (whose < 2) QVERIFY(std::abs(bubble.right() - view.breakdown()->width()) < 2);  // the last one ends where the bar does
     }
+    QTest::mouseClick(view.findChild<QWidget*>("whose_time")->findChildren<QPushButton*>().front(), Qt::LeftButton);
     QTest::mouseClick(view.breakdown(), Qt::LeftButton, {}, view.breakdown()->segment(TimeCategory::Products).center().toPoint());
     QCOMPARE(session.inspection().title, QString("Matrix products"));
     view.breakdown()->setFocus();
@@ -375,8 +376,10 @@ class TimelineTest : public QObject {
     QAbstractItemModelTester roofline_tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     const Roofline data = roofline(*session.report(), 0);
     QVERIFY(data.points.size() > 10);
-    for (const RooflinePoint& point : data.points)
-      QVERIFY2(point.rate() <= data.attainable(point) * 1.02, session.report()->graph().segments[static_cast<size_t>(point.segment)].op(point.op).name.c_str());
+    const auto kind = [&](const RooflinePoint& point) { return session.report()->graph().segments[static_cast<size_t>(point.segment)].op(point.op).kind; };
+    for (const RooflinePoint& point : data.points)  // what is fused with another op moves fewer bytes than by itself
+      if (kind(point) == OpKind::Einsum || kind(point) == OpKind::Attention) QVERIFY2(point.rate() <= data.attainable(point) * 1.02, qPrintable(QString("%1: %2 of %3 TFLOP/s")
+                 .arg(roofline_title(*session.report(), point)).arg(point.rate() * 1e-12).arg(data.attainable(point) * 1e-12)));
     model.setRoofline(*session.report(), data, UnitSystem::Binary);
     QCOMPARE(static_cast<size_t>(model.rowCount()), data.points.size());
   }

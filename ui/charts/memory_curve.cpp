@@ -164,7 +164,7 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
   for (double value = 0; value * scale.divisor <= highest; value += step) {
     const double at = y(value * scale.divisor);
     painter.fillRect(QRectF(plot.left(), std::round(at), plot.width(), 1), colors.line);
-    painter.drawText(QRectF(rect.left(), at - 7, kLeft - 8, 14), Qt::AlignRight | Qt::AlignVCenter, QString::fromStdString(significant(value)));
+    painter.drawText(QRectF(rect.left(), at - 7, kLeft - 8, 14), Qt::AlignRight | Qt::AlignVCenter, QString::number(value, 'g', 6));
   }
 
   // One point for each pixel: the most of it.

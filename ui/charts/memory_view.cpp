@@ -105,9 +105,9 @@ Inspection MemoryView::inspectBar(const Report& report, int stage, int series) c
   if (!session()->estimated() || !advice_->of(session()->estimate().get()) || advice_->given().empty()) return out;
   out.more_title = tr("What would help");
   for (const MemoryAdvice& advice : advice_->given()) {
-    QString effect = QString(QChar(0x2212)) + bytes_text(advice.saved, units);
+    QString effect = QString(QChar(0x2212)) + bytes_text(advice.saved, units).replace(u' ', QChar(0xA0));
     if (advice.time_percent)
-      effect += tr(" · %1 % time").arg((*advice.time_percent < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + QString::number(std::abs(*advice.time_percent), 'f', 1));
+      effect += QStringLiteral(", ") + tr("%1 % time").replace(u' ', QChar(0xA0)).arg((*advice.time_percent < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + QString::number(std::abs(*advice.time_percent), 'f', 1));
     out.more.append({QString::fromStdString(advice.what), effect});
   }
   return out;

@@ -132,7 +132,6 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
   painter.setClipRect(axes.plot.adjusted(-1, -16, 1, 1));
   const QColor ink = readable(colors.accent, ground);
   bool slope = false;
-  double above = axes.plot.right();
   for (const Roof& roof : data_.roofs) {
     const double ridge = data_.ridge(roof), left = std::pow(10, axes.x0), right = std::pow(10, axes.x1);
     painter.setPen(QPen(ink, 1.6));
@@ -143,7 +142,7 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     painter.drawLine(QPointF(axes.x(ridge), axes.y(roof.peak)), QPointF(axes.x(ridge), axes.plot.bottom()));
     painter.setPen(ink);
     const QString label = QStringLiteral("%1, %2").arg(rate_text(roof.peak), text_of(dtype_name(roof.compute)));
-    painter.drawText(QPointF(above - metrics.horizontalAdvance(label), axes.y(roof.peak) - 5), label);
+    painter.drawText(QPointF(axes.x(ridge) - 8 - metrics.horizontalAdvance(label), axes.y(roof.peak) + 4), label);
     painter.drawText(QPointF(axes.x(ridge) + 4, axes.plot.bottom() - 5), tr("ridge %1").arg(QString::fromStdString(significant(ridge))));
   }
   painter.setClipping(false);
@@ -226,6 +225,11 @@ QString RooflineCanvas::tipAt(const QPointF& point) const {
   if (i < 0) return {};
   const RooflinePoint& of = data_.points[static_cast<size_t>(i)];
   const Op& op = report_->graph().segments[static_cast<size_t>(of.segment)].op(of.op);
+  const QString fused = of.rate() > data_.attainable(of) ? tr("\nabove its roof: fused with another op, it moves less than by itself") : QString();
+  return fused.isEmpty() ? describe(of, op) : describe(of, op) + fused;
+}
+
+QString RooflineCanvas::describe(const RooflinePoint& of, const Op& op) const {
   return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of what the roof allows")
       .arg(roofline_title(*report_, of), words(phase_name(op.phase)), flops_text(static_cast<Wide>(of.flops)), QString::fromStdString(format_seconds(of.seconds)),
            rate_text(of.rate()), QString::fromStdString(significant(of.intensity())), percent_text(of.rate() / std::max(1.0, data_.attainable(of))));
@@ -235,7 +239,7 @@ void RooflineCanvas::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Colors& colors = Theme::instance().colors();
   paint(painter, QRectF(rect()), colors.ground);
-  if (!hasFocus() || picked_ >= 0) return;
+  if (!hasFocus() || !keyboard_ || picked_ >= 0) return;
   painter.setPen(QPen(colors.accent, 1));
   painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
 }
@@ -273,6 +277,10 @@ void RooflineCanvas::keyPressEvent(QKeyEvent* event) {
 bool RooflineCanvas::event(QEvent* event) {
   if (keep_arrow_keys(event)) return true;
   if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
+  if (event->type() == QEvent::FocusIn) {
+    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
+    keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason;
+  }
   if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
   return QWidget::event(event);
 }

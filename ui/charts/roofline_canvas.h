@@ -37,9 +37,11 @@ class RooflineCanvas : public QWidget {
   Axes axes(const QRectF& rect) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
+  QString describe(const RooflinePoint& of, const Op& op) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
   int picked_ = -1;
+  bool keyboard_ = false;
 };
 
 QString roofline_title(const Report& report, const RooflinePoint& point);  // "QKV projection"

@@ -1,6 +1,7 @@
 #include "ui/charts/roofline_data.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -8,6 +9,22 @@
 #include "simulate/op_seconds.h"
 
 namespace shardscape::ui {
+namespace {
+
+// Products that one kernel makes have their seconds on the first of them: the one that this op is made with. -1: none.
+OpId made_with(const Segment& segment, const std::vector<OpTime>& times, OpId id) {
+  const Op& op = segment.op(id);
+  if (op.kind != OpKind::Einsum || times[static_cast<size_t>(id)].seconds > 0) return -1;
+  for (OpId first = id - 1; first >= 0; --first) {
+    const Op& of = segment.op(first);
+    if (of.kind == OpKind::Einsum && of.block == op.block && of.phase == op.phase && of.grad == op.grad && times[static_cast<size_t>(first)].seconds > 0)
+      return first;
+  }
+  return -1;
+}
+
+}  // namespace
+
 
 double Roofline::attainable(const RooflinePoint& point) const {
   double peak = 0;
@@ -32,11 +49,30 @@ Roofline roofline(const Report& report, int stage) {
   std::set<std::tuple<std::string, double, double>> seen;  // layers of several kinds share most of their ops
   for (const int s : segments) {
     const Segment& segment = report.graph().segments[static_cast<size_t>(s)];
+    const std::vector<OpTime>& seconds = times.ops[static_cast<size_t>(s)];
+    std::map<OpId, std::pair<double, double>> beside;  // FLOPs and bytes of what a product's kernel makes too
+    for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
+      const OpId first = made_with(segment, seconds, id);
+      if (first < 0) continue;
+      const Op& op = segment.op(id);
+      double bytes = number(op.read_bytes + op.written_bytes, of.binding);
+      const std::vector<TensorId>& read = segment.op(first).inputs;
+      for (const TensorId input : op.inputs)  // read once
+        if (std::find(read.begin(), read.end(), input) != read.end()) bytes -= number(local_bytes(segment.tensor(input)), of.binding);
+      beside[first].first += number(op.flops, of.binding);
+      beside[first].second += std::max(0.0, bytes);
+    }
     for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
       const Op& op = segment.op(id);
       if (is_redistribution(op.kind)) continue;
-      RooflinePoint point{s, id, number(op.flops, of.binding), number(op.read_bytes + op.written_bytes, of.binding),
-                          times.ops[static_cast<size_t>(s)][static_cast<size_t>(id)].seconds, op.compute};
+      // Kernels of attention skip what the mask discards.
+      const Expr& flops = op.kind == OpKind::Attention ? op.useful_flops : op.flops;
+      RooflinePoint point{s, id, number(flops, of.binding), number(op.read_bytes + op.written_bytes, of.binding),
+                          seconds[static_cast<size_t>(id)].seconds, op.compute};
+      if (const auto with = beside.find(id); with != beside.end()) {
+        point.flops += with->second.first;
+        point.bytes += with->second.second;
+      }
       if (point.flops <= 0 || point.bytes <= 0 || point.seconds <= 0) continue;
       if (!seen.insert({op.name, point.flops, point.bytes}).second) continue;
       precisions.insert(op.compute);

@@ -219,7 +219,7 @@ void GanttCanvas::paintEvent(QPaintEvent*) {
     veil.setAlphaF(0.55f);
     painter.fillRect(rect(), veil);
   }
-  if (hasFocus() && !selected_.valid()) {
+  if (hasFocus() && keyboard_ && !selected_.valid()) {
     painter.setPen(QPen(colors.accent, 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(layout.plot().adjusted(-0.5, -0.5, 0.5, -0.5));

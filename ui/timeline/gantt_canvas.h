@@ -83,7 +83,7 @@ class GanttCanvas : public QWidget {
   std::optional<double> peak_;
   QString peak_label_, message_;
   QPointF pressed_at_, last_at_;
-  bool pressed_ = false, dragging_ = false;
+  bool pressed_ = false, dragging_ = false, keyboard_ = false;
 };
 
 }  // namespace shardscape::ui

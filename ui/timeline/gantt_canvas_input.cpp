@@ -181,6 +181,10 @@ void GanttCanvas::keyPressEvent(QKeyEvent* event) {
 bool GanttCanvas::event(QEvent* event) {
   if (keep_arrow_keys(event)) return true;
   if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
+  if (event->type() == QEvent::FocusIn) {
+    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
+    keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
+  }
   if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
   return QWidget::event(event);
 }

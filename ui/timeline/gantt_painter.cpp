@@ -1,6 +1,8 @@
 #include "ui/timeline/gantt_painter.h"
 
 #include <QCoreApplication>
+#include <QHash>
+#include <QStaticText>
 #include <algorithm>
 #include <cmath>
 
@@ -19,9 +21,9 @@ struct Density {
   double compute, thin, thin_gap, gap;
 };
 // From roomy to dense: the first with which all rows fit.
-constexpr Density kDensities[] = {{26, 9, 2, 20}, {22, 9, 1, 12}, {20, 6, 1, 8}, {14, 4, 1, 6}, {12, 3, 1, 5}};
+constexpr Density kDensities[] = {{32, 10, 3, 30}, {26, 9, 2, 20}, {22, 9, 1, 12}, {20, 6, 1, 8}, {14, 4, 1, 6}, {12, 3, 1, 5}};
 constexpr double kAlone = 1.5;        // pixels: thinner boxes are merged
-constexpr double kRounded = 18;       // pixels: wider ones have round corners, where there are few
+constexpr double kRounded = 40;       // pixels: wider ones have round corners, where there are few
 constexpr double kParts = 4;          // pixels: parts of a box that are thinner are drawn as their share
 constexpr size_t kMostLinks = 600;    // lines of the critical path between stages
 
@@ -229,22 +231,45 @@ class Painter {
     }
   }
 
+  // Laid out once: a frame has thousands of numbers.
+  struct Words {
+    QStaticText text;
+    double advance = 0;
+  };
+  const Words& words_of(const QString& text) {
+    static QHash<QString, Words> known;
+    static QFont font;
+    if (font != font_ || known.size() > 4096) {
+      known.clear();
+      font = font_;
+    }
+    auto it = known.find(text);
+    if (it == known.end()) {
+      QStaticText made(text);
+      made.setTextFormat(Qt::PlainText);
+      made.setPerformanceHint(QStaticText::AggressiveCaching);
+      made.prepare({}, font_);
+      it = known.insert(text, {made, metrics_.horizontalAdvance(text)});
+    }
+    return *it;
+  }
+
   void label(const LaneItem& item, const QRectF& rect, bool out) {
     if (item.microbatch < 0 && rect.width() < 60) return;
     QString text = item.microbatch >= 0 ? QString::number(item.microbatch) : item.name >= 0 ? text_of_name(item.name) : pass_label(item);
     if (item.pass == Pass::WeightGradient) text += u'w';
     if (item.pass == Pass::Communication && item.microbatch >= 0) return;
-    const QFontMetricsF& metrics = metrics_;
     const QString longer = item.microbatch >= 0 && lanes_.chunks() > 1 ? tr("%1, chunk %2").arg(text).arg(item.chunk) : text;
-    if (longer != text && metrics.horizontalAdvance(longer) + 10 <= rect.width()) text = longer;
-    const double advance = metrics.horizontalAdvance(text);
+    const bool hatched = item.recompute > 0.3;
+    if (longer != text && !hatched && rect.width() > 50 && words_of(longer).advance + 10 <= rect.width()) text = longer;
+    const Words& words = words_of(text);
+    const double advance = words.advance;
     if (advance + 3 > rect.width()) return;
     p_.setFont(font_);
-    const bool hatched = item.recompute > 0.3;
     p_.setPen(!out ? inks_.colors.secondary : hatched ? inks_.colors.text : inks_.text[static_cast<int>(item.kind)]);
-    const QPointF at(rect.center().x() - advance / 2, rect.center().y() + metrics.capHeight() / 2);
+    const QPointF at(std::round(rect.center().x() - advance / 2), std::round(rect.center().y() + metrics_.capHeight() / 2 - metrics_.ascent()));
     if (hatched) p_.fillRect(QRectF(at.x() - 2, rect.center().y() - 7, advance + 4, 14), inks_.ground);
-    p_.drawText(at, text);
+    p_.drawStaticText(at, words.text);
   }
 
   QString text_of_name(int32_t name) const { return QString::fromStdString(lanes_.simulation().names[static_cast<size_t>(name)]); }

@@ -31,7 +31,7 @@ class GanttLayout {
   bool laneLabels() const { return thin_ >= 9; }
   ItemRef at(const QPointF& point) const;        // nothing between boxes
   QRectF rect(const ItemRef& ref) const;
-  static constexpr double kLabels = 74, kAxis = 38;
+  static constexpr double kLabels = 74, kAxis = 50;
 
  private:
   const Lanes& lanes_;

@@ -37,6 +37,9 @@ QString category_reason(TimeCategory category) {
   return {};
 }
 
+// Two figures that a line break may only part between them.
+QString together(QString a, QString b) { return a.replace(u' ', QChar(0xA0)) + QStringLiteral(", ") + b.replace(u' ', QChar(0xA0)); }
+
 QString share_of(double part, double whole) { return percent_text(whole > 0 ? part / whole : 0); }
 
 }  // namespace
@@ -174,7 +177,7 @@ Inspection inspect_category(const Simulation& simulation, TimeCategory category)
   out.rows.append({tr("mean over stages"), seconds_text(mean)});
   out.rows.append({tr("on the critical path"), seconds_text(simulation.critical_seconds[c])});
   for (size_t s = 0; s < simulation.stages.size(); ++s)
-    out.rows.append({tr("stage %1").arg(s), QStringLiteral("%1 · %2").arg(seconds_text(simulation.stages[s].seconds[c]),
+    out.rows.append({tr("stage %1").arg(s), together(seconds_text(simulation.stages[s].seconds[c]),
                                                                          share_of(simulation.stages[s].seconds[c], simulation.step_seconds))});
   out.why_title = tr("What counts as this?");
   out.why = category_reason(category);
@@ -196,7 +199,7 @@ Inspection inspect_step(const Simulation& s) {
   for (int c = 0; c < kTimeCategoryCount; ++c)
     if (const double seconds = s.critical_seconds[static_cast<size_t>(c)]; seconds > 0)
       out.more.append({text_of(time_category_label(static_cast<TimeCategory>(c))),
-                       QStringLiteral("%1 · %2").arg(seconds_text(seconds), share_of(seconds, s.step_seconds))});
+                       together(seconds_text(seconds), share_of(seconds, s.step_seconds))});
   out.why_title = tr("How is MFU counted?");
   out.why = tr("Model FLOPs as Megatron-LM states them: without what is computed again, masks not halved, against the dense peak of the "
                "storage type. HFU counts what kernels compute.");

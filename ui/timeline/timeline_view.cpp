@@ -27,7 +27,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kTableShare = 0.26;  // of the view's height, at most
+constexpr double kTableShare = 0.2;  // of the view's height, at most
 constexpr int kLeastTable = 84, kPatience = 150;
 constexpr QSize kLeastPicture(960, 540);
 enum Whose { AllStages, ThisStage, CriticalPath };
