@@ -3,6 +3,7 @@
 
 #include "audit/measured_set.h"
 #include "report/json_value.h"
+#include "report/json_value.h"
 
 namespace shardscape {
 
