@@ -3,7 +3,6 @@
 
 #include "audit/measured_set.h"
 #include "report/json_value.h"
-#include "report/json_value.h"
 
 namespace shardscape {
 
