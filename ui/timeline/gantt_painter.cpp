@@ -254,21 +254,24 @@ class Painter {
     return *it;
   }
 
-  void label(const LaneItem& item, const QRectF& rect, bool out) {
+  void label(const LaneItem& item, const QRectF& box, bool out) {
+    // On the solid part where the share is drawn, on a patch of ground where the parts are.
+    const bool hatched = item.recompute > 0.1, share = hatched && box.width() / item.count < kParts;
+    const QRectF rect = share ? box.adjusted(box.width() * item.recompute, 0, 0, 0) : box;
     if (item.microbatch < 0 && rect.width() < 60) return;
     QString text = item.microbatch >= 0 ? QString::number(item.microbatch) : item.name >= 0 ? text_of_name(item.name) : pass_label(item);
     if (item.pass == Pass::WeightGradient) text += u'w';
     if (item.pass == Pass::Communication && item.microbatch >= 0) return;
     const QString longer = item.microbatch >= 0 && lanes_.chunks() > 1 ? tr("%1, chunk %2").arg(text).arg(item.chunk) : text;
-    const bool hatched = item.recompute > 0.3;
     if (longer != text && !hatched && rect.width() > 50 && words_of(longer).advance + 10 <= rect.width()) text = longer;
     const Words& words = words_of(text);
     const double advance = words.advance;
-    if (advance + 3 > rect.width()) return;
+    const bool patch = hatched && !share;
+    if (advance + (patch ? 40 : 3) > rect.width()) return;
     p_.setFont(font_);
-    p_.setPen(!out ? inks_.colors.secondary : hatched ? inks_.colors.text : inks_.text[static_cast<int>(item.kind)]);
+    p_.setPen(!out ? inks_.colors.secondary : patch ? inks_.colors.text : inks_.text[static_cast<int>(item.kind)]);
     const QPointF at(std::round(rect.center().x() - advance / 2), std::round(rect.center().y() + metrics_.capHeight() / 2 - metrics_.ascent()));
-    if (hatched) p_.fillRect(QRectF(at.x() - 2, rect.center().y() - 7, advance + 4, 14), inks_.ground);
+    if (patch) p_.fillRect(QRectF(at.x() - 2, rect.center().y() - 7, advance + 4, 14), inks_.ground);
     p_.drawStaticText(at, words.text);
   }
 
