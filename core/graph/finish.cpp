@@ -133,10 +133,11 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
       const KernelRule* rule = profile.rule(std::string(template_name(op.kind)));
       if (!rule) return;
       const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
-      // A table lookup touches the rows of its tokens, not the table.
+      // A table lookup touches the rows of its tokens, not the table. Gradients of the loss are made where the logits were kept, which may
+      // be in front of a gather.
       const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd || op.kind == OpKind::Dispatch || op.kind == OpKind::DispatchNodes
                              ? local_elements(s.tensor(forward.outputs[0]))
-                             : is_routing(op.kind) ? local_elements(s.tensor(forward.inputs[0])) : index_space(s, forward);
+                             : is_routing(op.kind) ? local_elements(s.tensor(forward.inputs[0])) : index_space(s, op.kind == OpKind::SumExp || op.kind == OpKind::Pick ? op : forward);
       op.flops = Expr((backward ? rule->backward_flops : rule->flops) + (op.clamp ? kClampFlops : 0)) * space;
     }
   }

@@ -43,7 +43,7 @@ void BadInputTest::flags_data() {
   QTest::newRow("absurd within 64 bits") << "report --seq 9223372036854775807" << 2 << L{"error: seq: ", "too large"};
   QTest::newRow("fraction") << "report --layers 1.5" << 2 << L{"error: layers: \"1.5\" is not a whole number"};
   QTest::newRow("word") << "report --layers many" << 2 << L{"error: layers: \"many\" is not a whole number"};
-  QTest::newRow("choice") << "report --schedule 1g1b" << 2 << L{"error: schedule: ", "one of 1f1b or gpipe"};
+  QTest::newRow("choice") << "report --schedule 1g1b" << 2 << L{"error: schedule: ", "one of 1f1b, gpipe, "};
   QTest::newRow("boolean") << "report --sequence-parallel=maybe" << 2 << L{"error: sequence_parallel: \"maybe\""};
   QTest::newRow("all mistakes at once") << "report --tp 0 --pp x" << 2 << L{"error: tp: ", "error: pp: "};
   QTest::newRow("preset") << "report --model lama3-8b" << 2 << L{"error: model: ", "did you mean llama3-8b?", "gpt3-175b"};

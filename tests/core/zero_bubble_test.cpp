@@ -131,6 +131,12 @@ void ZeroBubbleTest::published_bubbles() {
   QVERIFY2(v > 0 && v < rates["zb-h2"].toDouble(), qPrintable(QString::number(v)));
 }
 
+void ZeroBubbleTest::ideal_bubbles_data() {
+  QTest::addColumn<int>("pp");
+  QTest::addColumn<int>("m");
+  for (int pp : {2, 4, 8}) QTest::addRow("pp %d", pp) << pp << 4 * pp;
+}
+
 // Closed forms with F, B and W of one length: of DualPipe (its README) (pp/2 - 1)(F&B + B - 3W) with B whole, of DualPipeV as many
 // for twice the stages.
 void ZeroBubbleTest::ideal_bubbles() {
