@@ -84,7 +84,7 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "weight_gradient", "ops"});
+  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "weight_gradient", "separate_experts", "ops"});
   Entry entry;
   KernelProfile& own = entry.own;
   own.id = file.text(root, "profile");
@@ -101,6 +101,7 @@ void ProfileReader::read(const JsonFile& file) {
     own.residual = dtype_from_name(file.text(root, "residual"));
     if (!own.residual) file.fail("residual", "the type of the residual stream is not known", "bfloat16, float16 or float32");
   }
+  if (root.contains("separate_experts")) own.separate_experts = file.boolean_or(root, "separate_experts", false);
   const std::string reduce = file.text_or(root, "reduce", "");
   entry.reduces = !reduce.empty();
   own.reduce_per_consumer = reduce == "per_consumer";
@@ -167,6 +168,7 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
       if (!std::exchange(reduces, reduces || at->reduces)) profile.reduce_per_consumer = at->own.reduce_per_consumer;
       if (!std::exchange(recomputes, recomputes || at->recomputes)) profile.recomputes = at->own.recomputes;
       if (!std::exchange(weighs, weighs || at->weighs)) profile.weight_gradient = at->own.weight_gradient;
+      if (!profile.separate_experts) profile.separate_experts = at->own.separate_experts;
       if (!profile.residual) profile.residual = at->own.residual;
     }
     out.push_back(std::move(profile));

@@ -10,7 +10,7 @@
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
 #include "report/rank_mesh.h"
-#include "simulate/attention_kernels.h"
+#include "simulate/profile_kernels.h"
 
 namespace shardscape {
 namespace {
@@ -291,7 +291,7 @@ class Timer {
   Timer(const Report& report, const Machine& machine)
       : report_(report), machine_(machine), mesh_(mesh_of(report)), compiled_(compiled(report.graph())),
         values_(compiled_->program.evaluate(report.stages.front().binding)), position_(report.ring_position.value_or(0)),
-        kernels_(attention_kernels(report.graph().structure)) {}
+        kernels_(profile_kernels(report.graph().structure)) {}
 
   OpSeconds run() {
     OpSeconds out;
@@ -349,9 +349,11 @@ class Timer {
       case Rule::Nothing: break;
       case Rule::Product: {
         const Tensor& result = segment.tensor(op.outputs.front());
-        const MatmulShape shape{whole(of.first), whole(of.first + 1), whole(of.first + 2), whole(of.first + 3), op.compute, result.dtype,
-                                result.role == TensorRole::ParameterGradient};
-        return {matmul_seconds(machine_, shape), 0, 0, TimeCategory::Products};
+        MatmulShape shape{whole(of.first), whole(of.first + 1), whole(of.first + 2), whole(of.first + 3), op.compute, result.dtype,
+                          result.role == TensorRole::ParameterGradient};
+        const int64_t kernels = kernels_.separate_experts ? shape.batch : 1;
+        shape.batch /= kernels;
+        return {static_cast<double>(kernels) * matmul_seconds(machine_, shape), 0, 0, TimeCategory::Products};
       }
       case Rule::Attention: {
         AttentionShape shape = attention(segment, op, of);
@@ -392,7 +394,7 @@ class Timer {
     shape.backward = op.grad != GradRole::None;
     shape.window = forward.window ? whole(of.first + 7) : 0;
     shape.compute = op.compute;
-    shape.kernel = kernels_.fused;
+    shape.kernel = kernels_.attention;
     shape.score_bytes = shape.backward ? kernels_.backward : kernels_.forward;
     return shape;
   }
@@ -447,7 +449,7 @@ class Timer {
   std::shared_ptr<const CompiledGraph> compiled_;
   std::vector<Wide> values_;
   int64_t position_;
-  const AttentionKernels kernels_;
+  const ProfileKernels kernels_;
   std::map<MeshAxes, GroupSpan> spans_;
 };
 

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "audit/validation.h"
+#include "simulate/simulation.h"
 
 using namespace shardscape;
 
@@ -73,6 +74,25 @@ class ValidationTest : public QObject {
     for (const ValidatedRow& row : memory->rows)
       QVERIFY2(std::abs(row.error_percent()) < each, (row.name + ": " + std::to_string(row.error_percent())).c_str());
     QVERIFY(memory->mean_abs_error_percent() < mean);
+  }
+
+  // What is reached, with a little room: steps that get worse are found here.
+  void timeIsAsMeasured_data() {
+    QTest::addColumn<double>("mean");  // percent
+    QTest::newRow("megatron_b200_8gpu") << 5.5;
+    QTest::newRow("megatron_a100") << 11.0;
+    QTest::newRow("korthikanti2022") << 2.5;
+    QTest::newRow("fsdp_a100_h100") << 9.0;
+    QTest::newRow("megatron_bridge") << 17.0;
+    QTest::newRow("llama3") << 4.5;
+    QTest::newRow("deepseek_v3") << 7.0;
+  }
+  void timeIsAsMeasured() {
+    QFETCH(double, mean);
+    const Validation v = validate_set(read(QTest::currentDataTag()), [](const Report& report) { return std::optional<double>(simulate(report)->step_seconds); });
+    const ValidatedMetric* time = metric(v, "time");
+    QVERIFY(time && !time->rows.empty());
+    QVERIFY2(time->mean_abs_error_percent() < mean, qPrintable(QString::number(time->mean_abs_error_percent())));
   }
 
   void rowsThatNoDesignExpressesAreListed() {

@@ -1,15 +1,16 @@
-#include "simulate/attention_kernels.h"
+#include "simulate/profile_kernels.h"
 
 #include "model/library.h"
 
 namespace shardscape {
 
-AttentionKernels attention_kernels(const Structure& structure) {
-  AttentionKernels out;
+ProfileKernels profile_kernels(const Structure& structure) {
+  ProfileKernels out;
   const KernelProfile* profile = ModelLibrary::instance().profile(structure.profile);
+  if (profile) out.separate_experts = profile->separate_experts.value_or(false);
   const KernelRule* rule = profile ? profile->rule(std::string(template_name(OpKind::Attention))) : nullptr;
   if (!rule) return out;
-  out.fused = rule->kernel;
+  out.attention = rule->kernel;
   const double plain = dtype_bytes(structure.dtype);
   double read = plain;  // by the kernel that writes the next one
   int kernels = 0;

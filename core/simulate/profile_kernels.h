@@ -1,4 +1,4 @@
-// Which kernels the attention of a profile runs: a fused one, or where it keeps whole rows of scores several.
+// Which kernels a profile runs, as far as their seconds depend on it.
 #pragma once
 
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace shardscape {
 
-struct AttentionKernels {
-  std::string fused;                  // KernelRule::kernel
+struct ProfileKernels {
+  bool separate_experts = false;      // KernelProfile::separate_experts
+  std::string attention;              // KernelRule::kernel of a fused one
   // Bytes per score (a query and a key of one head) that kernels between the matrix products move; 0: one fused kernel keeps
   // scores on chip.
   double forward = 0, backward = 0;
 };
 // Each kept tensor of scores is written by a kernel that reads the one before it, the first one those of the product; its
 // backward reads a gradient and what was kept of its result or its mask, and writes a gradient.
-AttentionKernels attention_kernels(const Structure& structure);
+ProfileKernels profile_kernels(const Structure& structure);
 
 }  // namespace shardscape
