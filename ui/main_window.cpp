@@ -138,6 +138,7 @@ void MainWindow::wireFile() {
   connect(document_, &Document::succeeded, message_, &QWidget::hide);
   connect(document_, &Document::changed, this, &MainWindow::updateTitle);
   connect(session_->undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
+  connect(session_, &Session::designChanged, this, &MainWindow::updateTitle);
 }
 
 void MainWindow::wireView() {

@@ -1,6 +1,8 @@
 // From the fields of a measured row to a design. Private to core/audit: it shows the JSON library.
 #pragma once
 
+#include <optional>
+
 #include "audit/measured_set.h"
 #include "report/json_value.h"
 
@@ -18,6 +20,7 @@ class RowMapper {
   // The row's number, where it has one.
   void set_from(const char* knob, const char* field);
   int64_t integer(const char* field, int64_t otherwise) const;
+  std::optional<double> number(const char* field) const;  // nothing where the row has no number there
   std::string text(const char* field, const std::string& otherwise = "") const;
   void refuse(const std::string& why);              // the first reason stands
   bool refused() const { return !out_.unmapped.empty(); }

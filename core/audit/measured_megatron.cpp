@@ -63,8 +63,8 @@ void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
   const auto said = [&](const char* key) { return setup.contains(key) && setup[key].is_string() ? setup[key].get<std::string>() : std::string(); };
   for (const MeasuredJson& row : set["rows"]) {
     RowMapper m(row, row.value("case", "row"));
-    if (row.contains("measured_ms") && row["measured_ms"].is_number()) m.out().seconds = row["measured_ms"].get<double>() / 1e3;
-    if (row.contains("measured_alloc_GiB") && row["measured_alloc_GiB"].is_number()) m.out().bytes = row["measured_alloc_GiB"].get<double>() * kGiB;
+    if (const auto ms = m.number("measured_ms")) m.out().seconds = *ms / 1e3;
+    if (const auto gib = m.number("measured_alloc_GiB")) m.out().bytes = *gib * kGiB;
     const std::string model = plain_model(m.text("model"));
     if (m.preset(preset_named(model))) {
       for (const auto& [knob, word] : {std::pair{"hidden", "hidden"}, {"ffn", "ffn"}, {"heads", "heads"}, {"kv_heads", "KV heads"}, {"vocab", "vocabulary"}})
@@ -103,7 +103,7 @@ void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out) {
                    " tp" + std::to_string(m.integer("tp", 1)) + " dp" + std::to_string(m.integer("dp", 1)) + " pp" + std::to_string(m.integer("pp", 1)) +
                    " mbs" + std::to_string(m.integer("mbs", 1));
     m.out().design.name = m.out().name;
-    m.out().seconds = row.value("measured_ms", 0.0) / 1e3;
+    if (const auto ms = m.number("measured_ms")) m.out().seconds = *ms / 1e3;
     if (m.preset("gpt3-175b-megatron")) {
       const int64_t hidden = m.integer("hidden", 1), heads = m.integer("heads", 1);
       m.set("hidden", hidden);
@@ -135,7 +135,7 @@ void map_korthikanti(const MeasuredJson& set, MeasuredSet& out) {
     for (const auto& [field, what] : {std::pair{"iter_full_recompute_s", "full recompute"}, {"iter_seq_sel_s", "sequence parallel, selective recompute"}}) {
       if (!row.contains(field)) continue;
       RowMapper m(row, row.value("model", "row") + ", " + what);
-      m.out().seconds = row[field].get<double>();
+      m.out().seconds = m.number(field);
       if (m.preset(preset_named(row.value("model", "")))) {
         for (const char* same : {"heads", "hidden", "layers", "vocab", "seq", "tp", "pp"}) m.set_from(same, same);
         m.set_from("kv_heads", "heads");
@@ -163,7 +163,7 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
     RowMapper m(row, "");
     m.out().name = std::to_string(number++) + ": " + m.text("model") + " " + m.text("system") + " " + m.text("precision") + " " + m.text("release").substr(0, 8);
     m.out().design.name = m.out().name;
-    if (row.contains("derived_iteration_s") && row["derived_iteration_s"].is_number()) m.out().seconds = row["derived_iteration_s"].get<double>();
+    m.out().seconds = m.number("derived_iteration_s");
     if (m.text("section", "Pre-Training").find("Pre-Training") == std::string::npos)
       m.refuse("fine-tuning, which is not pre-training: " + m.text("section"));
     else if (const std::string id = preset_named(m.text("model")); id.empty())

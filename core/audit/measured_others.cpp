@@ -27,10 +27,10 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
                            "seq" + std::to_string(m.integer("seq", 0)), m.text("ac"), mode});
     m.out().design.name = m.out().name;
     const int64_t shards = m.integer("fsdp", 1), cp = m.integer("cp", 1), pp = m.integer("pp", 1), local = m.integer("lbs", 1), seq = m.integer("seq", 8192);
-    if (row.contains("mem_GiB") && row["mem_GiB"].is_number()) m.out().bytes = row["mem_GiB"].get<double>() * kGiB;
+    if (const auto gib = m.number("mem_GiB")) m.out().bytes = *gib * kGiB;
     m.out().measure = MemoryMeasure::Reserved;
-    if (const auto speed = row.find("tps_gpu"); speed != row.end() && speed->is_number() && speed->get<double>() > 0)
-      m.out().seconds = static_cast<double>(shards * local * seq) / (speed->get<double>() * static_cast<double>(m.integer("gpus", 1)));
+    if (const auto speed = m.number("tps_gpu"); speed && *speed > 0)
+      m.out().seconds = static_cast<double>(shards * local * seq) / (*speed * static_cast<double>(m.integer("gpus", 1)));
     if (m.preset(preset_named(m.text("model")))) {
       m.set("dp", shards);
       for (const char* axis : {"tp", "pp", "cp"}) m.set_from(axis, axis);
@@ -47,6 +47,8 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
       m.set("recompute", checkpoints.starts_with("full") ? "full" : "none");
       m.set("profile", checkpoints.starts_with("selective") ? "torchtitan-selective" : "torchtitan");
       if (mode.find("float8") != std::string::npos) m.set("compute", "fp8");
+      if (mode.find("rowwise") != std::string::npos) m.refuse("float8 with a scale per row is no precision of products here");
+      if (mode.find("syncTP") != std::string::npos) m.set("tp_comm_overlap", "true");
       m.set("accelerator", m.text("gpu", "h100-96gb"));
     }
     out.rows.push_back(m.finish());
@@ -59,7 +61,7 @@ void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out) {
     m.out().name = joined({m.text("model"), m.text("gpu"), std::to_string(m.integer("gpus", 1)) + " GPUs", "seq" + std::to_string(m.integer("seq", 0)),
                            "mbs" + std::to_string(m.integer("mbs", 1)), m.text("precision"), m.text("sharding")});
     m.out().design.name = m.out().name;
-    m.out().seconds = row.value("derived_iteration_s", 0.0);
+    m.out().seconds = m.number("derived_iteration_s");
     if (m.preset(preset_named(m.text("model")))) {
       m.set_from("positions", "seq");  // its table of positions is as long as the sequence
       m.set_from("seq", "seq");
@@ -91,8 +93,8 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
     m.out().name = "Llama 3.1 405B, " + std::to_string(m.integer("gpus", 0)) + " GPUs, seq " + std::to_string(m.integer("seq", 0));
     m.out().design.name = m.out().name;
     // Both conventions of FLOPs give a time; which one the paper's figure means is not said.
-    if (row.contains("derived_iter_s_causal") && row.contains("derived_iter_s_noncausal"))
-      m.out().seconds = (row["derived_iter_s_causal"].get<double>() + row["derived_iter_s_noncausal"].get<double>()) / 2;
+    if (const auto causal = m.number("derived_iter_s_causal"), whole = m.number("derived_iter_s_noncausal"); causal && whole)
+      m.out().seconds = (*causal + *whole) / 2;
     if (m.preset("llama3.1-405b")) {
       for (const char* axis : {"tp", "cp", "pp", "dp", "seq"}) m.set_from(axis, axis);
       m.set("batch", m.integer("batch_per_dp", 1) * m.integer("dp", 1));
@@ -120,7 +122,7 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
 }
 
 void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
-  const MeasuredJson& training = set["training"];
+  const MeasuredJson training = set.value("training", MeasuredJson::object());
   for (const MeasuredJson& row : set["measured_step"]) {
     RowMapper m(training, "DeepSeek-V3, " + row.value("topology", "step"));
     m.out().seconds = row.value("time_per_step_s", 0.0);
@@ -134,9 +136,8 @@ void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("dispatch_dtype", "fp8");
       m.set("profile", "megatron-core-te-fused-loss");
       m.set("accelerator", "h800");
-      // Its own schedule where the design can run it.
-      Design with = m.out().design;
-      if (const Knob* schedule = find_knob("schedule"); schedule && !set_knob(with, *schedule, "dualpipe") && !has_errors(validate(with))) m.set("schedule", "dualpipe");
+      m.set("schedule", "dualpipe");
+      m.set("dispatcher", "flex");  // a token goes once to each of at most four nodes (section 3.2.2)
     }
     out.rows.push_back(m.finish());
   }

@@ -70,6 +70,11 @@ int64_t RowMapper::integer(const char* field, int64_t otherwise) const {
   return it != row_.end() && it->is_number_integer() ? it->get<int64_t>() : otherwise;
 }
 
+std::optional<double> RowMapper::number(const char* field) const {
+  const auto it = row_.find(field);
+  return it != row_.end() && it->is_number() ? std::optional(it->get<double>()) : std::nullopt;
+}
+
 std::string RowMapper::text(const char* field, const std::string& otherwise) const {
   const auto it = row_.find(field);
   return it != row_.end() && it->is_string() ? it->get<std::string>() : otherwise;

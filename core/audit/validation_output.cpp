@@ -52,7 +52,8 @@ std::string validation_text(const Validation& v) {
     for (const ValidatedRow& row : metric.rows)
       out += padded(row.name, kNameWidth, false) + padded(figure(metric, row.measured), 12, true) + padded(figure(metric, row.predicted), 12, true) +
              padded((row.error_percent() >= 0 ? "+" : "") + fixed(row.error_percent(), 2) + " %", 10, true) + "\n";
-    out += std::to_string(metric.rows.size()) + " rows, mean absolute error " + fixed(metric.mean_abs_error_percent(), 2) + " %";
+    out += metric.rows.empty() ? "no rows"
+                               : std::to_string(metric.rows.size()) + " rows, mean absolute error " + fixed(metric.mean_abs_error_percent(), 2) + " %";
     if (const ValidatedRow* worst = metric.worst()) out += ", worst " + fixed(worst->error_percent(), 2) + " % (" + worst->name + ")";
     out += "\n";
     for (const auto& [row, why] : metric.unmapped) out += "not mapped: " + row + ": " + why + "\n";
@@ -70,7 +71,7 @@ std::string validation_json(const Validation& v) {
     for (const ValidatedRow& row : metric.rows) rows.push_back(row_json(row));
     for (const auto& [row, why] : metric.unmapped) unmapped.push_back({{"row", row}, {"reason", why}});
     Json& entry = out[metric.name];
-    entry = {{"unit", metric.name == "memory" ? "bytes" : "seconds"}, {"rows", rows}, {"mean_abs_error_percent", metric.mean_abs_error_percent()}};
+    entry = {{"unit", metric.name == "memory" ? "bytes" : "seconds"}, {"rows", rows}, {"mean_abs_error_percent", metric.rows.empty() ? Json() : Json(metric.mean_abs_error_percent())}};
     entry["worst"] = metric.worst() ? row_json(*metric.worst()) : Json();
     entry["unmapped"] = unmapped;
   }

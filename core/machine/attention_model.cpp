@@ -26,7 +26,7 @@ double first_of(const AttentionShape& s) { return s.first_query >= 0 ? as_double
 
 bool is_decoding(const AttentionShape& s) { return attention_pass(s) == AttentionPass::Decode; }
 
-double element_bytes(DType type) { return is_quantized(type) ? 1 : 2; }
+double element_bytes(DType type) { return is_quantized(type) ? 1 : dtype_bytes(type); }
 
 }  // namespace
 

@@ -74,7 +74,10 @@ Steps plain_steps(const DeviceMesh& mesh, bool of_experts) {
 // The part of the mesh axes that an axis of experts covers. False where it is no product of parts.
 bool add_expert_axis(const DeviceMesh& mesh, MeshAxis axis, Steps& out) {
   const int64_t etp = mesh.degree(MeshAxis::Etp);
-  const int64_t low = axis == MeshAxis::Etp ? 1 : axis == MeshAxis::Ep ? etp : etp * mesh.degree(MeshAxis::Ep);
+  const int64_t low = axis == MeshAxis::Etp                                 ? 1
+                      : axis == MeshAxis::Ep || axis == MeshAxis::EpLocal ? etp
+                      : axis == MeshAxis::EpNode                          ? etp * mesh.degree(MeshAxis::EpLocal)
+                                                                          : etp * mesh.degree(MeshAxis::Ep);
   const int64_t high = low * mesh.degree(axis);
   int64_t at = 1;
   for (const Step& digit : plain_steps(mesh, true)) {

@@ -86,8 +86,9 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   out->tokens_per_second = static_cast<double>(report.tokens_per_step) / seconds;
   out->model_tflops = table.ops().model_flops * static_cast<double>(report.microbatches) / ranks / seconds * 1e-12;
   out->hardware_tflops = report.step_flops / ranks / seconds * 1e-12;
-  out->mfu = out->model_tflops / machine.accelerator->bf16_tflops;
-  out->hfu = out->hardware_tflops / machine.accelerator->bf16_tflops;
+  const double peak = peak_flops(*machine.accelerator, report.design.workload.dtype) / 1e12;
+  out->mfu = out->model_tflops / peak;
+  out->hfu = out->hardware_tflops / peak;
   return out;
 }
 

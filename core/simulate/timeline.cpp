@@ -14,12 +14,12 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
       node.after = after[i];
     }
   node.end = node.begin + seconds;
+  // The host runs ahead, but not past a message: Megatron-LM synchronises after each (batch_p2p_sync). What it launches last ends
+  // no earlier than it has been launched. Waits for it are the node's own, so that paths have no gaps.
+  double& launched = streams_[static_cast<size_t>(node.stage)].launched;
+  for (size_t i = 0; i < count && node.stream == StreamKind::Compute; ++i)
+    if (after[i] != kNoNode && this->node(after[i]).peer >= 0) launched = std::max(launched, end_of(after[i]));
   if (node.parts && node.parts->host > 0) {
-    // The host runs ahead, but not past a message: Megatron-LM synchronises after each (batch_p2p_sync). What it launches last
-    // ends no earlier than it has been launched. Waits for it are the node's own, so that paths have no gaps.
-    double& launched = streams_[static_cast<size_t>(node.stage)].launched;
-    for (size_t i = 0; i < count; ++i)
-      if (after[i] != kNoNode && this->node(after[i]).peer >= 0) launched = std::max(launched, end_of(after[i]));
     const double ready = std::max(node.begin, launched);
     launched += node.parts->host;
     node.end = std::max(ready + seconds, launched);

@@ -135,7 +135,7 @@ void CollectiveTimeTest::spans_of_meshes() {
   QRandomGenerator random(4);
   const auto pick = [&](std::initializer_list<int64_t> values) { return values.begin()[random.bounded(static_cast<quint32>(values.size()))]; };
   const std::vector<MeshAxes> groups{{MeshAxis::Tp}, {MeshAxis::Dp}, {MeshAxis::Cp}, {MeshAxis::Pp}, {MeshAxis::Dp, MeshAxis::Cp}, {MeshAxis::TpKv}, {MeshAxis::TpRep},
-                                     {MeshAxis::Tp, MeshAxis::Pp}, {MeshAxis::DpRep}, {MeshAxis::DpShard}, {MeshAxis::CpRing}, {MeshAxis::CpUlysses}, {MeshAxis::Ep},
+                                     {MeshAxis::Tp, MeshAxis::Pp}, {MeshAxis::DpRep}, {MeshAxis::DpShard}, {MeshAxis::CpRing}, {MeshAxis::CpUlysses}, {MeshAxis::Ep}, {MeshAxis::EpNode}, {MeshAxis::EpLocal},
                                      {MeshAxis::Edp}, {MeshAxis::EdpFolded}, {MeshAxis::Etp}, {MeshAxis::Etp, MeshAxis::Ep}, {MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
   int checked = 0, straddling = 0;
   for (int i = 0; i < 400; ++i) {
@@ -148,6 +148,7 @@ void CollectiveTimeTest::spans_of_meshes() {
     degrees.dp_shard = pick({0, 1, 2, 4});
     degrees.ulysses = pick({1, 2});
     degrees.etp = pick({0, 0, 1, 2, degrees.tp});
+    degrees.ep_local = pick({0, 1, 2, 4});
     const bool folded = degrees.etp > 0 && degrees.etp != degrees.tp;
     const int64_t covered = degrees.dp * degrees.cp * (folded ? degrees.tp : 1), etp = folded ? degrees.etp : 1;
     degrees.ep = pick({1, 2, 3, 4, 8, 10});

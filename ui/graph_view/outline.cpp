@@ -44,11 +44,16 @@ Lane make_lane(const Segment& segment, bool backward) {
 }  // namespace
 
 Outline::Outline(std::shared_ptr<const Report> report) : report_(std::move(report)) {
-  for (size_t chunk = 0; chunk < report_->stages.front().chunks.size(); ++chunk)
-    for (const StageReport& stage : report_->stages) {
-      first_unit_.push_back(first_unit_.empty() ? 0 : layers_ + 1);
-      layers_ += static_cast<int>(stage.chunks[chunk].layers);
-    }
+  const PipelineLayout places = pipeline_layout(report_->design.parallel);
+  // In the order of the model; where two stages hold the same part, the one that the stream comes to first shows it.
+  place_.assign(static_cast<size_t>(places.virtual_stages()), {-1, -1});
+  for (int64_t chunk = 0; chunk < places.chunks; ++chunk)
+    for (int64_t stage = 0; stage < places.stages; ++stage)
+      if (StagePlace& place = place_[static_cast<size_t>(places.virtual_stage({stage, chunk}))]; place.stage < 0) place = {stage, chunk};
+  for (const StagePlace& place : place_) {
+    first_unit_.push_back(first_unit_.empty() ? 0 : layers_ + 1);
+    layers_ += static_cast<int>(report_->stages[static_cast<size_t>(place.stage)].chunks[static_cast<size_t>(place.chunk)].layers);
+  }
   for (const Segment& segment : graph().segments) {
     lanes_.push_back(make_lane(segment, false));
     lanes_.push_back(make_lane(segment, true));
@@ -57,15 +62,20 @@ Outline::Outline(std::shared_ptr<const Report> report) : report_(std::move(repor
 
 std::vector<std::pair<int, int>> Outline::units_of(int stage) const {
   std::vector<std::pair<int, int>> runs;
-  for (size_t k = static_cast<size_t>(stage); k < first_unit_.size(); k += static_cast<size_t>(stages()))
+  const PipelineLayout places = pipeline_layout(report_->design.parallel);
+  for (int64_t chunk = 0; chunk < places.chunks; ++chunk) {
+    const auto k = static_cast<size_t>(places.virtual_stage({stage, chunk}));
+    if (place_[k].stage != stage) continue;
     runs.push_back({first_unit_[k], k + 1 < first_unit_.size() ? first_unit_[k + 1] : units()});
+  }
+  std::sort(runs.begin(), runs.end());
   return runs;
 }
 
 int Outline::stage_of(int unit) const {
   // A stage without layers starts where the next one does: take the last that starts here and is not empty.
   const auto next = std::upper_bound(first_unit_.begin(), first_unit_.end(), unit);
-  return static_cast<int>(next - first_unit_.begin() - 1) % stages();
+  return static_cast<int>(place_[static_cast<size_t>(next - first_unit_.begin() - 1)].stage);
 }
 
 int Outline::segment_of(int unit) const {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "parallel/pipeline_layout.h"
 #include "report/report.h"
 #include "ui/graph_view/node_id.h"
 
@@ -53,6 +54,7 @@ class Outline {
   std::shared_ptr<const Report> report_;
   int layers_ = 0;
   std::vector<int> first_unit_;  // per virtual stage, in the order of the model
+  std::vector<StagePlace> place_;     // of every virtual stage
   std::vector<Lane> lanes_;      // per segment: forward, backward
 };
 

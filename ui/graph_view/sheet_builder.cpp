@@ -279,13 +279,13 @@ std::vector<Link> SheetBuilder::chain_links(const std::vector<Piece>& chain, boo
     if (unit < 0) return;
     const int segment = outline_.segment_of(unit);
     const Segment& of = outline_.segment(segment);
-    // From one chunk of a stage to its next the stream passes all other stages.
+    // From one chunk of a stage to its next the stream passes other stages.
     const bool round = !transfer && upper >= 0 && lower >= 0 && chain[static_cast<size_t>(lower)].id.unit != unit + 1;
     const bool sent = transfer || round;
     const auto add = [&](int from, int to, bool up, TensorId tensor) {
       QString label;
       if (from >= 0 && to >= 0) label = sent ? QStringLiteral("send ") + text_.shape(boundary.message) : text_.shape(of.tensor(tensor));
-      if (round && !label.isEmpty()) label += QStringLiteral(" round all stages");
+      if (round && !label.isEmpty()) label += pipeline_layout(outline_.report().design.parallel).layout == ChunkLayout::Round ? QStringLiteral(" round all stages") : QStringLiteral(" by other stages");
       links.push_back({from, to, up, segment, tensor, sent, label});
     };
     if (shows(options_.passes, false) && of.output >= 0) add(upper, lower, false, of.output);

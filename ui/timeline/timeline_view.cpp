@@ -135,7 +135,7 @@ QWidget* TimelineView::makeTools() {
   found_label_->setObjectName(QStringLiteral("timeline_matches"));
   row->addWidget(found_label_);
   row->addStretch(1);
-  critical_ = new QPushButton(tr("Critical path"), tools);
+  critical_ = new QPushButton(tr("Highlight critical path"), tools);
   critical_->setObjectName(QStringLiteral("critical_path"));
   critical_->setCheckable(true);
   critical_->setToolTip(tr("What the step waits for: the longest path through it stands out"));
