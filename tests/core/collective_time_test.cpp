@@ -78,7 +78,6 @@ class CollectiveTimeTest : public QObject {
   void spans_of_lists_data();
   void spans_of_lists();
   void spans_of_meshes();
-  void spans_are_quick();
   void catalogues_are_sound();
   void measured_rows_return_data();
   void measured_rows_return();
@@ -103,7 +102,6 @@ class CollectiveTimeTest : public QObject {
   void bad_tables_data();
   void bad_tables();
   void own_measurements_replace();
-  void calls_are_quick();
 };
 
 void CollectiveTimeTest::spans_of_lists_data() {
@@ -168,21 +166,6 @@ void CollectiveTimeTest::spans_of_meshes() {
     }
   }
   QVERIFY(checked > 7000 && straddling > 500);
-}
-
-void CollectiveTimeTest::spans_are_quick() {
-  for (const MeshDegrees& degrees : {MeshDegrees{8, 1, 1024, 16}, MeshDegrees{6, 1, 1365, 16}, MeshDegrees{8, 2, 512, 16, 8, 64, 64}}) {
-    const DeviceMesh mesh(degrees, {});
-    QElapsedTimer timer;
-    timer.start();
-    int64_t sum = 0;
-    constexpr int kCalls = 200;
-    for (int i = 0; i < kCalls; ++i) sum += span_of(mesh, {MeshAxis::Dp}, 8, 3072).per_domain + span_of(mesh, {MeshAxis::Ep}, 8).per_domain;
-    const double us = static_cast<double>(timer.nsecsElapsed()) * 1e-3 / kCalls;
-    qInfo("%.2f us for two spans", us);
-    QVERIFY2(us < 3000, QByteArray::number(us).constData());  // the ranks one by one: tens of ms
-    QVERIFY(sum > 0);
-  }
 }
 
 void CollectiveTimeTest::catalogues_are_sound() {
@@ -580,18 +563,6 @@ void CollectiveTimeTest::own_measurements_replace() {
   const double ratio = carried / (formula_eight - formula_two);
   QVERIFY2(ratio > 0.95 && ratio < 1.5, QByteArray::number(ratio).constData());
   QVERIFY(collective_basis(machine).find("mine") != std::string::npos);
-}
-
-void CollectiveTimeTest::calls_are_quick() {
-  const Machine machine = machine_for("h100-sxm-80gb");
-  QElapsedTimer timer;
-  timer.start();
-  double sum = 0;
-  constexpr int kCalls = 20000;
-  for (int i = 0; i < kCalls; ++i) sum += collective_seconds(machine, static_cast<Kind>(i % 4), 1e3 * (1 + i % 1000), i % 2 ? GroupSpan{8, 8} : GroupSpan{128, 8});
-  const double us = static_cast<double>(timer.nsecsElapsed()) * 1e-3 / kCalls;
-  qInfo("%.3f us a call", us);
-  QVERIFY(sum > 0 && us < 20);
 }
 
 QTEST_APPLESS_MAIN(CollectiveTimeTest)
