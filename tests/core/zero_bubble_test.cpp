@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "schedule/timing.h"
+#include "support/schedule_times.h"
 
 using namespace shardscape;
+using namespace shardscape::test;
 using Kind = ActionKind;
 
 Q_DECLARE_METATYPE(shardscape::ScheduleKind)

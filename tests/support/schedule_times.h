@@ -1,11 +1,11 @@
-// A schedule in time, by given durations: what its bubbles are before any machine is known.
+// A schedule in time, by given durations: a player of its own beside that of core/simulate, so that one checks the other.
 #pragma once
 
 #include <vector>
 
 #include "schedule/schedule.h"
 
-namespace shardscape {
+namespace shardscape::test {
 
 // In any one unit of time. Of a chunk's forward, of the two parts of its backward, and of a message on its way; stages
 // neither wait for what they send nor work to send it.
@@ -34,4 +34,4 @@ struct TimedSchedule {
 // Of a schedule without violations.
 TimedSchedule time_schedule(const Schedule& schedule, const ActionTimes& times);
 
-}  // namespace shardscape
+}  // namespace shardscape::test

@@ -1,11 +1,11 @@
-#include "schedule/timing.h"
+#include "support/schedule_times.h"
 
 #include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <tuple>
 
-namespace shardscape {
+namespace shardscape::test {
 namespace {
 
 class Player {
@@ -100,4 +100,4 @@ double TimedSchedule::rate(double time) const {
 
 TimedSchedule time_schedule(const Schedule& schedule, const ActionTimes& times) { return Player(schedule, times).run(); }
 
-}  // namespace shardscape
+}  // namespace shardscape::test
