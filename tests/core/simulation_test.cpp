@@ -333,6 +333,7 @@ void SimulationTest::nodesArePipelined() {
   d.parallel.ep = 16;
   d.model.dense_layers = 1;
   d.parallel.dispatcher = Dispatcher::Flex;
+  d.workload.seq = 4096;
   const auto seconds = [&] {
     const auto s = simulate(*make_report(d));
     return std::pair(seconds_of(s->stages[0], TimeCategory::ExpertComm), s->stages[0].communication);
@@ -344,7 +345,7 @@ void SimulationTest::nodesArePipelined() {
   QCOMPARE(faster_inside, slow);
   QVERIFY(slow < slow_all);
   d.cluster.nic_bandwidth = 200;
-  QVERIFY(seconds().first < slow);
+  QVERIFY(seconds().first < 0.9 * slow);
 }
 
 // A device that is twice the accelerator in what a kind of kernel is bound by; the others keep their time.
