@@ -329,7 +329,7 @@ void SimulationTest::exchangesUnderTheOtherHalf() {
 
 // Sent once per node, tokens cross nodes while others are passed on inside: the exchange takes as long as the slower of both.
 void SimulationTest::nodesArePipelined() {
-  Design d = trace_design("deepseek-v3", 1, 1, 16, false, 1, 1);
+  Design d = trace_design("deepseek-v3", 1, 1, 16, false, 1, 2);
   d.parallel.ep = 16;
   d.model.dense_layers = 1;
   d.parallel.dispatcher = Dispatcher::Flex;
@@ -345,7 +345,7 @@ void SimulationTest::nodesArePipelined() {
   QCOMPARE(faster_inside, slow);
   QVERIFY(slow < slow_all);
   d.cluster.nic_bandwidth = 200;
-  QVERIFY(seconds().first < 0.9 * slow);
+  QVERIFY(seconds().first < 0.6 * slow);
 }
 
 // A device that is twice the accelerator in what a kind of kernel is bound by; the others keep their time.
