@@ -20,6 +20,7 @@ inline constexpr int64_t kMaxVocab = int64_t{1} << 27;
 inline constexpr int64_t kMaxVocabMultiple = int64_t{1} << 20;
 inline constexpr int64_t kMaxMtpLayers = 4;
 inline constexpr int64_t kMaxSeq = int64_t{1} << 26;
+inline constexpr int64_t kMaxProcessors = 1024;  // of an accelerator
 inline constexpr int64_t kMaxBatch = int64_t{1} << 24;
 inline constexpr int64_t kMaxMicrobatch = int64_t{1} << 20;
 inline constexpr int64_t kMaxBucket = int64_t{1} << 40;  // elements
