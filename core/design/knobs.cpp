@@ -126,7 +126,9 @@ const Knob* find_knob(std::string_view id) {
 }
 
 const KnobAccess& knob_access(const Knob& knob) {
-  const Knob* known = find_knob(knob.id);
+  const std::vector<Knob>& all = table().knobs;
+  const bool own = !all.empty() && &knob >= &all.front() && &knob <= &all.back();
+  const Knob* known = own ? &knob : find_knob(knob.id);
   if (!known) throw std::invalid_argument("no such knob: " + knob.id);
   return table().access[static_cast<size_t>(known - table().knobs.data())];
 }
@@ -142,6 +144,8 @@ std::string_view group_label(KnobGroup group) {
 }
 
 const std::string* canonical_choice(const Knob& knob, std::string_view text) {
+  for (const KnobChoice& choice : knob.choices)
+    if (choice.value == text) return &choice.value;
   std::string wanted = lower(text);
   if (knob.id == "accelerator") {
     if (const Accelerator* item = find_accelerator(wanted)) wanted = lower(item->id);

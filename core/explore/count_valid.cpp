@@ -9,8 +9,8 @@
 #include <random>
 
 #include "base/units.h"
+#include "design/validate.h"
 #include "explore/search.h"
-#include "explore/visit.h"
 
 namespace shardscape {
 namespace {

@@ -1,5 +1,6 @@
 #include "explore/evaluation.h"
 
+#include "design/validate.h"
 #include "simulate/estimate.h"
 #include "simulate/simulation.h"
 
@@ -7,6 +8,7 @@ namespace shardscape {
 
 Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& options, const std::stop_token& stop) {
   Evaluation out;
+  if (out.reason = first_error(design); !out.reason.empty()) return out;
   const std::shared_ptr<const Report> report = estimate(design, stop);
   if (!report) return out;
   if (!report->valid()) {

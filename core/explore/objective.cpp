@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/units.h"
-#include "machine/accelerator.h"
+#include "design/cluster.h"
 
 namespace shardscape {
 namespace {
@@ -15,13 +15,13 @@ double gpus(const Scored& s) { return static_cast<double>(s.design.world()); }
 
 double price(const Scored& s) {
   if (s.price_per_hour > 0) return s.price_per_hour;
-  const Accelerator* accelerator = find_accelerator(s.design.cluster.accelerator);
+  const Accelerator* accelerator = accelerator_of(s.design.cluster);
   return accelerator && accelerator->price_per_hour > 0 ? accelerator->price_per_hour : kUnknown;
 }
 
 // Boards at their limit through the whole step; hosts, switches and cooling are not in it.
 double watts(const Scored& s) {
-  const Accelerator* accelerator = find_accelerator(s.design.cluster.accelerator);
+  const Accelerator* accelerator = accelerator_of(s.design.cluster);
   return accelerator && accelerator->board_watts > 0 ? accelerator->board_watts : kUnknown;
 }
 

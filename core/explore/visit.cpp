@@ -4,11 +4,6 @@
 
 namespace shardscape {
 
-std::string first_error(const Design& design) {
-  const std::vector<Problem> problems = validate(design);
-  return has_errors(problems) ? problems.front().where : "";  // errors come first
-}
-
 std::optional<Point> Visitor::visit(SpaceCursor& cursor, Wide index, SearchCounts& counts, const std::stop_token& stop) {
   if (stop.stop_requested()) return std::nullopt;
   const Design& design = cursor.at(index);

@@ -3,15 +3,11 @@
 
 #include <optional>
 #include <stop_token>
-#include <string>
 #include <vector>
 
 #include "explore/result.h"
 
 namespace shardscape {
-
-// The knob of the first thing that is wrong with the design; empty: nothing is, it is valid.
-std::string first_error(const Design& design);
 
 class Visitor {
  public:
