@@ -8,6 +8,7 @@ namespace shardscape {
 Command presets_command();
 Command import_command();
 Command report_command();
+Command inference_command();
 Command graph_command();
 Command timeline_command();
 Command export_command();
