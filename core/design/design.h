@@ -54,6 +54,9 @@ enum class InNetworkReduction : uint8_t { Auto, None, Nvls, Sharp };
 // 0: as the catalogue or the accelerator has it (design/cluster.h).
 struct ClusterSpec {
   std::string accelerator = "h100-sxm-80gb";
+  int64_t peak_tflops = 0;          // dense, bfloat16; narrower types keep their ratio to it
+  int64_t memory_capacity = 0;      // GB, as sold
+  int64_t memory_bandwidth = 0;     // 10^9 bytes per second
   int64_t gpus_per_node = 8;
   std::string network = "auto";     // of the catalogue; auto: what the accelerator usually comes with
   int64_t scaleup_domain = 0;       // ranks

@@ -88,6 +88,12 @@ std::string ulysses_degree(const Design& d) {
   const ContextMode mode = d.parallel.context;
   return when(mode != ContextMode::UlyssesRing && mode != ContextMode::UlyssesZigzag, "Ulysses does not run inside a ring");
 }
+std::string overlapped_experts(const Design& d) {
+  if (std::string none = no_ep(d); !none.empty()) return none;
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  const ScheduleKind kind = d.parallel.schedule;
+  return when(kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV, "only DualPipe and DualPipeV run a forward beside a backward");
+}
 std::string messages(const Design& d) {
   if (d.parallel.pp == 1) return "there are no messages between stages (pp = 1)";
   if (d.parallel.tp == 1) return "there is no tensor-parallel rank to share a message with (tp = 1)";
@@ -200,6 +206,7 @@ constexpr Rule kRules[] = {
     {"ep", experts},
     {"etp", experts},
     {"dispatcher", experts},
+    {"dispatch_sms", overlapped_experts},
     {"dispatch_dtype", no_ep, true, "ep of at least 2"},
     {"capacity_factor", experts},
     {"pad_to_capacity", experts},

@@ -77,6 +77,8 @@ Structure structure_of(const Design& design) {
   s.master_weights = design.workload.master_weights || dtype_bytes(s.dtype) == 4;
   s.recompute = design.workload.recompute;
   if (s.recompute == Recompute::Selective) s.recompute_modules = design.workload.recompute_modules;
+  // Megatron-core checkpoints a whole layer of experts, those that all tokens meet included.
+  if (s.recompute_modules.has(RecomputeModule::Moe)) s.recompute_modules.add(RecomputeModule::SharedExperts);
   const bool block = design.workload.recompute_method == RecomputeMethod::Block;
   s.recompute_block = s.recompute == Recompute::Full && block;
   s.recompute_groups = s.recompute == Recompute::Full && !block && design.workload.recompute_num_layers > 1;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cost/sync_model.h"
+#include "design/cluster.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
@@ -42,7 +43,7 @@ class ReportMaker {
   void run() {
     const Design& d = r_.design;
     r_.problems = validate(d);
-    r_.accelerator = find_accelerator(d.cluster.accelerator);
+    r_.accelerator = accelerator_of(d.cluster);
     if (has_errors(r_.problems)) return;
     auto model = cached_model(structure_of(d));
     if (auto* problem = std::get_if<Problem>(&model)) {
