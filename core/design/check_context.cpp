@@ -81,7 +81,7 @@ void check_context(Checks& checks) {
   const Design& d = checks.design;
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp, seq = d.workload.seq;
   const bool exchanges = d.parallel.context == ContextMode::UlyssesRing || d.parallel.context == ContextMode::UlyssesZigzag;
-  if (!checks.sound({"cp", "tp", "seq", "kv_heads"}) || cp == 1) return;
+  if (!checks.sound({"cp", "tp", "seq", "kv_heads"}) || cp == 1 || d.workload.mode == Mode::Decode) return;
   const Fix off = set_to("cp", 1);
   // The stream is split over cp, and over tp inside it under sequence parallelism.
   const int64_t parts = cp * (d.parallel.sequence_parallel ? tp : 1);

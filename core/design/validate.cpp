@@ -11,7 +11,8 @@
 
 namespace shardscape {
 
-std::vector<Problem> validate(const Design& design) {
+std::vector<Problem> validate(const Design& given) {
+  const Design design = as_run(given);
   Checks checks{design, {}, {}};
   check_values(checks);
   check_model(checks);
@@ -26,6 +27,7 @@ std::vector<Problem> validate(const Design& design) {
   check_recompute(checks);
   check_offload(checks);
   check_batch(checks);
+  check_inference(checks);
   check_sync(checks);
   check_placement(checks);
   check_cluster(checks);
@@ -124,8 +126,9 @@ bool tp_works(const Design& design, int64_t tp) {
   if (uses_axis(design, Axis::SsmInner) && ssm_channels(design) % tp != 0) return false;
   if (uses_axis(design, Axis::SsmGroups) && m.ssm_groups % tp != 0) return false;
   if (uses_axis(design, Axis::KvHeads) && (m.kv_heads < tp ? tp % m.kv_heads != 0 : m.kv_heads % tp != 0)) return false;
-  const int64_t parts = design.parallel.cp * (design.parallel.sequence_parallel ? tp : 1);
-  if (parts < 1 || design.workload.seq % parts != 0) return false;
+  const bool decodes = design.workload.mode == Mode::Decode;
+  const int64_t parts = (decodes ? 1 : design.parallel.cp) * (design.parallel.sequence_parallel ? tp : 1);
+  if (parts < 1 || (decodes ? design.workload.microbatch : design.workload.seq) % parts != 0) return false;
   return tp == 1 || ranks_without(design, "tp") * tp <= kMaxWorld;
 }
 

@@ -28,7 +28,8 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   parameter_rules_.set(Axis::SsmInner, tp);
   parameter_rules_.set(Axis::SsmGroups, tp);
   const MeshAxes cp = cp_axes(structure);
-  MeshAxes stream = cp;
+  one_token_ = structure.mode == Mode::Decode;
+  MeshAxes stream = one_token_ ? dp : cp;  // what sequence parallelism splits further: in decode it is the tokens of several sequences
   if (structure.sequence_parallel) stream.insert(stream.end(), tp.begin(), tp.end());
   // Mixers run on the whole sequence of some of their heads: cp goes from the sequence to groups, or to the heads of a rank's one
   // group (Megatron-core, MambaContextParallel).
@@ -39,9 +40,12 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   scan_rules_.set(Axis::SsmGroups, groups);
   scan_rules_.set(Axis::SsmGroupHeads, heads);
   inner_rules_.set(Axis::Batch, dp);
-  inner_rules_.set(Axis::Seq, cp);
-  stream_rules_.set(Axis::Batch, dp);
-  stream_rules_.set(Axis::Seq, stream);
+  inner_rules_.set(Axis::Seq, one_token_ ? MeshAxes{} : cp);
+  stream_rules_.set(Axis::Batch, one_token_ ? stream : dp);
+  stream_rules_.set(Axis::Seq, one_token_ ? MeshAxes{} : stream);
+  cache_rules_ = parameter_rules_;
+  cache_rules_.set(Axis::Batch, dp);
+  for (const Axis axis : {Axis::Seq, Axis::Context, Axis::WindowContext}) cache_rules_.set(axis, axis == Axis::Seq && one_token_ ? MeshAxes{} : cp);
 
   const auto append = [](MeshAxes& to, const MeshAxes& more) { to.insert(to.end(), more.begin(), more.end()); };
   const MeshAxes ep = ep_axes(structure);
@@ -72,9 +76,12 @@ Expr SegmentBuilder::axis_extent(Axis axis) const {
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);
   if (axis == Axis::Nodes) return group_size(node_axes(structure_));
   if (axis == Axis::NodeSlots) return axis_size(axis) * group_size(token_axes_);
+  if (axis == Axis::Seq && one_token_) return Expr(1);
+  if (axis == Axis::Context && structure_.mode == Mode::Prefill) return axis_size(Axis::Seq);
   const bool routed = axis == Axis::Tokens || axis == Axis::Slots;
   const bool folded = contains(token_axes_, MeshAxis::EdpFolded);
-  Expr size = axis_size(axis);
+  static const Symbol tokens = Symbol::intern("S");
+  Expr size = one_token_ && routed ? axis_size(axis).substitute(tokens, Expr(1)) : axis_size(axis);
   if (routed && (folded || contains(token_axes_, MeshAxis::Edp))) {
     // Degrees of one are factors of edp's degree: as factors of all tokens they are not seen in a rank's share.
     if (!structure_.cp) size = size * cp;
@@ -84,6 +91,12 @@ Expr SegmentBuilder::axis_extent(Axis axis) const {
     size = size / replicas;
   }
   return size;
+}
+
+void SegmentBuilder::leave_one_token() {
+  one_token_ = true;
+  inner_rules_.set(Axis::Seq, {});
+  stream_rules_.set(Axis::Seq, {});
 }
 
 Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const {
@@ -138,7 +151,7 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
   if (kind == OpKind::Rope) {  // a key that all heads share is gathered before it is rotated
     Placement p = resolved(t);
     for (size_t d = 0; d < t.axes.size(); ++d)
-      if (t.axes[d] == Axis::Seq) p.shards[d] = inner_rules_.of(Axis::Seq);
+      if (t.axes[d] == Axis::Seq || t.axes[d] == Axis::Batch) p.shards[d] = inner_rules_.of(t.axes[d]);
     return p;
   }
   if (operands != KernelRule::Operands::Whole || t.placement.partial.empty()) return resolved(t);
@@ -175,7 +188,8 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   }
   // KV heads follow the heads of their queries: their axes are a prefix of the heads' axes.
   const bool attention = kind == OpKind::Attention && spec.in.size() >= 3;
-  const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = attention ? attention_values(spec)[2] : '\0';
+  const bool own_heads = attention && attention_values(spec).size() == 4;  // latents serve all heads
+  const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = own_heads ? attention_values(spec)[2] : '\0';
   if (attention && structure_.ulysses && phase != Phase::Backward) {
     // Ulysses: every rank sees the whole sequence, or what the ring leaves of it, of a part of its heads (Jacobs et al.,
     // arXiv 2309.14509; inside a ring: Fang and Zhao, arXiv 2405.07719).

@@ -36,6 +36,9 @@ StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
 
 namespace {
 
+// What is as fast as it has processors.
+constexpr TimeCategory kOnAllProcessors[] = {TimeCategory::Products, TimeCategory::Attention};
+
 // Of the links, over the seconds of all parts of all layers of a stage.
 LinkShare mean_links(const StageLayout& layout) {
   LinkShare links;
@@ -98,17 +101,23 @@ double StepPlay::message(int from, int to) const {
 }
 
 // The exchanges of experts in one run while the other computes, and the other way round (DeepSeek-AI, arXiv 2412.19437, section
-// 3.2.1): together they take as long as the larger of all that is computed and all that is exchanged.
+// 3.2.1): together they take as long as the larger of all that is computed and all that is exchanged. The kernels of the exchange keep
+// processors to themselves (section 3.2.2: 20 of 132), so that products and attention are slower while it runs.
 void StepPlay::overlap(int stage, const Action& forward, const Action& backward) {
   Stage& of = stages_[static_cast<size_t>(stage)];
-  double exchanged = 0, computed = 0;
+  double exchanged = 0, computed = 0, products = 0;
   for (const Action* action : {&forward, &backward}) {
     const PartSeconds seconds = seconds_of(of, *action);
     const double experts = seconds.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
     exchanged += experts;
     computed += seconds.seconds - experts;
+    for (TimeCategory c : kOnAllProcessors) products += seconds.categories[static_cast<size_t>(c)];
   }
-  of.exposed = exchanged > 0 ? std::max(0.0, exchanged - computed) / exchanged : 1;
+  const auto all = static_cast<double>(machine_.accelerator->processors), taken = static_cast<double>(report_.design.parallel.dispatch_sms);
+  const double slower = all > taken ? taken / (all - taken) : 0;  // of a product that shares the device, by which part
+  const double slowed = computed + slower * products;            // if the exchange went on all the time
+  of.exposed = exchanged > 0 ? std::max(0.0, exchanged - slowed) / exchanged : 1;
+  of.stretch = slowed > 0 ? 1 + slower * std::min(1.0, exchanged / slowed) : 1;
 }
 
 PartSeconds StepPlay::seconds_of(const Stage& stage, const Action& action) const {
@@ -131,13 +140,16 @@ PartSeconds StepPlay::seconds_of(const Stage& stage, const Action& action) const
   return out;
 }
 
-const PartSeconds& StepPlay::partly_hidden(const PartSeconds& part, double exposed) {
-  const auto [it, fresh] = hidden_.try_emplace({&part, exposed}, part);
-  if (fresh) {
-    double& experts = it->second.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
-    it->second.seconds -= (1 - exposed) * experts;
-    experts *= exposed;
-  }
+const PartSeconds& StepPlay::beside_other(const PartSeconds& part, const Stage& stage) {
+  const auto [it, fresh] = beside_.try_emplace({&part, stage.exposed, stage.stretch}, part);
+  if (!fresh) return it->second;
+  const auto scale = [&out = it->second](TimeCategory category, double by) {
+    double& seconds = out.categories[static_cast<size_t>(category)];
+    out.seconds += (by - 1) * seconds;
+    seconds *= by;
+  };
+  scale(TimeCategory::ExpertComm, stage.exposed);
+  for (TimeCategory c : kOnAllProcessors) scale(c, stage.stretch);
   return it->second;
 }
 
@@ -153,7 +165,7 @@ Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
 
 NodeId StepPlay::run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after) {
   const PartSeconds& whole = at.stage.layout.instances[instance].seconds->of(part);
-  const PartSeconds& seconds = at.action.overlapped ? partly_hidden(whole, at.stage.exposed) : whole;
+  const PartSeconds& seconds = at.action.overlapped ? beside_other(whole, at.stage) : whole;
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
   return at.timeline.add(made, seconds.seconds, after);
@@ -236,6 +248,7 @@ void StepPlay::load(At at, size_t instance, NodeId after) {
 }
 
 void StepPlay::finish() {
+  if (!report_.graph().structure.trains()) return;
   const auto all = [&] {
     std::vector<NodeId> out;
     for (const Stage& stage : stages_) out.push_back(stage.sync->reduced());

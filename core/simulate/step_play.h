@@ -41,7 +41,9 @@ class StepPlay : public ScheduleWork {
     std::unique_ptr<SyncPlay> sync;
     std::vector<NodeId> stored;  // by microbatch and instance
     std::vector<NodeId> loaded;  // by instance, of the backward at hand; kNoNode: not yet
-    double exposed = 1;          // of overlapped actions: share of the experts' communication that is not hidden
+    // Of the overlapped actions at hand: share of the experts' communication that is not hidden, and how much longer products
+    // and attention take as that keeps processors to itself.
+    double exposed = 1, stretch = 1;
   };
   struct At {
     Timeline& timeline;
@@ -56,7 +58,7 @@ class StepPlay : public ScheduleWork {
   NodeId run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after);
   void load(At at, size_t instance, NodeId after);
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
-  const PartSeconds& partly_hidden(const PartSeconds& part, double exposed);
+  const PartSeconds& beside_other(const PartSeconds& part, const Stage& stage);
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;
   Node node(At at, SpanKind kind, StreamKind stream) const;
 
@@ -66,7 +68,7 @@ class StepPlay : public ScheduleWork {
   Timeline& timeline_;
   std::vector<Stage> stages_;
   std::vector<double> messages_;  // of each stage to and from the next one, of the last one to and from the first
-  std::map<std::pair<const PartSeconds*, double>, PartSeconds> hidden_;
+  std::map<std::tuple<const PartSeconds*, double, double>, PartSeconds> beside_;
   double gather_seconds_ = 0;     // of a message that was scattered over tp
 };
 

@@ -180,7 +180,7 @@ uint32_t SyncLowering::update() {
   const OptimizerCost cost = optimizer_cost(graph_, first_, last_, stage_.layers > 0);
   const int64_t read = value(cost.read_bytes, "optimizer: bytes"), written = value(cost.written_bytes, "optimizer: bytes");
   TraceOp op{.name = "optimizer.adam", .num_ops = std::max<int64_t>(1, value(cost.flops, "optimizer: FLOPs")),
-             .tensor_size = std::max<int64_t>(1, read + written)};
+             .tensor_size = std::max<int64_t>(1, read + written), .seconds = lowering_.seconds_of_bytes(static_cast<double>(read) + static_cast<double>(written))};
   if (program_.tensors) {
     op.inputs.push_back({"optimizer.state", NameScope::Rank, read});
     op.outputs.push_back({"optimizer.updated", NameScope::Rank, written});

@@ -191,6 +191,19 @@ std::vector<NamedDesign> trace_designs() {
       {"dualpipe-v, fsdp2, experts", trace_design("mixtral-8x7b", 1, 2, 2, false, 14, 4)},
       {"flexible pp 2 in groups of 3", trace_design("llama3-8b", 2, 2, 2, true, 7, 4)},
       {"flexible, fsdp", trace_design("llama3-8b", 1, 2, 2, false, 5, 8)},
+      {"prefill tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
+      {"prefill kv heads fewer than tp, context parallel", trace_design("llama3-8b", 16, 1, 2, true, 1, 2)},
+      {"prefill pp 2, context parallel ring of two", trace_design("llama3-8b", 1, 2, 1, false, 2, 4)},
+      {"prefill tp 2 sp experts", trace_design("mixtral-8x7b", 2, 2, 2, true, 2, 2)},
+      {"prefill, latent attention tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
+      {"prefill pp 2, scattered messages", trace_design("gpt3-175b", 2, 2, 1, false, 2, 4)},
+      {"decode tp 2 pp 2", trace_design("llama3-8b", 2, 2, 2, false, 3, 4)},
+      {"decode tp 4 sp", trace_design("llama3-8b", 4, 1, 1, true, 2, 2)},
+      {"decode kv heads fewer than tp", trace_design("llama3-8b", 16, 1, 2, false, 1, 2)},
+      {"decode window and sinks tp 2", trace_design("gpt-oss-20b", 2, 1, 2, false, 2, 2)},
+      {"decode experts", trace_design("deepseek-moe-16b", 1, 2, 4, false, 2, 4)},
+      {"decode, latent attention tp 2 pp 2", trace_design("llama3-8b", 2, 2, 2, false, 2, 4)},
+      {"decode attention among mixers tp 4", trace_design("mamba2-hybrid-8b", 4, 1, 2, false, 2, 24)},
   };
   for (NamedDesign& d : all) {
     const std::string name = d.name;
@@ -272,6 +285,13 @@ std::vector<NamedDesign> trace_designs() {
       m.rope_head_dim = 64;
       m.mtp_layers = name.find("two depths") != std::string::npos ? 2 : name.find("one depth") != std::string::npos ? 1 : 0;
       if (name.ends_with("cp 2")) d.design.parallel.cp = 2;
+    }
+    if (name.starts_with("prefill")) d.design.workload.mode = Mode::Prefill;
+    if (name.starts_with("decode")) {
+      d.design.workload.mode = Mode::Decode;
+      d.design.workload.microbatch = 4;
+      d.design.workload.batch *= 4;
+      if (name.find("experts") != std::string::npos) d.design.workload.kv_cache_dtype = DType::FP8;
     }
     if (name.starts_with("tied embeddings")) d.design.model.tied_embeddings = true;
     if (name.ends_with("other rank order")) parse_rank_order("pp-dp-cp-tp", d.design.parallel.order);
