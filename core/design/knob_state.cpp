@@ -83,8 +83,12 @@ std::string groups(const Design& d) {
   return when(d.parallel.schedule != ScheduleKind::Flexible, "only the flexible schedule groups microbatches at will");
 }
 std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
-std::string ulysses_degree(const Design& d) {
+std::string context(const Design& d) {
   if (std::string none = no_cp(d); !none.empty()) return none;
+  return lacks(d, uses_axis(d, Axis::Heads), "attention");
+}
+std::string ulysses_degree(const Design& d) {
+  if (std::string none = context(d); !none.empty()) return none;
   const ContextMode mode = d.parallel.context;
   return when(mode != ContextMode::UlyssesRing && mode != ContextMode::UlyssesZigzag, "Ulysses does not run inside a ring");
 }
@@ -211,7 +215,7 @@ constexpr Rule kRules[] = {
     {"capacity_factor", experts},
     {"pad_to_capacity", experts},
     {"load_imbalance", experts},
-    {"context", no_cp},
+    {"context", context},
     {"ulysses_degree", ulysses_degree, true, "cp of at least 2 with ulysses-ring or ulysses-zigzag"},
     {"sequence_parallel", no_tp, true, "tp of at least 2"},
     {"virtual_stages", no_pp},

@@ -80,6 +80,7 @@ class SegmentBuilder {
   // Whether the profile makes it a part of a larger buffer (packed QKV): to be sent it is copied out.
   bool is_packed(TensorId id) const;
   static std::string unique(std::set<std::string>& taken, const std::string& name);
+  TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
   TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to, Phase phase,
                 const std::string& consumer, const Placement& wanted);
 
