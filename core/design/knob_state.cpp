@@ -317,6 +317,7 @@ std::optional<std::string> impossible_choice(const Design& design, const Knob& k
 }
 
 int64_t least_value(const Design& design, const Knob& knob) {
+  if (knob.group != KnobGroup::Model) return knob.min;
   const auto size = std::find_if(kSizes.begin(), kSizes.end(), [&](const PartialSize& s) { return knob.id == s.knob; });
   return size != kSizes.end() && uses_axis(design, size->axis) ? 1 : knob.min;
 }
@@ -337,6 +338,7 @@ void check_idle(Checks& checks) {
     return out;
   }();
   const Design& design = checks.design;
+  if (checks.first_only) return;  // they are notes
   if (!checks.sound({"tp", "pp", "dp", "cp"}) || !ModelLibrary::instance().architecture(design.model.architecture)) return;
   for (const auto& [knob, rule, rest] : noted) {
     const std::string why = rule ? rule->why(design) : missing_size(design, knob->id);
