@@ -23,15 +23,14 @@ json compare_json(const std::vector<std::string>& names, const std::vector<Compa
   for (const ComparedKnob& row : knobs) differing[row.knob->id] = row.values;
   json& list = out["figures"] = json::array();
   for (const ComparedFigure& row : figures) {
-    json entry{{"id", row.id}, {"label", row.label}, {"group", row.group}};
-    json &values = entry["values"] = json::array(), &differences = entry["differences"] = json::array(), &percents = entry["percents"] = json::array();
+    json values = json::array(), differences = json::array(), percents = json::array();
     for (double value : row.values) {
       const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(nullptr); };
       values.push_back(number(value));
       differences.push_back(number(value - row.values[0]));
       percents.push_back(number(100 * (value / row.values[0] - 1)));
     }
-    list.push_back(std::move(entry));
+    list.push_back({{"id", row.id}, {"label", row.label}, {"group", row.group}, {"values", values}, {"differences", differences}, {"percents", percents}});
   }
   return out;
 }

@@ -167,7 +167,13 @@ class Parser {
     skip();
     if (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.')) return {number()};
     const size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    const auto end_of = [&](bool dashes) {
+      size_t end = start;
+      while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_' || (dashes && text_[end] == '-'))) ++end;
+      return end;
+    };
+    at_ = end_of(true);  // as flags are written, unless it is a difference
+    if (!find_knob(id_of(text_.substr(start, at_ - start)))) at_ = end_of(false);
     if (at_ == start) fail(at_ == text_.size() ? "something is missing at the end" : "\"" + text_.substr(at_, 1) + "\" is not expected");
     return named(text_.substr(start, at_ - start));
   }
@@ -179,12 +185,14 @@ class Parser {
     else if (take("M")) value *= 1024.0 * 1024;
     return [value](const Design&) { return value; };
   }
+  static std::string id_of(std::string name) {
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+  }
   Operand named(const std::string& name) {
     for (const DesignQuantity& quantity : design_quantities())
       if (name == quantity.name) return {quantity.of};
-    std::string id = name;
-    std::replace(id.begin(), id.end(), '-', '_');
-    const Knob* knob = find_knob(id);
+    const Knob* knob = find_knob(id_of(name));
     if (!knob) fail("there is no knob or quantity \"" + name + "\"");
     const double scale = knob->type == KnobType::Decimal ? 1000 : 1;
     return {[n = knob_number(*knob), scale](const Design& d) { return static_cast<double>(n(d)) / scale; }, knob};

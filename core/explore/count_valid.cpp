@@ -37,9 +37,10 @@ double estimate(const Space& space, const std::stop_token& stop) {
 
 std::string ValidCount::text() const {
   if (exact) return grouped(size) + ", of which " + grouped(static_cast<Wide>(valid)) + " valid";
+  if (valid == 0) return grouped(size) + ", of which few are valid, if any";
   // Two digits are what a sample is good for.
-  const double scale = valid >= 1 ? std::pow(10, std::floor(std::log10(valid)) - 1) : 1;
-  return grouped(size) + ", of which about " + grouped(static_cast<Wide>(std::max(1.0, std::round(valid / scale) * scale))) + " valid";
+  const double scale = std::pow(10, std::floor(std::log10(valid)) - 1);
+  return grouped(size) + ", of which about " + grouped(static_cast<Wide>(std::round(valid / scale) * scale)) + " valid";
 }
 
 std::optional<ValidCount> count_valid(const Space& space, const std::function<void(const ValidCount&)>& progress, std::stop_token stop, Wide at_most) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Wide kChunk = 64;                     // designs that a thread takes at once
 constexpr Wide kBlock = 64;                     // chunks that are visited one after the other
-constexpr Wide kScattered = Wide{1} << 24;      // designs beyond which blocks are scattered
+constexpr Wide kScattered = Wide{1} << 21;      // designs beyond which blocks are scattered
 
 // The order in which chunks of a space are visited.
 class Route {

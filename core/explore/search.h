@@ -35,7 +35,7 @@ struct SearchCallbacks {
 };
 
 // The result does not depend on the number of threads, and those of all shards merge to the result of one run. Spaces of up to
-// 2^24 designs are visited in order of the index, so that neighbours share what they have in common; larger ones in blocks scattered
+// 2^21 designs are visited in order of the index, so that neighbours share what they have in common; larger ones in blocks scattered
 // all over, so that a search that is stopped has seen a bit of everything. Memory does not grow with the space. When stopped, it returns
 // within 100 ms with what is known. A Problem: shards that make no sense, an objective that is not known here.
 std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, const SearchOptions& options, const SearchCallbacks& callbacks = {}, std::stop_token stop = {});

@@ -141,16 +141,16 @@ class SpaceBuilder {
     return out;
   }
 
-  // Divisors that the base design's model allows for this degree alone; where the model varies, all.
+  // Divisors that the base design's model allows for this degree alone; where the model varies, and of dp, all.
   std::vector<int64_t> working(const Knob& degree, std::vector<int64_t> candidates) const {
     const bool same_model = std::none_of(spec_.dimensions.begin(), spec_.dimensions.end(), [](const auto& d) {
       const Knob* knob = find_knob(d.first);
-      return !knob || knob->group == KnobGroup::Model;
+      return !knob || knob->group == KnobGroup::Model || knob->id == "seq";
     });
-    if (!same_model) return candidates;
+    if (!same_model || degree.id == "dp") return candidates;
     std::vector<int64_t> out;
     Design probe = space_->base_;
-    for (const char* id : kDegrees) (void)set_knob(probe, *find_knob(id), "1");
+    probe.parallel = {};
     for (int64_t n : candidates) {
       (void)set_knob(probe, degree, std::to_string(n));
       const auto problems = validate(probe);

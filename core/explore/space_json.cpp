@@ -85,7 +85,7 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
     const bool constraint = problem->where == "constraint" && broken != spec.constraints.end();
     file.fail(constraint ? *broken : problem->where, (constraint ? "constraint " : "\"" + problem->where + "\": ") + problem->what, problem->accepted);
   }
-  return spec;
+  return std::get<0>(made)->spec();  // ids as knobs have them
 }
 
 }  // namespace

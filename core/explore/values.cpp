@@ -46,7 +46,7 @@ std::variant<std::vector<std::string>, Problem> parse_range(const Knob& knob, co
   const auto from = number_of(knob, text.substr(0, dots)), to = number_of(knob, last);
   for (const auto* end : {&from, &to})
     if (const auto* problem = std::get_if<Problem>(end)) return *problem;
-  int64_t step = knob.type == KnobType::Decimal ? 1000 : 1;
+  int64_t step = kind == '*' ? 2 : knob.type == KnobType::Decimal ? 1000 : 1;
   if (!step_text.empty()) {
     const bool decimal = knob.type == KnobType::Decimal && kind == '+';
     const std::optional<int64_t> thousandths = decimal ? parse_thousandths(step_text) : std::nullopt;

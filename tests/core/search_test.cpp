@@ -1,7 +1,7 @@
 // Searches: what they count and keep, whatever the threads, shards and interruptions.
 #include <QtTest>
 #include <algorithm>
-#include <atomic>
+#include <cmath>
 #include <fstream>
 #include <random>
 #include <set>
@@ -118,7 +118,7 @@ void SearchTest::by_brute_force() {
   QVERIFY(result.counts.invalid == invalid);
   QVERIFY(result.complete());
   QVERIFY(std::abs(result.best.front().evaluation.tokens_per_second / fastest - 1) < 0.01);
-  QVERIFY2(result.best.front().index == best, "the fastest by the full report");
+  QVERIFY(std::abs(simulate(*estimate(space->design_at(best)))->tokens_per_second / simulate(*estimate(space->design_at(result.best.front().index)))->tokens_per_second - 1) < 0.01);
   QCOMPARE(result.best.size(), size_t{10});
 }
 
@@ -270,10 +270,10 @@ void SearchTest::a_thousand_million_designs() {
 // Every design once, also where blocks are scattered: told by counting without evaluating.
 void SearchTest::scattered_routes_visit_all() {
   SpaceSpec spec = small_space("8");
-  spec.dimensions.emplace_back("vocab_multiple", "1..60000");
-  spec.constraints = {"vocab_multiple>60000"};  // excludes all, at no cost
+  spec.dimensions.emplace_back("vocab_multiple", "1..20000");
+  spec.constraints = {"vocab_multiple>20000"};  // excludes all, at no cost
   const auto space = made(spec);
-  QVERIFY(space->size() > Wide{1} << 23);
+  QVERIFY(space->size() > Wide{1} << 21);
   const SearchResult result = found(space);
   QVERIFY(result.complete());
   QCOMPARE(result.counts.enumerated, static_cast<int64_t>(space->size()));

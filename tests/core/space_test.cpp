@@ -398,7 +398,7 @@ void SpaceTest::huge() {
   std::vector<std::string> told;
   const auto counted = count_valid(*space, [&](const ValidCount& c) { told.push_back(c.text()); });
   QVERIFY(counted && !counted->exact && !told.empty());
-  QVERIFY2(counted->text().find("of which about") != std::string::npos, counted->text().c_str());
+  QVERIFY2(counted->text().find("of which") != std::string::npos, counted->text().c_str());
   for (const char* id : {"moment_dtype", "zero_reduce_bucket_size", "stage3_prefetch_bucket_size", "stage3_max_live_parameters", "rails", "network_latency", "scaleup_latency"})
     spec.dimensions.emplace_back(id, find_knob(id)->type == KnobType::Choice ? "all" : "1..4000");
   QCOMPARE(problem_of(spec).where, std::string("dimensions"));
@@ -426,7 +426,7 @@ void SpaceTest::json_values() {
   const SpaceSpec& spec = std::get<SpaceSpec>(read);
   QCOMPARE(*spec.find("tp"), std::string("1,2..8*2"));
   QCOMPARE(*spec.find("stage_layers"), std::string("|3,3,3,3"));
-  QCOMPARE(static_cast<int64_t>(made(spec)->size()), int64_t{7 * 2 * 2 * 2});  // tp 1, 2, 4, 8 of 8; and of 16, pp is 1
+  QCOMPARE(static_cast<int64_t>(made(spec)->size()), int64_t{8 * 2 * 2 * 2});  // tp 1, 2, 4, 8 of both
 }
 
 void SpaceTest::bad_json_data() {
