@@ -50,7 +50,7 @@ struct SearchPart {
   int64_t shard = 0, shards = 1;
   Wide done = 0, chunks = 0;
   bool complete() const { return done == chunks; }
-  friend bool operator==(const Part&, const Part&) = default;
+  friend bool operator==(const SearchPart&, const SearchPart&) = default;
 };
 
 struct Guided {
