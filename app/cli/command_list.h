@@ -8,10 +8,12 @@ namespace shardscape {
 Command presets_command();
 Command import_command();
 Command report_command();
+Command inference_command();
 Command graph_command();
 Command timeline_command();
 Command export_command();
 Command check_command();
+Command play_command();
 Command audit_command();
 Command validate_command();
 Command calibrate_command();

@@ -87,6 +87,7 @@ Network network_of(const Design& design) {
   first(net.oversubscription, {static_cast<double>(cluster.oversubscription) * 1e-3, entry.oversubscription});
   // Without a size of pods whatever leaves a domain meets the thin level.
   if (net.oversubscription > 1) net.pod = cluster.pod_size > 0 ? cluster.pod_size : entry.pod > 0 ? entry.pod : net.domain;
+  net.links = entry.links;
   switch (cluster.in_network_reduction) {
     case InNetworkReduction::Auto: net.nvls = entry.nvls; break;  // NCCL uses NVLink SHARP unasked, SHARP only when told to
     case InNetworkReduction::None: break;
