@@ -123,7 +123,7 @@ class SpaceBuilder {
     std::vector<std::pair<int64_t, int64_t>> out;
     const bool by_node = !spec_.nodes.empty();
     const char* id = by_node ? kNodesAxis : kGpusAxis;
-    auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);  // numbers of the same kind
+    auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);  // read as that degree is
     if (auto* problem = std::get_if<Problem>(&values)) {
       problem->where = id;
       throw *problem;
