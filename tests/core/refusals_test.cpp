@@ -16,7 +16,7 @@ using namespace shardscape::test;
 
 namespace {
 
-constexpr int kDesigns = 20000;
+constexpr int kDesigns = 40000;
 
 struct Reason {
   QString text;
