@@ -8,9 +8,9 @@
 
 #include "cost/grad_plan.h"
 #include "cost/sync_params.h"
-#include "graph/chunk_layers.h"
 #include "model/library.h"
 #include "simulate/runtime_memory.h"
+#include "simulate/stage_layout.h"
 
 namespace shardscape {
 namespace {
@@ -218,27 +218,9 @@ class StageWalk {
   }
 
   void place() {
-    const PipelineLayout places = pipeline_layout(r_.design.parallel);
-    for (size_t c = 0; c < stage_.chunks.size(); ++c) {
-      const StagePlace here{stage_.stage, static_cast<int64_t>(c)};
-      const StageChunk& of = stage_.chunks[c];
-      starts_.push_back(instances_.size());
-      const auto add = [&](int segment, Keeps keeps) {
-        instances_.push_back({{segment, keeps}});
-        instances_.back().group = instances_.size() - 1;
-      };
-      if (places.first(here)) add(0, Keeps::Activations);
-      const size_t base = instances_.size();
-      for (const ChunkLayer& layer : chunk_layers(graph_, r_.design, of.first_layer, of.layers)) {
-        add(layer.segment, layer.keeps);
-        Instance& i = instances_.back();
-        i.layer = of.first_layer + layer.index;
-        i.offloaded = layer.offloaded;
-        i.group = base + static_cast<size_t>(layer.begin);
-        i.ends_group = layer.ends_group();
-      }
-      if (places.last(here)) add(graph_.head(), Keeps::Activations);
-    }
+    const StageLayout layout = stage_layout(r_, stage_);
+    for (const StageInstance& i : layout.instances) instances_.push_back({{i.segment, i.of.keeps}, i.layer, i.of.offloaded, i.group, i.ends_group});
+    for (const StageRange& chunk : layout.chunks) starts_.push_back(chunk.first);
     starts_.push_back(instances_.size());
   }
 

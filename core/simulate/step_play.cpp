@@ -3,34 +3,14 @@
 #include <algorithm>
 
 #include "cost/stage_boundary.h"
-#include "graph/chunk_layers.h"
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
 
 namespace shardscape {
 
-StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
-  const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  const Graph& graph = report.graph();
-  StageLayout out;
-  const PipelineLayout places = pipeline_layout(report.design.parallel);
-  const auto add = [&](int segment, int64_t layer, LayerClass layer_class) {
-    out.instances.push_back({segment, layer, layer_class, out.instances.size(), false, &table.at(segment, layer_class)});
-  };
-  for (size_t c = 0; c < of.chunks.size(); ++c) {
-    const StageChunk& chunk = of.chunks[c];
-    const size_t first = out.instances.size();
-    const StagePlace here{stage, static_cast<int64_t>(c)};
-    if (places.first(here)) add(0, -1, {});
-    const size_t first_layer = out.instances.size();
-    for (const ChunkLayer& layer : chunk_layers(graph, report.design, chunk.first_layer, chunk.layers)) {
-      add(layer.segment, chunk.first_layer + layer.index, {layer.keeps, layer.offloaded});
-      out.instances.back().group = first_layer + static_cast<size_t>(layer.begin);
-      out.instances.back().ends_group = layer.ends_group();
-    }
-    if (places.last(here)) add(graph.head(), -1, {});
-    out.chunks.push_back({first, out.instances.size()});
-  }
+StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTable& table) {
+  StageLayout out = stage_layout(report, stage);
+  for (StageInstance& instance : out.instances) instance.seconds = &table.at(instance.segment, instance.of);
   return out;
 }
 
@@ -68,7 +48,7 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
     gather_seconds_ = costs_.collective(SyncOp::AllGather, number(local_bytes(boundary.stream), report.stages.front().binding), boundary.gathered);
   for (const StageReport& stage : report.stages) {
     Stage& of = stages_.emplace_back();
-    of.layout = stage_layout(report, stage.stage, table);
+    of.layout = stage_layout(report, stage, table);
     of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
     for (size_t c = 0; c < of.layout.chunks.size(); ++c)
       for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
