@@ -5,7 +5,6 @@
 
 #include "base/units.h"
 #include "design/checks.h"
-#include "design/knob_state.h"
 #include "design/limits.h"
 #include "design/number_text.h"
 #include "explore/values.h"
@@ -250,7 +249,10 @@ class SpaceBuilder {
       (changes_structure(space_->axes_[static_cast<size_t>(axis)]) ? structural : numeric).push_back(axis);
     }
     for (const auto* list : {&structural, &numeric})
-      for (int axis : *list) add_digit(axis);
+      for (int axis : *list) {
+        add_digit(axis);
+        space_->idle_.emplace_back(static_cast<size_t>(axis), idle_test(*space_->axes_[static_cast<size_t>(axis)].knob));
+      }
     // A preset would undo knobs of the model that have one value.
     if (const int model = space_->axis(kModelAxis); model >= 0)
       for (KnobSetting& setting : space_->settings_[static_cast<size_t>(model)])
@@ -336,11 +338,7 @@ int Space::excluded_by(const Design& design) const {
 }
 
 bool Space::repeats(const Design& design, const std::vector<int>& values) const {
-  return std::any_of(digits_.begin(), digits_.end(), [&](const Digit& digit) {
-    if (digit.axes.size() > 1) return false;  // degrees
-    const auto axis = static_cast<size_t>(digit.axes.front());
-    return values[axis] > 0 && axes_[axis].knob && without_effect(design, *axes_[axis].knob).has_value();
-  });
+  return std::any_of(idle_.begin(), idle_.end(), [&](const auto& of) { return values[of.first] > 0 && of.second(design); });
 }
 
 void Space::apply(Design& design, size_t digit, int row) const {
