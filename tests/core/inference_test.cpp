@@ -149,6 +149,18 @@ class InferenceTest : public QObject {
     QCOMPARE(full.simulation->stages[0].spans.size() > 0, true);
   }
 
+  void schedules() {
+    Schedule schedule = make_schedule(ScheduleKind::ForwardOnly, 3, 4);
+    QVERIFY(violations(schedule).empty());
+    QCOMPARE(schedule.actions[1].size(), size_t{4 * 3});
+    QCOMPARE(microbatches_in_flight(schedule), std::vector<int>({1, 1, 1}));
+    Schedule turned = schedule;
+    turned.actions[2].push_back({ActionKind::Backward, 0});
+    QVERIFY(!violations(turned).empty());
+    schedule.actions[1].pop_back();
+    QVERIFY(!violations(schedule).empty());
+  }
+
   void largest() {
     for (const char* context : {"4096", "131072"}) {
       Design d = served("llama3-70b", Mode::Decode, {{"tp", "4"}, {"dp", "2"}, {"batch", "2"}});
