@@ -22,6 +22,7 @@ constexpr Change kChanges[] = {
     {"full recomputation", "recompute", "full"},
     {"gradients in bfloat16", "grad_dtype", "bf16"},
     {"optimizer moments in bfloat16", "moment_dtype", "bf16"},
+    {"keys and values in float8", "kv_cache_dtype", "fp8"},
     {"the optimizer on the host", "offload_optimizer", "true"},
     {"microbatches of one sequence", "microbatch", "1"},
 };
