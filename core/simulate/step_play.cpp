@@ -61,7 +61,7 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
   const auto stages = static_cast<int64_t>(report.stages.size());
   for (int64_t s = 0; s < stages && stages > 1; ++s) {
     const DeviceMesh& mesh = costs_.mesh();
-    const GroupSpan span = span_of({mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network.domain);
+    const GroupSpan span = span_of({mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network);
     messages_.push_back(collective_seconds(machine, CollectiveKind::SendRecv, bytes, span));
   }
   if (!boundary.gathered.empty())
@@ -209,7 +209,11 @@ NodeId StepPlay::backward(At at, NodeId arrived, bool whole) {
     load(at, group, behind == kNoNode ? last : kNoNode);
     if (group == here.group && group > range.first) load(at, instances[group - 1].group, behind);
     if (here.ends_group)
-      for (size_t r = here.group; r <= i; ++r) last = run(at, r, Part::Replay, SpanKind::Recompute, {last, gathered, at.stage.loaded[r]});
+      for (size_t r = here.group; r <= i; ++r) {
+        const NodeId whole = at.stage.sync->enter_replay(at.action.microbatch, r);
+        last = run(at, r, Part::Replay, SpanKind::Recompute, {last, gathered, whole, at.stage.loaded[r]});
+        if (r < i) at.stage.sync->leave_replay(r);
+      }
     last = run(at, i, Part::Backward, kind, {last, gathered, at.stage.loaded[i]});
     if (whole) last = weights(at, i, kind, last);
     at.stage.loaded[i] = kNoNode;

@@ -348,9 +348,11 @@ class StageLowering {
   // The layers of a group run again, each on what the one before has made.
   void replay(int microbatch, size_t first, size_t last) {
     for (size_t i = first; i <= last; ++i) {
+      sync_.enter_replay(microbatch, i);
       const uint32_t base = replay_base_[i] = next_id();
       const BoundSegment& s = bound(i);
       stamp(s.replay, microbatch, i, {.replay = base, .stream_in = stream_in(microbatch, i)}, 0);
+      if (i < last) sync_.leave_replay(i);
       if (i < last) stream_again_[i + 1] = s.output_again >= 0 ? base + static_cast<uint32_t>(s.output_again) : stream_in(microbatch, i);
     }
   }
