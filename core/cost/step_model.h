@@ -10,10 +10,11 @@
 
 namespace shardscape {
 
-// Buffers and Runtime have no formula: the memory timeline finds them (simulate/memory_timeline.h).
-enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits, Buffers, Runtime };
-inline constexpr int kMemoryCategoryCount = 5;   // those that follow from formulas
-inline constexpr int kAllMemoryCategories = 7;
+// KvCache: keys, values, latents and states of mixers that inference keeps. Buffers and Runtime have no formula: the memory timeline
+// finds them (simulate/memory_timeline.h).
+enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits, KvCache, Buffers, Runtime };
+inline constexpr int kMemoryCategoryCount = 6;   // those that follow from formulas
+inline constexpr int kAllMemoryCategories = 8;
 std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
 std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
 bool is_loss(OpKind kind);  // what its backward keeps counts as logits and loss

@@ -31,6 +31,7 @@ ReplicaGroup replica_group(const Structure& structure, const Tensor& gradient) {
 
 std::vector<ReplicaGroup> replica_groups(const Graph& graph) {
   std::vector<ReplicaGroup> out;
+  if (!graph.structure.trains()) return out;
   for (const Segment& segment : graph.segments)
     for (const Param& p : segment.params) {
       ReplicaGroup group = replica_group(graph.structure, segment.tensor(p.gradient));

@@ -344,6 +344,7 @@ void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec
 }  // namespace
 
 StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers) {
+  if (!graph.structure.trains()) return {};
   return StageSyncBuilder(graph, first, last, has_layers).build();
 }
 

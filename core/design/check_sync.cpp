@@ -19,6 +19,7 @@ void check_deepspeed(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
   if (!deepspeed(p.sync)) return;
   if (p.pp > 1 && (p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3)) {
+    if (checks.stops_at("sync")) return;
     const std::string policy = p.sync == SyncStrategy::Zero2 ? "zero-2" : "zero-3";
     checks.error("sync", policy + " does not go with pipeline stages: it reduces gradients after every microbatch",
                  "zero-1, fsdp1 or fsdp2, or pp = 1",

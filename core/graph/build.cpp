@@ -31,8 +31,11 @@ void set_sync(const Design& design, Structure& s) {
 
 }  // namespace
 
-Structure structure_of(const Design& design) {
+Structure structure_of(const Design& given) {
+  const Design design = as_run(given);
   Structure s;
+  s.mode = design.workload.mode;
+  if (!s.trains()) s.cache_dtype = is_quantized(design.workload.kv_cache_dtype) ? design.workload.kv_cache_dtype : design.workload.dtype;
   s.architecture = design.model.architecture;
   s.profile = design.workload.profile;
   s.dp = design.parallel.dp > 1;
@@ -99,8 +102,12 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile, 
   SegmentBuilder builder(structure, profile);
   builder.segment().kind = kind;
   assemble_section(builder, section, mtp, library);
-  differentiate(builder);
-  recompute(builder);
+  if (structure.trains()) {
+    differentiate(builder);
+    recompute(builder);
+  } else {
+    builder.segment().backward_begin = builder.segment().replay_end = static_cast<OpId>(builder.segment().ops.size());
+  }
   finish_segment(builder);
   return std::move(builder.segment());
 }

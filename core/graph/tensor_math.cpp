@@ -20,6 +20,16 @@ bool applies(const Structure& structure, const KernelStat& stat) {
   return true;
 }
 
+bool is_cache_view(const Segment& segment, const Op& op) {
+  const auto cached = [&](TensorId id) { return segment.tensor(id).role == TensorRole::Cache; };
+  return op.kind == OpKind::Concat && cached(op.outputs[0]);
+}
+
+bool values_in_keys(const Segment& segment, const Op& op) {
+  return op.kind == OpKind::Attention && op.grad == GradRole::None && segment.tensor(op.inputs[1]).storage == segment.tensor(op.inputs[2]).storage &&
+         segment.tensor(op.inputs[1]).role == TensorRole::Cache && segment.tensor(op.inputs[1]).axes.size() == 3;
+}
+
 TensorId first_self(const Segment& segment, TensorId id) {
   while (id >= 0 && segment.tensor(id).again_of >= 0) id = segment.tensor(id).again_of;
   return id;

@@ -31,6 +31,7 @@ Symbol symbol(const char* name) { return Symbol::intern(name); }
 // Microbatches whose activations a stage holds at once: GPipe keeps all, 1F1B at most the stages from here to the end
 // (Narayanan et al., arXiv 2104.04473, section 2.2). The schedule's own count is held to this by a test.
 int64_t in_flight(const Design& d, int64_t stage, int64_t microbatches) {
+  if (d.parallel.forward_only) return 1;  // nothing outlives its forward
   if (d.parallel.schedule == ScheduleKind::GPipe) return microbatches;
   return std::min(d.parallel.pp - stage, microbatches);
 }
@@ -358,7 +359,7 @@ class ReportMaker {
 std::shared_ptr<Report> make_report(const Design& design, std::stop_token stop, std::optional<int64_t> ring_position) {
   const auto begin = std::chrono::steady_clock::now();
   auto report = std::make_shared<Report>();
-  report->design = design;
+  report->design = as_run(design);
   ReportMaker(*report, stop, ring_position).run();
   if (stop.stop_requested()) return nullptr;
   report->elapsed_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();

@@ -338,10 +338,10 @@ class StageWalk {
   }
 
   void fix() {
-    for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer})
+    for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer, MemoryCategory::KvCache})
       for (const PartValue& part : stage_.parts[static_cast<size_t>(c)]) add_fixed(part.name, c, static_cast<int64_t>(part.bytes.value));
     const KernelProfile& profile = profile_of(graph_);
-    if (profile.weight_gradient == WeightGradient::SharedDummy) add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
+    if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy) add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
     add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
     add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
     add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));

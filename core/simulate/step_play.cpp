@@ -248,6 +248,7 @@ void StepPlay::load(At at, size_t instance, NodeId after) {
 }
 
 void StepPlay::finish() {
+  if (!report_.graph().structure.trains()) return;
   const auto all = [&] {
     std::vector<NodeId> out;
     for (const Stage& stage : stages_) out.push_back(stage.sync->reduced());

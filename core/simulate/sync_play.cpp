@@ -185,6 +185,7 @@ void SyncPlay::begin() {
     std::stable_sort(gathers.begin(), gathers.end(), [&](const SyncAction* a, const SyncAction* b) { return first_use(a) < first_use(b); });
     for (const SyncAction* a : gathers) run(*a, -1);
   }
+  if (!graph_.structure.trains()) return;
   if (parts_->sync.strategy != SyncStrategy::DdpFlat && parts_->sync.strategy != SyncStrategy::DistributedOptimizer) return;
   pass(value(parts_->sync.buffers) * dtype_bytes(graph_.structure.grad_dtype), "zero the gradients", kNoNode);
 }

@@ -54,6 +54,9 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
       "class folds digest and size of its files in rank order.",
   });
   const Structure& s = report.graph().structure;
+  if (!s.trains())
+    notes.push_back("Inference: forwards only, nothing of gradients. Caches of keys and values stay on the device; tensor_size of attention has "
+                    "what it reads of them, that of a write what it adds.");
   if (is_fsdp(s.sync))
     notes.push_back(std::string("FSDP: a layer's parameters are gathered before its forward ") +
                     (s.reshards ? "and again before its backward, one layer ahead at most" : "and kept for its backward") +
