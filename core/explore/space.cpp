@@ -22,13 +22,6 @@ bool is_degree(std::string_view id) { return std::find(std::begin(kDegrees), std
 
 Problem wrong(std::string where, std::string what, std::string accepted) { return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}}; }
 
-// Ranks and nodes are read as the degree dp is.
-Knob count_knob(const char* id) {
-  Knob knob = *find_knob("dp");
-  knob.id = id;
-  return knob;
-}
-
 }  // namespace
 
 const std::string* SpaceSpec::find(std::string_view dimension) const {
@@ -130,8 +123,11 @@ class SpaceBuilder {
     std::vector<std::pair<int64_t, int64_t>> out;
     const bool by_node = !spec_.nodes.empty();
     const char* id = by_node ? kNodesAxis : kGpusAxis;
-    auto values = parse_values(count_knob(id), by_node ? spec_.nodes : spec_.gpus);
-    if (auto* problem = std::get_if<Problem>(&values)) throw *problem;
+    auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);  // read as that degree is
+    if (auto* problem = std::get_if<Problem>(&values)) {
+      problem->where = id;
+      throw *problem;
+    }
     if (by_node && spec_.find("gpus_per_node")) throw wrong(kNodesAxis, "nodes of various sizes do not make a number of ranks", "gpus, or gpus_per_node with one value");
     for (const std::string& text : std::get<0>(values)) {
       const int64_t n = std::stoll(text), ranks = by_node ? n * space_->base_.cluster.gpus_per_node : n;
