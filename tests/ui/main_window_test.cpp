@@ -146,6 +146,21 @@ class MainWindowTest : public QObject {
     QVERIFY(!window_->problemsPanel()->isVisible());
   }
 
+  void allPartsDimTogether() {
+    session_->waitForEstimate();
+    const auto dimmed = [&](const char* name) {
+      const auto* of = window_->findChild<QWidget*>(name);
+      return of && of->graphicsEffect() != nullptr;
+    };
+    for (const char* part : {"inspector_scroll", "total_model", "total_parallelism", "verdict_figures"}) QVERIFY2(!dimmed(part), part);
+    session_->setKnob("tp", "5");
+    session_->waitForReport();
+    for (const char* part : {"inspector_scroll", "total_model", "total_parallelism", "verdict_figures"}) QVERIFY2(dimmed(part), part);
+    session_->setKnob("tp", "2");
+    session_->waitForEstimate();
+    for (const char* part : {"inspector_scroll", "total_model", "total_parallelism", "verdict_figures"}) QVERIFY2(!dimmed(part), part);
+  }
+
   void rejectedTextCountsAsAProblem() {
     auto* button = window_->findChild<QPushButton*>("problems_button");
     QLineEdit* seq = focused("seq");

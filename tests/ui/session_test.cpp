@@ -6,6 +6,7 @@
 #include "ui/state/design_summary.h"
 #include "ui/state/session.h"
 #include "ui/state/settings.h"
+#include "ui/state/staleness.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -87,6 +88,40 @@ class SessionTest : public QObject {
     session.applyFix(fix);
     session.waitForReport();
     QVERIFY(session.current());
+  }
+
+  // An edit whose step was not played yet, and behind it one that cannot be built: all that is shown is of the former.
+  void afterAnErrorReportAndEstimateAreOfOneDesign() {
+    Session session;
+    session.waitForEstimate();
+    const auto first = session.estimate();
+    QVERIFY(!session.setKnob("pp", "4"));
+    session.waitForReport();
+    QVERIFY(!session.setKnob("ep", "7"));
+    session.waitForReport();
+    QVERIFY(!session.current());
+    QCOMPARE(static_cast<int>(session.report()->stages.size()), 4);
+    QTRY_VERIFY(session.estimate()->report == session.report());
+    QVERIFY(session.estimate() != first);
+    QVERIFY(!session.estimated());  // it is not of the present design
+  }
+
+  void stalenessIsSeenOnlyWhenItLasts() {
+    Session session;
+    session.waitForEstimate();
+    Staleness of_report(&session, Staleness::Of::Report, nullptr);
+    QSignalSpy changes(&of_report, &Staleness::changed);
+    session.setKnob("seq", "4,096");
+    QVERIFY(!of_report.stale());
+    session.waitForEstimate();
+    QCOMPARE(changes.size(), 0);
+    session.setKnob("tp", "5");
+    session.waitForReport();
+    QVERIFY(of_report.stale());  // nothing will come
+    session.setKnob("tp", "2");
+    session.waitForReport();
+    QVERIFY(!of_report.stale());
+    QCOMPARE(changes.size(), 2);
   }
 
   void quickEditsOfOneKnobAreOneStep() {

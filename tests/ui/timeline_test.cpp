@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "offscreen.h"
+#include "ui/charts/chart_notice.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/compute_view.h"
 #include "ui/charts/memory_curve.h"
@@ -436,6 +437,27 @@ class TimelineTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(view.advice()->of(session.estimate().get()), 60000);
     QVERIFY(!view.advice()->given().empty());
     QTRY_COMPARE(session.inspection().more_title, QString("What would help"));
+  }
+
+  // Opened on, or switched to, a design that cannot be built: curve and bars are of the same step, whatever was edited before.
+  void theCurveIsOfTheStepThatTheBarsAreOf() {
+    Session session;
+    pipelined(session);
+    MemoryView view(&session);
+    open(view);
+    session.setStage(3);
+    QVERIFY(view.curve()->title().contains("3"));
+    QVERIFY(!session.setKnob("pp", "2"));  // fewer stages than the curve's
+    session.waitForReport();
+    QVERIFY(!session.setKnob("ep", "7"));
+    session.waitForReport();
+    QVERIFY(!session.current());
+    QTRY_COMPARE(session.estimate()->report, session.report());
+    QCOMPARE(view.curve()->title(), QString("Stage 1 over one step"));
+    QCOMPARE(view.curve()->peakText().contains(QString::fromStdString(session.report()->memory->stages[1].moment)), true);
+    session.setStage(0);
+    QCOMPARE(view.curve()->title(), QString("Stage 0 over one step"));
+    QVERIFY(view.notice()->dimmed());
   }
 
   void rooflineByMouseAndKeys() {

@@ -10,6 +10,7 @@
 #include "ui/charts/stage_chart.h"
 #include "ui/models/stage_memory_model.h"
 #include "ui/state/advice.h"
+#include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
@@ -20,6 +21,11 @@ MemoryView::MemoryView(Session* session, QWidget* parent)
       advice_(new Advice(this)) {
   curve_ = new MemoryCurve(session, this);
   curve_->hide();
+  auto* staleness = new Staleness(session, Staleness::Of::Estimate, this);
+  // Where the report is stale too, the notice dims all of the view.
+  const auto fade = [this, staleness, session] { setDimmed(curve_, staleness->stale() && session->current()); };
+  connect(staleness, &Staleness::changed, this, fade);
+  connect(session, &Session::reportChanged, this, fade);
   auto* column = qobject_cast<QVBoxLayout*>(layout());
   column->setStretchFactor(chart(), 3);
   column->insertWidget(column->indexOf(chart()) + 1, curve_, 2);
@@ -32,11 +38,13 @@ MemoryView::MemoryView(Session* session, QWidget* parent)
   });
 }
 
-// A stage's memory over time is only followed while somebody looks.
+// A stage's memory over time is only followed while somebody looks. It is of the step that the bars are of: until that is played, the
+// curve of an earlier one stays, pale and with the stages that it had.
 void MemoryView::followEstimate() {
-  if (!isVisible() || !session()->estimated()) return;
-  curve_->setEstimate(session()->estimate(), session()->stage());
-  advice_->ask(session()->estimate());
+  const std::shared_ptr<const Estimate> estimate = session()->estimate();
+  if (!isVisible() || !estimate || estimate->report != session()->report()) return;
+  curve_->setEstimate(estimate, session()->stage());
+  if (session()->estimated()) advice_->ask(estimate);
 }
 
 void MemoryView::showEvent(QShowEvent* event) {

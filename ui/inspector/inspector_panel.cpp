@@ -14,6 +14,7 @@
 #include "ui/inspector/formula_box.h"
 #include "ui/inspector/inspection_text.h"
 #include "ui/state/design_summary.h"
+#include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
@@ -84,6 +85,7 @@ InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
   setAttribute(Qt::WA_StyledBackground);
   setMinimumWidth(240);
   setAccessibleName(tr("Inspector"));
+  scroll_->setObjectName("inspector_scroll");
   scroll_->setWidgetResizable(true);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->viewport()->setAutoFillBackground(false);
@@ -91,6 +93,7 @@ InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(scroll_);
+  dimWhileStale(scroll_, session);
 
   connect(session, &Session::inspectionChanged, this, &InspectorPanel::refresh);
   connect(session, &Session::reportChanged, this, &InspectorPanel::refresh);

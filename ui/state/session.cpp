@@ -141,7 +141,8 @@ void Session::assign(const Design& design) {
 }
 
 void Session::recompute() {
-  worker_->job = worker_->thread.submit(design_);
+  const bool lacks_estimate = report_ && (!estimate_ || estimate_->report != report_);
+  worker_->job = worker_->thread.submit(design_, lacks_estimate ? report_ : nullptr);
   const bool was_current = std::exchange(current_, false);
   if (!std::exchange(computing_, true)) Q_EMIT computingChanged();
   if (was_current) Q_EMIT reportChanged();
@@ -162,7 +163,7 @@ void Session::waitForEstimate() {
 }
 
 void Session::acceptEstimate(std::shared_ptr<const Estimate> estimate) {
-  if (!estimate || !current_ || estimate->report != report_) return;  // a stale one
+  if (!estimate || estimate->report != report_) return;  // a stale one
   estimate_ = std::move(estimate);
   Q_EMIT estimateChanged();
 }

@@ -54,7 +54,8 @@ class Session : public QObject {
   std::vector<Problem> allProblems() const;     // and before them those of texts that the design did not take
   bool current() const { return current_; }    // report() is of design()
   bool computing() const { return computing_; }
-  // What the step of a report costs. Comes after its report; until then that of an earlier one (see estimated()).
+  // What the step of a report costs. Comes after its report; until then that of an earlier one (see estimated()). After an error it
+  // comes to be of report(), as everything else that is shown.
   std::shared_ptr<const Estimate> estimate() const { return estimate_; }
   bool estimated() const { return current_ && estimate_ && estimate_->report == report_; }  // estimate() is of report()
   QUndoStack* undoStack() { return &undo_; }

@@ -16,6 +16,7 @@
 #include "ui/dialogs/export_target.h"
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
+#include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/breakdown_bar.h"
 #include "ui/timeline/gantt_canvas.h"
@@ -28,7 +29,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kTableShare = 0.2;  // of the view's height, at most
-constexpr int kLeastTable = 84, kPatience = 150;
+constexpr int kLeastTable = 84;
 constexpr QSize kLeastPicture(960, 540);
 enum Whose { AllStages, ThisStage, CriticalPath };
 
@@ -59,9 +60,8 @@ TimelineView::TimelineView(Session* session, QWidget* parent) : QWidget(parent),
   layout->addWidget(table_);
   new ChartNotice(session_, this);
 
-  patience_.setSingleShot(true);
-  patience_.setInterval(kPatience);
-  connect(&patience_, &QTimer::timeout, this, [this] { canvas_->setDimmed(true); });
+  staleness_ = new Staleness(session_, Staleness::Of::Estimate, this);
+  connect(staleness_, &Staleness::changed, this, &TimelineView::fade);
   connect(session_, &Session::estimateChanged, this, &TimelineView::refresh);
   connect(session_, &Session::reportChanged, this, &TimelineView::fade);
   connect(session_, &Session::stageChanged, this, &TimelineView::followStage);
@@ -184,12 +184,7 @@ void TimelineView::refresh() {
 }
 
 void TimelineView::fade() {
-  if (session_->estimated()) {
-    patience_.stop();
-    canvas_->setDimmed(false);
-  } else if (!patience_.isActive()) {
-    patience_.start();
-  }
+  canvas_->setDimmed(staleness_->stale() && session_->current());  // else the notice dims all of the view
 }
 
 void TimelineView::followStage() {

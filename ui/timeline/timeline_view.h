@@ -1,7 +1,6 @@
 // A step in time: where its seconds go, what runs when on the streams of every stage, and the spans of the picked stage.
 #pragma once
 
-#include <QTimer>
 #include <QWidget>
 #include <memory>
 
@@ -21,6 +20,7 @@ class ElidedLabel;
 class GanttCanvas;
 class SaveMenu;
 class Segments;
+class Staleness;
 class SpansModel;
 
 class TimelineView : public QWidget {
@@ -78,7 +78,7 @@ class TimelineView : public QWidget {
   ChartTable* table_;
   SpansModel* model_;
   SaveMenu* save_menu_;
-  QTimer patience_;
+  Staleness* staleness_;
   std::shared_ptr<const Estimate> estimate_;
   std::shared_ptr<const Lanes> lanes_;
   StandsOut searched_, linked_;

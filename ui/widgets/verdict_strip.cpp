@@ -1,7 +1,6 @@
 #include "ui/widgets/verdict_strip.h"
 
 #include <QFrame>
-#include <QGraphicsOpacityEffect>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMouseEvent>
@@ -9,6 +8,7 @@
 
 #include "simulate/memory_timeline.h"
 #include "ui/state/session.h"
+#include "ui/state/staleness.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -42,6 +42,7 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   setObjectName("verdict_strip");
   setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(64);
+  figures_->setObjectName("verdict_figures");
   verdict_ = new ElidedLabel(this, Theme::instance().uiFont(17, QFont::DemiBold));
   verdict_->setObjectName("verdict");
   verdict_->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Fixed);
@@ -72,24 +73,12 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   layout->addSpacing(11);
   layout->addWidget(figures_, 1);
 
-  slow_.setSingleShot(true);
-  slow_.setInterval(100);
-  connect(&slow_, &QTimer::timeout, this, [this] { dim(true); });
-  connect(session, &Session::computingChanged, this, &VerdictStrip::fade);
+  dimWhileStale(figures_, session, Staleness::Of::Estimate);
   connect(session, &Session::reportChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::estimateChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::unitsChanged, this, &VerdictStrip::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &VerdictStrip::refresh);
   refresh();
-}
-
-// The figures of an earlier design stay readable, but pale.
-void VerdictStrip::dim(bool on) {
-  if (on == (figures_->graphicsEffect() != nullptr)) return;
-  if (!on) return figures_->setGraphicsEffect(nullptr);
-  auto* effect = new QGraphicsOpacityEffect(figures_);
-  effect->setOpacity(0.45);
-  figures_->setGraphicsEffect(effect);
 }
 
 void VerdictStrip::showVerdict(const QString& icon, const QColor& color, const QString& text) {
@@ -98,20 +87,14 @@ void VerdictStrip::showVerdict(const QString& icon, const QColor& color, const Q
   verdict_->setText(text);
 }
 
-void VerdictStrip::fade() {
-  if (session_->computing() || (session_->current() && !session_->estimated())) {
-    if (!slow_.isActive()) slow_.start();
-    return;
-  }
-  slow_.stop();
-  dim(!session_->current());
-}
-
 void VerdictStrip::refresh() {
   const Colors& colors = Theme::instance().colors();
   const std::shared_ptr<const Report> report = session_->report();
   figures_->setVisible(report != nullptr);
-  fade();
+  if (report) {
+    showMemory();
+    showTime();
+  }
   if (!session_->computing() && !session_->current()) {
     showVerdict("error", colors.bad, tr("Cannot be built"));
     setCursor(Qt::PointingHandCursor);
@@ -121,8 +104,6 @@ void VerdictStrip::refresh() {
   if (!report) return;
   const bool fits = report->memory->fits;
   showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad, fits ? tr("Fits") : tr("Does not fit"));
-  showMemory();
-  showTime();
 }
 
 void VerdictStrip::showMemory() {
