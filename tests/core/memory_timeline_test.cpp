@@ -160,22 +160,6 @@ class MemoryTimelineTest : public QObject {
     const auto timed = memory_advice(*report, *memory, [](const Report& r) { return std::optional<double>(r.design.parallel.sequence_parallel ? 2.0 : 1.0); });
     QVERIFY(std::any_of(timed.begin(), timed.end(), [](const MemoryAdvice& a) { return a.text().ends_with("for 100.0 % time"); }));
   }
-
-  // Llama 3.1 405B in milliseconds.
-  void largeDesignsAreQuick() {
-    Design design = preset_design("llama3.1-405b", 8, 16, 8, true);
-    design.workload.batch = 128 * design.parallel.dp * design.workload.microbatch;
-    const auto report = make_report(design);
-    QVERIFY(report->valid());
-    memory_timeline(*report);
-    QElapsedTimer timer;
-    timer.start();
-    constexpr int kTimes = 5;
-    for (int i = 0; i < kTimes; ++i) QVERIFY(memory_timeline(*report));
-    const double each = static_cast<double>(timer.nsecsElapsed()) / 1e6 / kTimes;
-    qInfo("memory timeline of 405B: %.2f ms", each);
-    QVERIFY2(each < 100, "this is recomputed with every edit");
-  }
 };
 
 QTEST_GUILESS_MAIN(MemoryTimelineTest)
