@@ -127,7 +127,14 @@ void InspectorPanel::rebuild() {
   add_label(heading, shown_.title, "title");
   if (!shown_.subtitle.isEmpty()) add_label(heading, shown_.subtitle, "secondary");
   if (shown_.why_first) add_why(layout, shown_);
-  for (const InspectedValue& value : shown_.values) layout->addWidget(new FormulaBox(value, content));
+  for (const InspectedValue& value : shown_.values) {
+    auto* box = new FormulaBox(value, whole_formulas_, content);
+    layout->addWidget(box);
+    connect(box, &FormulaBox::wholeWanted, this, [this](bool whole) {
+      whole_formulas_ = whole;
+      rebuild();
+    }, Qt::QueuedConnection);  // the box goes with the rest
+  }
   if (!shown_.rows.isEmpty() || !shown_.links.isEmpty()) {
     auto* facts = new QVBoxLayout;
     facts->setSpacing(0);

@@ -12,6 +12,7 @@
 #include "ui/theme/contrast.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/timeline/span_text.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/widgets/verdict_cell.h"
 
@@ -100,9 +101,9 @@ void VerdictStrip::refresh() {
     setCursor(Qt::PointingHandCursor);
     return;
   }
-  unsetCursor();
   if (!report) return;
   const bool fits = report->memory->fits;
+  fits ? unsetCursor() : setCursor(Qt::PointingHandCursor);
   showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad, fits ? tr("Fits") : tr("Does not fit"));
 }
 
@@ -136,9 +137,9 @@ void VerdictStrip::showTime() {
   step_->setToolTip(tr("One training step of %1 tokens on %2 %3.")
                         .arg(text_of(grouped(estimate->report->tokens_per_step)), text_of(grouped(estimate->report->ranks)), machine));
   mfu_->setValue(share(s.mfu));
-  mfu_->setToolTip(tr("Model FLOPs of the dense peak of %1: %2 TFLOP/s per GPU, without recomputation, masks not halved (as Megatron-LM counts).\n"
-                      "What kernels compute (HFU): %3, %4 TFLOP/s per GPU.")
-                       .arg(machine, text_of(significant(s.model_tflops)), share(s.hfu), text_of(significant(s.hardware_tflops))));
+  mfu_->setToolTip("<p>" + tr("Of the dense peak of %1: MFU %2, %3 TFLOP/s per GPU; HFU %4, %5 TFLOP/s per GPU.")
+                               .arg(machine, share(s.mfu), text_of(significant(s.model_tflops)), share(s.hfu), text_of(significant(s.hardware_tflops))) +
+                   "</p><p>" + mfu_text() + "</p>");
   tokens_->setValue(text_of(format_count(static_cast<Wide>(s.tokens_per_second))));
   tokens_->setToolTip(tr("Of the whole job; %1 on each GPU.")
                           .arg(text_of(significant(s.tokens_per_second / static_cast<double>(std::max<int64_t>(1, estimate->report->ranks))))));
@@ -149,7 +150,8 @@ void VerdictStrip::showTime() {
 }
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {
-  if (!session_->current()) Q_EMIT problemsRequested();
+  const auto report = session_->report();
+  if (!session_->current() || (report && !report->memory->fits)) Q_EMIT problemsRequested();
   QWidget::mousePressEvent(event);
 }
 
