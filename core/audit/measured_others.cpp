@@ -142,6 +142,12 @@ void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("profile", "megatron-core-te-fused-loss");
       m.set("accelerator", "h800");
       m.set("schedule", "dualpipe");
+      // RMS norms, latent attention's up-projections and what SwiGLU makes, again in the backward (section 3.2.3).
+      m.set("recompute", "selective");
+      m.set("recompute_modules", "layernorm,mlp_act,moe_act,mla_up_proj");
+      m.set("mtp_layers", 1);
+      // Not published: four layers a stage and one beside the two heads, which comes nearest to the bubble that was measured.
+      m.set("stage_layers", "4,4,4,4,4,4,4,4,4,4,4,4,4,4,4,1");
       m.set("dispatcher", "flex");  // a token goes once to each of at most four nodes (section 3.2.2)
     }
     out.rows.push_back(m.finish());

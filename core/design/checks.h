@@ -16,10 +16,14 @@ struct Checks {
   const Design& design;
   std::vector<Problem> problems;
   std::vector<std::string> broken;  // knobs whose value alone is wrong
+  bool first_only = false;          // nobody reads problems: the first violated condition is all that is asked for
+  std::string first{};              // its knob; empty while there is none
 
   // Whether relations between these knobs can be judged.
   bool sound(std::initializer_list<std::string_view> ids) const;
   void error(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes = {});
+  // Where only the first is asked for: takes it, before texts and fixes are made.
+  bool stops_at(std::string_view where);
   void note(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes = {});
 };
 
@@ -37,6 +41,7 @@ void check_precision(Checks& checks);    // quantized products, optimizer states
 void check_recompute(Checks& checks);    // what is made again for the backward
 void check_offload(Checks& checks);      // what waits on the host
 void check_batch(Checks& checks);        // batch into replicas and microbatches
+void check_inference(Checks& checks);    // what decoding and the cache of keys and values ask
 void check_idle(Checks& checks);          // values that mean nothing for this design (knob_state.h)
 void check_cluster(Checks& checks);      // links between accelerators
 void check_placement(Checks& checks);    // number of ranks, groups and nodes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "base/units.h"
 #include "design/checks.h"
@@ -12,29 +13,35 @@
 
 namespace shardscape {
 
-std::vector<Problem> validate(const Design& design) {
+namespace {
+
+// In the order of the form.
+constexpr void (*kChecks[])(Checks&) = {check_values,   check_model,       check_mixers,    check_tensor,  check_context,   check_experts,
+                                        check_pipeline, check_interleaving, check_schedule, check_precision, check_recompute, check_offload,
+                                        check_batch,    check_inference,   check_sync,      check_placement, check_cluster,  check_idle};
+
+}  // namespace
+
+std::vector<Problem> validate(const Design& given) {
+  const Design design = as_run(given);
   Checks checks{design, {}, {}};
-  check_values(checks);
-  check_model(checks);
-  check_mixers(checks);
-  check_tensor(checks);
-  check_context(checks);
-  check_experts(checks);
-  check_pipeline(checks);
-  check_interleaving(checks);
-  check_schedule(checks);
-  check_precision(checks);
-  check_recompute(checks);
-  check_offload(checks);
-  check_batch(checks);
-  check_sync(checks);
-  check_placement(checks);
-  check_cluster(checks);
-  check_idle(checks);
-  // Errors first; within them the order of the checks, which is the order of the form.
+  for (const auto check : kChecks) check(checks);
+  // Errors first; within them the order of the checks.
   std::stable_partition(checks.problems.begin(), checks.problems.end(),
                         [](const Problem& p) { return p.severity == Severity::Error; });
   return std::move(checks.problems);
+}
+
+std::string first_error(const Design& given) {
+  std::optional<Design> inference;  // a copy costs more than the checks
+  if (!trains(given)) inference = as_run(given);
+  const Design& design = inference ? *inference : given;
+  Checks checks{design, {}, {}, true};
+  for (const auto check : kChecks) {
+    check(checks);
+    if (!checks.first.empty()) break;
+  }
+  return std::move(checks.first);
 }
 
 bool Checks::sound(std::initializer_list<std::string_view> ids) const {
@@ -43,11 +50,18 @@ bool Checks::sound(std::initializer_list<std::string_view> ids) const {
   });
 }
 
+bool Checks::stops_at(std::string_view where) {
+  if (first_only && first.empty()) first = where;
+  return first_only;
+}
+
 void Checks::error(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+  if (stops_at(where)) return;
   problems.push_back({Severity::Error, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
 }
 
 void Checks::note(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+  if (first_only) return;
   problems.push_back({Severity::Note, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
 }
 
@@ -56,6 +70,7 @@ void check_values(Checks& checks) {
   for (const Knob& knob : knobs()) {
     const auto wrong = [&](const std::string& what, std::vector<Fix> fixes) {
       checks.broken.push_back(knob.id);
+      if (checks.stops_at(knob.id)) return;
       Knob shown = knob;
       shown.min = least_value(design, knob);
       checks.error(knob.id, what, accepted_values(shown), std::move(fixes));
@@ -143,8 +158,9 @@ bool tp_works(const Design& design, int64_t tp) {
   if (uses_axis(design, Axis::SsmInner) && ssm_channels(design) % tp != 0) return false;
   if (uses_axis(design, Axis::SsmGroups) && m.ssm_groups % tp != 0) return false;
   if (uses_axis(design, Axis::KvHeads) && (m.kv_heads < tp ? tp % m.kv_heads != 0 : m.kv_heads % tp != 0)) return false;
-  const int64_t parts = design.parallel.cp * (design.parallel.sequence_parallel ? tp : 1);
-  if (parts < 1 || design.workload.seq % parts != 0) return false;
+  const bool decodes = design.workload.mode == Mode::Decode;
+  const int64_t parts = (decodes ? 1 : design.parallel.cp) * (design.parallel.sequence_parallel ? tp : 1);
+  if (parts < 1 || (decodes ? design.workload.microbatch : design.workload.seq) % parts != 0) return false;
   return tp == 1 || ranks_without(design, "tp") * tp <= kMaxWorld;
 }
 

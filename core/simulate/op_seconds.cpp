@@ -36,6 +36,8 @@ struct CompiledGraph {
 // Products whose results share a storage are one kernel: what the profile packs (linear_qkv, gate and up).
 using Packs = std::vector<int>;  // of each forward op the first one of its pack, itself where alone
 
+int last_dim(const Tensor& t) { return static_cast<int>(t.axes.size()) - 1; }
+
 class Compiler {
  public:
   std::shared_ptr<const CompiledGraph> compile(const Graph& graph) {
@@ -126,7 +128,7 @@ class Compiler {
       else if (op.grad == GradRole::Weight) shape.m += other.m;
       else shape.n += other.n;
     }
-    return {Rule::Product, add({shape.batch, shape.m, shape.n, shape.k})};
+    return {Rule::Product, add({shape.batch, shape.batch * shape.m, shape.n, shape.k})};
   }
 
   OpId forward_of(OpId id) const {
@@ -167,8 +169,8 @@ class Compiler {
     const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]), &v = s_->tensor(forward.inputs[2]);
     static const Expr reach{Symbol::intern("We")};
     CompiledOp out{op.ring == Ring::None ? Rule::Attention : Rule::Ring,
-                   add({local_size(q, 0), local_size(q, 2), local_size(k, 2), local_size(q, 1), local_size(k, 1), local_size(k, 3),
-                        local_size(v, 3), forward.window ? reach : Expr()})};
+                   add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1), local_size(q, 1), local_size(k, 1), local_size(k, last_dim(k)),
+                        local_size(v, last_dim(v)), forward.window ? reach : Expr()})};
     if (op.ring != Ring::None) {
       const RingOps ring = ring_ops(*s_, id);
       add({group_size(s_->op(ring.passes.at(0)).group)});
@@ -183,7 +185,7 @@ class Compiler {
     const Op& op = s_->op(id);
     const bool forward = op.phase == Phase::Forward;
     CompiledOp out;
-    if (is_ring(op.kind) || is_relabelling(op.kind)) return out;  // with its attention; a view
+    if (is_ring(op.kind) || is_relabelling(op.kind) || is_cache_view(*s_, op)) return out;  // with its attention; a view
     if (is_collective(op.kind)) return {Rule::Collective, add({Expr(kParts) * collective_bytes(*s_, op)}), -1, product_beside(id)};
     switch (op.kind) {
       case OpKind::Einsum:
@@ -194,7 +196,7 @@ class Compiler {
         out = attention(id);
         if (forward) {
           const Tensor &q = s_->tensor(op.inputs[0]), &k = s_->tensor(op.inputs[1]), &v = s_->tensor(op.inputs[2]);
-          out.whole = static_cast<int>(add({Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes[3] + v.sizes[3])}));
+          out.whole = static_cast<int>(add({Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes.back() + v.sizes.back())}));
         }
         return out;
       case OpKind::Ssd: {
@@ -305,10 +307,11 @@ class Timer {
         times.push_back(time(segment, segment.ops[id], static_cast<OpId>(id), op));
         if (op.whole >= 0) flops += value(static_cast<uint32_t>(op.whole));
       }
+      if (graph.structure.ep_local) pipeline_nodes(segment, compiled_->segments[i], times);
       if (report_.design.parallel.tp_comm_overlap && report_.design.parallel.sequence_parallel) overlap(compiled_->segments[i], times);
       const double copies = segment.kind == SegmentKind::Layer ? layers_of(static_cast<int>(i) - 1) : 1;
-      constexpr double kForwardAndBackward = 3;  // the gradients of both operands of a product
-      out.model_flops += copies * flops * kForwardAndBackward;
+      const double passes = graph.structure.trains() ? 3 : 1;  // the gradients of both operands of a product
+      out.model_flops += copies * flops * passes;
     }
     return out;
   }
@@ -321,6 +324,23 @@ class Timer {
     double layers = 0;
     for (int64_t i = 0; i < report_.design.model.layers; ++i) layers += report_.graph().layer_kind(i, report_.design.model) == kind;
     return layers;
+  }
+
+  // What goes to nodes and what is passed on inside them is one kernel, chunk by chunk (DeepEP, csrc/kernels/legacy/internode.cu): of the two
+  // exchanges of a dispatch or a combine the shorter one takes no time of its own.
+  static void pipeline_nodes(const Segment& segment, const std::vector<CompiledOp>& ops, std::vector<OpTime>& times) {
+    double across = 0, inside = 0;  // of this dispatch or combine, not yet hidden behind
+    for (size_t id = 0; id < ops.size(); ++id) {
+      if (ops[id].rule == Rule::Product) across = inside = 0;
+      if (ops[id].rule != Rule::Collective || segment.ops[id].kind != OpKind::AllToAll) continue;
+      const bool local = segment.ops[id].group == MeshAxes{MeshAxis::EpLocal};
+      if (!local && segment.ops[id].group != MeshAxes{MeshAxis::EpNode}) continue;
+      double &own = local ? inside : across, &other = local ? across : inside;
+      const double hidden = std::min(times[id].seconds, other);
+      times[id].seconds -= hidden;
+      other -= hidden;
+      own += times[id].seconds;
+    }
   }
 
   // Megatron's --tp-comm-overlap (Transformer Engine's user buffers): n pieces of the product, one for each rank's share, and
@@ -349,7 +369,9 @@ class Timer {
       case Rule::Nothing: break;
       case Rule::Product: {
         const Tensor& result = segment.tensor(op.outputs.front());
-        MatmulShape shape{whole(of.first), whole(of.first + 1), whole(of.first + 2), whole(of.first + 3), op.compute, result.dtype,
+        // Where there are fewer tokens than experts, some of these have none: a product each for the rest.
+        const int64_t rows = whole(of.first + 1), batch = std::min(whole(of.first), rows);
+        MatmulShape shape{batch, (rows + batch - 1) / batch, whole(of.first + 2), whole(of.first + 3), op.compute, result.dtype,
                           result.role == TensorRole::ParameterGradient};
         const int64_t kernels = kernels_.separate_experts ? shape.batch : 1;
         shape.batch /= kernels;
@@ -394,6 +416,8 @@ class Timer {
     shape.backward = op.grad != GradRole::None;
     shape.window = forward.window ? whole(of.first + 7) : 0;
     shape.compute = op.compute;
+    if (const Tensor& keys = segment.tensor(forward.inputs[1]); keys.role == TensorRole::Cache) shape.cached = keys.dtype;
+    shape.values_in_keys = values_in_keys(segment, forward);
     shape.kernel = kernels_.attention;
     shape.score_bytes = shape.backward ? kernels_.backward : kernels_.forward;
     return shape;

@@ -29,7 +29,7 @@ TimeCategory comm_category(const MeshAxes& axes);
 
 struct OpSeconds {
   std::vector<std::vector<OpTime>> ops;  // by segment, by op
-  double model_flops = 0;                // of one microbatch in all replicas, forward and backward; see Simulation::model_tflops
+  double model_flops = 0;                // of one microbatch in all replicas, forward and, in training, backward; see Simulation::model_tflops
 };
 OpSeconds op_seconds(const Report& report, const Machine& machine);
 

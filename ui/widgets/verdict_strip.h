@@ -7,6 +7,11 @@
 class QHBoxLayout;
 class QLabel;
 
+namespace shardscape {
+struct Report;
+struct Simulation;
+}  // namespace shardscape
+
 namespace shardscape::ui {
 
 class ElidedLabel;
@@ -30,6 +35,7 @@ class VerdictStrip : public QWidget {
   void refresh();
   void showMemory();
   void showTime();
+  void showInference(const Report& report, const Simulation& simulation);
   void showVerdict(const QString& icon, const QColor& color, const QString& text);
   Session* session_;
   QLabel* icon_;
