@@ -14,8 +14,8 @@
 #include "ui/inspector/formula_box.h"
 #include "ui/inspector/inspection_text.h"
 #include "ui/state/design_summary.h"
-#include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/stale_veil.h"
 
 namespace shardscape::ui {
 namespace {
@@ -85,7 +85,6 @@ InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
   setAttribute(Qt::WA_StyledBackground);
   setMinimumWidth(240);
   setAccessibleName(tr("Inspector"));
-  scroll_->setObjectName("inspector_scroll");
   scroll_->setWidgetResizable(true);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->viewport()->setAutoFillBackground(false);
@@ -93,7 +92,7 @@ InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(scroll_);
-  dimWhileStale(scroll_, session);
+  (new StaleVeil(session, this))->setObjectName("inspector_veil");
 
   connect(session, &Session::inspectionChanged, this, &InspectorPanel::refresh);
   connect(session, &Session::reportChanged, this, &InspectorPanel::refresh);
