@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "cost/grad_plan.h"
@@ -89,10 +91,24 @@ class ShapeBuilder {
     std::vector<Expr> all;
     for (const Expr* e : shape_.expressions()) all.push_back(*e);
     shape_.program = ExprProgram::compile(all);
+    compile_states();
   }
   StageShape take() { return std::move(shape_); }
 
  private:
+  void compile_states() {
+    std::vector<Expr> states;
+    for (int c = 0; c < kStateCategories; ++c)
+      for (const MemoryPart& p : shape_.parts[c]) states.push_back(p.bytes);
+    shape_.states = ExprProgram::compile(states);
+    std::set<Symbol> read = sync_symbols(graph_);
+    read.insert(shape_.states.symbols().begin(), shape_.states.symbols().end());
+    for (const DerivedSymbol& d : shape_.derived)
+      for (const Expr* e : {&d.a, &d.b})
+        for (const Symbol s : e->symbols()) read.insert(s);
+    shape_.states_read.assign(read.begin(), read.end());
+  }
+
   // That a chunk of a stage runs.
   Expr microbatches() const {
     static const Expr m{Symbol::intern("m")};
@@ -416,7 +432,9 @@ std::vector<const Expr*> StageShape::expressions() const {
 }
 
 StepModel make_step_model(std::shared_ptr<const Graph> graph) {
+  static std::atomic<uint64_t> made{0};
   StepModel model;
+  model.serial = ++made;
   model.graph = std::move(graph);
   for (int i = 0; i < 8; ++i)
     model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).take());

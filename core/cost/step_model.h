@@ -14,6 +14,7 @@ namespace shardscape {
 enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits, Buffers, Runtime };
 inline constexpr int kMemoryCategoryCount = 5;   // those that follow from formulas
 inline constexpr int kAllMemoryCategories = 7;
+inline constexpr int kStateCategories = 3;       // parameters, gradients, optimizer states: there all along
 std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
 std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
 bool is_loss(OpKind kind);  // what its backward keeps counts as logits and loss
@@ -63,11 +64,16 @@ struct StageShape {
   std::vector<MemoryPart> host_memory;  // of one rank, in its host
   std::vector<DerivedSymbol> derived; // defined on the stage's binding before anything is evaluated, in order
   ExprProgram program;               // all of the above in the order of expressions()
+  // Parts of parameters, gradients and optimizer states alone, and what the symbols of a stage have to be told for them and for the
+  // plan of its gradient sync.
+  ExprProgram states;
+  std::vector<Symbol> states_read;
   std::vector<const Expr*> expressions() const;
 };
 
 struct StepModel {
   std::shared_ptr<const Graph> graph;
+  uint64_t serial = 0;               // of all that were ever made
   std::vector<StageShape> shapes;    // index: shape_index(first, last, has_layers)
   Expr model_parameters;             // of the whole unsharded model, vocabulary not padded, ties counted once
   Expr model_buffers;                // those of them that gradients do not train

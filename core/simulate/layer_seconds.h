@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 
 #include "simulate/op_seconds.h"
 
@@ -30,13 +31,17 @@ Part part_of(const Structure& structure, const Segment& segment, OpId op);
 class LayerTable {
  public:
   LayerTable(const Report& report, const Machine& machine);
+  // One that was made for a report with the same numbers, all of it.
+  explicit LayerTable(std::shared_ptr<const LayerTable> made) : made_(std::move(made)) {}
+  void make_all();  // and forgets the report, and the ops
   const LayerSeconds& at(int segment, LayerClass of);  // stays where it is
   const OpSeconds& ops() const { return ops_; }
 
  private:
-  const Report& report_;
+  std::shared_ptr<const LayerTable> made_;
+  const Report* report_ = nullptr;
   OpSeconds ops_;
-  double launch_;                // of one op
+  double launch_ = 0;            // of one op
   std::map<std::pair<int, LayerClass>, LayerSeconds> layers_;
 };
 

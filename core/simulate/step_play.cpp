@@ -1,6 +1,7 @@
 #include "simulate/step_play.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "cost/stage_boundary.h"
 #include "graph/chunk_layers.h"
@@ -120,24 +121,77 @@ void StepPlay::overlap(int stage, const Action& forward, const Action& backward)
   of.stretch = slowed > 0 ? 1 + slower * std::min(1.0, exchanged / slowed) : 1;
 }
 
+// The parts of an action in their order.
+template <typename Seen>
+void StepPlay::each_part(const Stage& stage, const Action& action, const Seen& seen) {
+  const StageRange& range = stage.layout.chunks[static_cast<size_t>(action.chunk)];
+  const auto part = [&](size_t i, Part which) { seen(stage.layout.instances[i].seconds->of(which)); };
+  if (action.kind == ActionKind::Forward) {
+    for (size_t i = range.first; i < range.end; ++i) part(i, Part::Forward);
+    return;
+  }
+  for (size_t i = range.end; i-- != range.first;) {
+    const StageInstance& at = stage.layout.instances[i];
+    if (action.kind != ActionKind::BackwardWeight) {
+      if (at.ends_group)
+        for (size_t r = at.group; r <= i; ++r) part(r, Part::Replay);
+      part(i, Part::Backward);
+    }
+    if (action.kind != ActionKind::BackwardInput) part(i, Part::Weight);
+  }
+}
+
 PartSeconds StepPlay::seconds_of(const Stage& stage, const Action& action) const {
   PartSeconds out;
-  const auto add = [&](const PartSeconds& part) {
+  each_part(stage, action, [&](const PartSeconds& part) {
     out.seconds += part.seconds;
     for (size_t c = 0; c < out.categories.size(); ++c) out.categories[c] += part.categories[c];
-  };
-  const StageRange& range = stage.layout.chunks[static_cast<size_t>(action.chunk)];
-  for (size_t i = range.first; i < range.end; ++i) {
-    const StageInstance& at = stage.layout.instances[i];
-    if (action.kind == ActionKind::Forward) {
-      add(at.seconds->of(Part::Forward));
-      continue;
-    }
-    if (at.of.keeps != Keeps::Activations) add(at.seconds->of(Part::Replay));
-    add(at.seconds->of(Part::Backward));
-    if (action.kind == ActionKind::Backward) add(at.seconds->of(Part::Weight));
-  }
+  });
   return out;
+}
+
+// A node ends when it has run, and no earlier than the host has launched it (Timeline::append): of nodes in a row both are sums, and
+// the later one counts.
+Stretch StepPlay::stretch(int stage, const Action& action) const {
+  Stretch out;
+  out.behind_launch = -std::numeric_limits<double>::infinity();
+  each_part(stages_[static_cast<size_t>(stage)], action, [&](const PartSeconds& part) {
+    out.seconds += part.seconds;
+    out.exposed += communication(part.categories);
+    if (part.host > 0) {
+      out.behind_launch = std::max(out.behind_launch, out.host) + part.seconds;
+      out.host += part.host;
+      out.behind_launch = std::max(out.behind_launch, out.host);
+    } else {
+      out.behind_launch += part.seconds;
+    }
+  });
+  return out;
+}
+
+bool StepPlay::microbatches_alike() const {
+  const ScheduleKind kind = schedule_of(report_.design.parallel);
+  const bool overlaps = kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV;
+  for (const Stage& stage : stages_) {
+    if (stage.sync->every_microbatch()) return false;
+    for (const StageInstance& i : stage.layout.instances) {
+      if (i.seconds->host_bytes > 0) return false;
+      for (const PartSeconds& part : i.seconds->parts)
+        if (overlaps && part.categories[static_cast<size_t>(TimeCategory::ExpertComm)] > 0) return false;
+    }
+  }
+  return true;
+}
+
+bool StepPlay::ends(int stage, int chunk, bool backward) const {
+  const Stage& of = stages_[static_cast<size_t>(stage)];
+  if (backward) return of.sync->plans();
+  const StageRange& range = of.layout.chunks[static_cast<size_t>(chunk)];
+  return range.end > range.first && of.layout.instances[range.end - 1].segment == report_.graph().head() && !loss_group(report_.graph()).empty();
+}
+
+void StepPlay::skip_to_last() {
+  for (Stage& stage : stages_) stage.sync->skip_to_last();
 }
 
 const PartSeconds& StepPlay::beside_other(const PartSeconds& part, const Stage& stage) {

@@ -27,6 +27,14 @@ struct StageLayout {
 };
 StageLayout stage_layout(const Report& report, int stage, LayerTable& table);
 
+// The layers of an action run one after the other: on the compute stream, and on the host that launches them.
+struct Stretch {
+  double seconds = 0;        // where the host keeps ahead
+  double behind_launch = 0;  // where it does not: until the end, from when the host begins to launch
+  double host = 0;
+  double exposed = 0;        // communication in it that nothing hides
+};
+
 class StepPlay : public ScheduleWork {
  public:
   StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline);
@@ -34,6 +42,16 @@ class StepPlay : public ScheduleWork {
   void overlap(int stage, const Action& forward, const Action& backward) override;
   double message(int from, int to) const override;
   void finish();  // of the step, once all actions are played
+
+  // For those who play microbatches that are alike as stretches. Whether all but the first and the last of a chunk are: nothing is
+  // gathered or reduced beside their layers, or goes to the host, and no action depends on the one beside it.
+  bool microbatches_alike() const;
+  Stretch stretch(int stage, const Action& action) const;
+  double gather_seconds() const { return gather_seconds_; }           // of a message that was split, before its action
+  bool gathers_ahead(int stage) const { return stages_[static_cast<size_t>(stage)].sync->gathers_ahead(); }  // the first forwards wait
+  // Whether gradient sync hears of the last forward, or of the last backward, of this chunk.
+  bool ends(int stage, int chunk, bool backward) const;
+  void skip_to_last();  // the next backward of every chunk is the last one
 
  private:
   struct Stage {
@@ -59,6 +77,8 @@ class StepPlay : public ScheduleWork {
   void load(At at, size_t instance, NodeId after);
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
   const PartSeconds& beside_other(const PartSeconds& part, const Stage& stage);
+  template <typename Seen>
+  static void each_part(const Stage& stage, const Action& action, const Seen& seen);
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;
   Node node(At at, SpanKind kind, StreamKind stream) const;
 

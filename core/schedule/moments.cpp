@@ -1,0 +1,88 @@
+#include "schedule/moments.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/memo.h"
+
+namespace shardscape {
+namespace {
+
+// What has to be equal for one moment to have at least as much of everything as another.
+using Kin = std::tuple<ActionKind, int, std::vector<int32_t>>;
+
+Kin kin_of(const Action& action, const std::vector<ChunkHolds>& holds) {
+  std::vector<int32_t> messages;
+  for (const ChunkHolds& h : holds) messages.insert(messages.end(), {h.forward_come, h.forward_to_send, h.backward_come, h.backward_to_send});
+  return {action.kind, action.chunk, std::move(messages)};
+}
+
+bool covers(const std::vector<ChunkHolds>& a, const std::vector<ChunkHolds>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), [](const ChunkHolds& x, const ChunkHolds& y) { return x.in_flight >= y.in_flight && x.waiting >= y.waiting; });
+}
+
+void advance(const Action& action, ChunkHolds& at) {
+  switch (action.kind) {
+    case ActionKind::ReceiveForward: ++at.forward_come; break;
+    case ActionKind::ReceiveBackward: ++at.backward_come; break;
+    case ActionKind::SendForward: --at.forward_to_send; break;
+    case ActionKind::SendBackward: --at.backward_to_send; break;
+    case ActionKind::Forward:
+      --at.forward_come;
+      ++at.forward_to_send;
+      ++at.in_flight;
+      break;
+    case ActionKind::Backward:
+    case ActionKind::BackwardInput:
+      --at.backward_come;
+      ++at.backward_to_send;
+      --at.in_flight;
+      at.waiting += action.kind == ActionKind::BackwardInput;
+      break;
+    case ActionKind::BackwardWeight: --at.waiting; break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, int chunks) {
+  std::vector<StageMoment> moments;
+  std::map<Kin, std::vector<size_t>> fullest;
+  std::vector<ChunkHolds> now(static_cast<size_t>(chunks));
+  std::vector<bool> dropped;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    std::vector<size_t>& others = fullest[kin_of(actions[i], now)];
+    if (std::none_of(others.begin(), others.end(), [&](size_t other) { return covers(moments[other].before, now); })) {
+      std::erase_if(others, [&](size_t other) {
+        const bool less = covers(now, moments[other].before);
+        if (less) dropped[other] = true;
+        return less;
+      });
+      others.push_back(moments.size());
+      moments.push_back({static_cast<int>(i), actions[i], now});
+      dropped.push_back(false);
+    }
+    advance(actions[i], now[static_cast<size_t>(actions[i].chunk)]);
+  }
+  std::vector<StageMoment> out;
+  for (size_t i = 0; i < moments.size(); ++i)
+    if (!dropped[i]) out.push_back(std::move(moments[i]));
+  return out;
+}
+
+std::shared_ptr<const std::vector<StageMoment>> stage_moments(const ParallelSpec& parallel, int stage, int microbatches) {
+  static Memo<std::vector<StageMoment>> kept(1 << 14);
+  const int telling = telling_microbatches(parallel, microbatches);
+  const PipelineLayout places = pipeline_layout(parallel);
+  thread_local MemoKey key;
+  key.clear();
+  for (const int64_t word : {static_cast<int64_t>(schedule_of(parallel)), places.stages, places.chunks, parallel.microbatch_group, int64_t{stage}, int64_t{telling}})
+    key.add(word);
+  return kept.get(key, [&] {
+    return std::make_shared<const std::vector<StageMoment>>(telling_moments(make_stage_schedule(parallel, stage, telling), static_cast<int>(places.chunks)));
+  });
+}
+
+}  // namespace shardscape
