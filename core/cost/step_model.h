@@ -1,7 +1,9 @@
 // What one rank of each stage stores, computes and communicates in a step: expressions, once per graph structure.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -64,16 +66,31 @@ struct StageShape {
   std::vector<MemoryPart> host_memory;  // of one rank, in its host
   std::vector<DerivedSymbol> derived; // defined on the stage's binding before anything is evaluated, in order
   ExprProgram program;               // all of the above in the order of expressions()
-  // Parts of parameters, gradients and optimizer states alone, and what the symbols of a stage have to be told for them and for the
-  // plan of its gradient sync.
-  ExprProgram states;
-  std::vector<Symbol> states_read;
   std::vector<const Expr*> expressions() const;
+};
+
+// What is there all along on stages of a shape, for outlines (report/outline.h): made when it is asked for. Thread safe.
+class StateShapes {
+ public:
+  struct Shape {
+    std::vector<MemoryCategory> categories;  // of each part
+    ExprProgram parts;                       // bytes
+    std::vector<DerivedSymbol> derived;
+    std::vector<Symbol> read;                // by parts, derived symbols and the plan of gradient sync
+  };
+  explicit StateShapes(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
+  const Shape& at(int index) const;
+
+ private:
+  std::shared_ptr<const Graph> graph_;
+  mutable std::array<std::once_flag, 8> made_;
+  mutable std::array<Shape, 8> shapes_;
 };
 
 struct StepModel {
   std::shared_ptr<const Graph> graph;
-  uint64_t serial = 0;               // of all that were ever made
+  std::shared_ptr<const StateShapes> states;  // of one for outlines: shapes have no expressions then
+  uint64_t serial = 0;               // of all for outlines that were ever made
   std::vector<StageShape> shapes;    // index: shape_index(first, last, has_layers)
   Expr model_parameters;             // of the whole unsharded model, vocabulary not padded, ties counted once
   Expr model_buffers;                // those of them that gradients do not train
@@ -116,5 +133,6 @@ bool counts_replayed(const Graph& graph);
 Symbol model_layers_symbol(const Graph& graph, int kind);
 
 StepModel make_step_model(std::shared_ptr<const Graph> graph);
+StepModel make_outline_model(std::shared_ptr<const Graph> graph);
 
 }  // namespace shardscape

@@ -1,7 +1,9 @@
 #include "cost/sync_model.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "schedule/schedule.h"
@@ -335,7 +337,18 @@ bool needs_plan(const Structure& s) {
 }
 
 StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers) {
-  return StageSyncBuilder(graph, first, last, has_layers).build();
+  // Whoever works out a stage asks several times.
+  struct Last {
+    const Graph* graph = nullptr;
+    std::optional<Structure> structure;  // in case another graph lies there by now
+    std::array<bool, 3> shape{};
+    StageSync sync;
+  };
+  thread_local Last made;
+  const std::array<bool, 3> shape{first, last, has_layers};
+  if (made.graph != &graph || made.structure != graph.structure || made.shape != shape)
+    made = {&graph, graph.structure, shape, StageSyncBuilder(graph, first, last, has_layers).build()};
+  return made.sync;
 }
 
 SyncPolicy sync_policy(const Structure& structure) {

@@ -16,12 +16,14 @@
 namespace shardscape {
 namespace {
 
+using MakeModel = StepModel (*)(std::shared_ptr<const Graph>);
+template <MakeModel make>
 std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Structure& structure) {
   static StructureCache<StepModel> models;
   if (auto model = models.find(structure)) return model;
   auto graph = cached_graph(structure);
   if (auto* problem = std::get_if<Problem>(&graph)) return *problem;
-  auto model = std::make_shared<const StepModel>(make_step_model(std::get<0>(std::move(graph))));
+  auto model = std::make_shared<const StepModel>(make(std::get<0>(std::move(graph))));
   models.keep(structure, model);
   return model;
 }
@@ -45,7 +47,7 @@ class ReportMaker {
     r_.problems = validate(d);
     r_.accelerator = find_accelerator(d.cluster.accelerator);
     if (has_errors(r_.problems)) return;
-    const auto step = bind();
+    const auto step = bind<make_step_model>();
     if (!step) return;
     r_.derived = derived_symbols(d);
     for (const auto& [quantity, formula] : {std::pair{&r_.model_parameters, &step->model_parameters}, {&r_.active_parameters, &step->active_parameters},
@@ -63,15 +65,14 @@ class ReportMaker {
   bool outline(OutlineMemo& memo) {
     const Design& d = r_.design;
     r_.accelerator = find_accelerator(d.cluster.accelerator);
-    r_.model = bind();
+    r_.model = bind<make_outline_model>();
     if (!r_.model) return false;
     place_layers();
     for (StageReport& s : r_.stages) {
       s.like = first_like(s);
       if (s.like != s.stage) continue;
       s.binding = r_.binding;
-      count_layers(s, r_.graph());
-      nothing_at_once(s.binding, r_.graph());
+      count_layers(s, r_.graph(), false);
       if (!bind_states(s, memo)) return false;
     }
     return true;
@@ -79,9 +80,10 @@ class ReportMaker {
 
  private:
   // The numbers of the design on its graph; nullptr where there is none.
+  template <MakeModel make>
   std::shared_ptr<const StepModel> bind() {
     const Design& d = r_.design;
-    auto model = cached_model(structure_of(d));
+    auto model = cached_model<make>(structure_of(d));
     if (auto* problem = std::get_if<Problem>(&model)) {
       r_.problems.push_back(*problem);
       return nullptr;
@@ -165,12 +167,12 @@ class ReportMaker {
   // States of the stage, and symbols that follow from them; equal ones are made once.
   bool bind_states(StageReport& s, OutlineMemo& memo) {
     const Graph& graph = r_.graph();
-    const StageShape& shape = r_.model->shapes[static_cast<size_t>(s.shape)];
+    const StateShapes::Shape& shape = r_.model->states->at(s.shape);
     thread_local MemoKey key;
     key.clear();
     key.add(static_cast<int64_t>(r_.model->serial));
     key.add(int64_t{s.shape});
-    for (const Symbol symbol : shape.states_read) key.add(s.binding.get(symbol).value_or(-1));
+    for (const Symbol symbol : shape.read) key.add(s.binding.get(symbol).value_or(-1));
     const ParallelSpec& p = r_.design.parallel;
     const bool plans = !is_fsdp(graph.structure.sync) && (graph.structure.dp || graph.structure.cp);
     if (plans) {
@@ -187,7 +189,7 @@ class ReportMaker {
     return s.states->whole;
   }
 
-  std::shared_ptr<const StageStates> make_states(StageReport& s, const StageShape& shape, bool plans) {
+  std::shared_ptr<const StageStates> make_states(StageReport& s, const StateShapes::Shape& shape, bool plans) {
     const Graph& graph = r_.graph();
     auto out = std::make_shared<StageStates>();
     Binding binding = s.binding;
@@ -200,11 +202,10 @@ class ReportMaker {
     std::vector<EvalFault> faults;
     std::vector<Wide> values;
     out->whole = !define(binding, shape.derived);
-    if (out->whole) values = shape.states.evaluate(binding, &faults);
+    if (out->whole) values = shape.parts.evaluate(binding, &faults);
     for (const EvalFault fault : faults) out->whole = out->whole && fault == EvalFault::None;
     if (!out->whole) return out;
-    for (size_t at = 0, c = 0; c < kStateCategories; ++c)
-      for (size_t i = 0; i < shape.parts[c].size(); ++i) out->parts.push_back({static_cast<MemoryCategory>(c), static_cast<int64_t>(values[at++])});
+    for (size_t i = 0; i < values.size(); ++i) out->parts.push_back({shape.categories[i], static_cast<int64_t>(values[i])});
     for (const auto& [symbol, value] : binding.items())
       if (before.get(symbol) != value) out->bound.emplace_back(symbol, value);
     return out;
@@ -244,8 +245,8 @@ class ReportMaker {
     std::set<Moment> groups, transits;
   };
 
-  // Binds how many there are.
-  StageLayers count_layers(StageReport& s, const Graph& graph) {
+  // Binds how many there are. at_once: whether anybody asks for groups and transits.
+  StageLayers count_layers(StageReport& s, const Graph& graph, bool at_once = true) {
     const std::vector<int> kinds = layer_kinds(graph);
     const std::vector<LayerClass> classes = layer_classes(graph.structure);
     const bool replays = counts_replayed(graph);
@@ -257,6 +258,7 @@ class ReportMaker {
       for (const ChunkLayer& layer : layers) {
         const auto at = std::find(classes.begin(), classes.end(), LayerClass{layer.keeps, layer.offloaded}) - classes.begin();
         ++of[static_cast<size_t>(layer.segment - 1) * classes.size() + static_cast<size_t>(at)];
+        if (!at_once) continue;
         if (layer.offloaded) out.transits.insert(transit(graph, layers, layer.index));
         if (replays && layer.index == layer.begin && (layer.recomputed() || graph.structure.recompute == Recompute::Selective))
           out.groups.insert(group(graph, layers, layer));

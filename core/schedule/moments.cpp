@@ -12,10 +12,10 @@ namespace {
 // What has to be equal for one moment to have at least as much of everything as another.
 using Kin = std::tuple<ActionKind, int, std::vector<int32_t>>;
 
-Kin kin_of(const Action& action, const std::vector<ChunkHolds>& holds) {
+Kin kin_of(ActionKind kind, int of, const std::vector<ChunkHolds>& holds) {
   std::vector<int32_t> messages;
   for (const ChunkHolds& h : holds) messages.insert(messages.end(), {h.forward_come, h.forward_to_send, h.backward_come, h.backward_to_send});
-  return {action.kind, action.chunk, std::move(messages)};
+  return {kind, of, std::move(messages)};
 }
 
 bool covers(const std::vector<ChunkHolds>& a, const std::vector<ChunkHolds>& b) {
@@ -47,13 +47,14 @@ void advance(const Action& action, ChunkHolds& at) {
 
 }  // namespace
 
-std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, int chunks) {
+std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, const std::vector<int>& classes) {
   std::vector<StageMoment> moments;
   std::map<Kin, std::vector<size_t>> fullest;
-  std::vector<ChunkHolds> now(static_cast<size_t>(chunks));
+  std::vector<ChunkHolds> now(static_cast<size_t>(*std::max_element(classes.begin(), classes.end()) + 1));
   std::vector<bool> dropped;
   for (size_t i = 0; i < actions.size(); ++i) {
-    std::vector<size_t>& others = fullest[kin_of(actions[i], now)];
+    const int of = classes[static_cast<size_t>(actions[i].chunk)];
+    std::vector<size_t>& others = fullest[kin_of(actions[i].kind, of, now)];
     if (std::none_of(others.begin(), others.end(), [&](size_t other) { return covers(moments[other].before, now); })) {
       std::erase_if(others, [&](size_t other) {
         const bool less = covers(now, moments[other].before);
@@ -64,7 +65,7 @@ std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, int
       moments.push_back({static_cast<int>(i), actions[i], now});
       dropped.push_back(false);
     }
-    advance(actions[i], now[static_cast<size_t>(actions[i].chunk)]);
+    advance(actions[i], now[static_cast<size_t>(of)]);
   }
   std::vector<StageMoment> out;
   for (size_t i = 0; i < moments.size(); ++i)
@@ -72,7 +73,7 @@ std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, int
   return out;
 }
 
-std::shared_ptr<const std::vector<StageMoment>> stage_moments(const ParallelSpec& parallel, int stage, int microbatches) {
+std::shared_ptr<const std::vector<StageMoment>> stage_moments(const ParallelSpec& parallel, int stage, int microbatches, const std::vector<int>& classes) {
   static Memo<std::vector<StageMoment>> kept(1 << 14);
   const int telling = telling_microbatches(parallel, microbatches);
   const PipelineLayout places = pipeline_layout(parallel);
@@ -80,8 +81,9 @@ std::shared_ptr<const std::vector<StageMoment>> stage_moments(const ParallelSpec
   key.clear();
   for (const int64_t word : {static_cast<int64_t>(schedule_of(parallel)), places.stages, places.chunks, parallel.microbatch_group, int64_t{stage}, int64_t{telling}})
     key.add(word);
+  for (const int of : classes) key.add(int64_t{of});
   return kept.get(key, [&] {
-    return std::make_shared<const std::vector<StageMoment>>(telling_moments(make_stage_schedule(parallel, stage, telling), static_cast<int>(places.chunks)));
+    return std::make_shared<const std::vector<StageMoment>>(telling_moments(make_stage_schedule(parallel, stage, telling), classes));
   });
 }
 

@@ -8,7 +8,7 @@
 
 namespace shardscape {
 
-// What there is before an action, by chunk: microbatches in flight, those whose gradients of weights wait, messages that have come
+// What there is before an action, on chunks that are alike together: microbatches in flight, those whose gradients of weights wait, messages that have come
 // or wait to be sent. A microbatch that stays on the stage between two chunks counts once less as come and once more as sent.
 struct ChunkHolds {
   int32_t in_flight = 0, waiting = 0;
@@ -19,12 +19,12 @@ struct ChunkHolds {
 struct StageMoment {
   int action = 0;                  // index among the actions of the stage
   Action of{};
-  std::vector<ChunkHolds> before;
+  std::vector<ChunkHolds> before;  // by class of chunks
 };
 
-// In the order of the schedule. As many microbatches as tell all suffice.
-std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, int chunks);
+// In the order of the schedule. As many microbatches as tell all suffice. classes: of every chunk, which ones do the same with memory.
+std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, const std::vector<int>& classes);
 // Those of a design's stage, kept for the designs that have the same schedule. Thread safe.
-std::shared_ptr<const std::vector<StageMoment>> stage_moments(const ParallelSpec& parallel, int stage, int microbatches);
+std::shared_ptr<const std::vector<StageMoment>> stage_moments(const ParallelSpec& parallel, int stage, int microbatches, const std::vector<int>& classes);
 
 }  // namespace shardscape

@@ -1,5 +1,6 @@
 #include "simulate/layer_seconds.h"
 
+#include "cost/stage_boundary.h"
 #include "machine/op_time.h"
 
 namespace shardscape {
@@ -18,8 +19,19 @@ void LayerTable::make_all() {
     if (graph.segments[static_cast<size_t>(s)].kind != SegmentKind::Layer) at(s, {});
     else for (const LayerClass of : layer_classes(graph.structure)) at(s, of);
   }
+  boundary();
   report_ = nullptr;
   ops_ = {};
+}
+
+const Boundary& LayerTable::boundary() {
+  if (made_) return *made_->boundary_;
+  if (!boundary_) {
+    const StageBoundary of = stage_boundary(report_->graph());
+    const Binding& binding = report_->stages.front().binding;
+    boundary_ = Boundary{number(local_bytes(of.message), binding), number(local_bytes(of.stream), binding), of.gathered};
+  }
+  return *boundary_;
 }
 
 const LayerSeconds& LayerTable::at(int index, LayerClass of) {

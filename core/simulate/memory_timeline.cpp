@@ -92,7 +92,7 @@ Bytes level(const StageMoment& moment, const std::vector<ChunkTerms<Bytes>>& chu
 // A forward or backward of one virtual stage, relative to what is there before it.
 struct Profile {
   CategoryBytes peak{}, change{};
-  size_t instance = 0;     // where the peak is
+  size_t instance = 0;     // of its chunk, where the peak is
   Part part = Part::Forward;
   CategoryBytes received{}, sent{};  // what it takes over from the action before, and leaves to the one after
 };
@@ -102,10 +102,14 @@ class StageWalk {
   StageWalk(Memories& memories, const StageReport& stage) : m_(memories), r_(memories.report()), stage_(stage), graph_(r_.graph()) {
     place();
     for (size_t c = 0; c + 1 < starts_.size(); ++c) {
+      const auto like = std::find_if(firsts_.begin(), firsts_.end(), [&](size_t other) { return alike(other, c); });
+      classes_.push_back(static_cast<int>(like - firsts_.begin()));
+      if (like != firsts_.end()) continue;
+      firsts_.push_back(c);
       forwards_.push_back(forward(starts_[c], starts_[c + 1]));
       backwards_.push_back(backward(starts_[c], starts_[c + 1]));
-      terms_.push_back({terms(forwards_[c]), terms(backwards_[c]), waiting(starts_[c], starts_[c + 1])});
-      totals_.push_back({totals(terms_[c].forward), totals(terms_[c].backward), total(terms_[c].waiting)});
+      terms_.push_back({terms(forwards_.back()), terms(backwards_.back()), waiting(starts_[c], starts_[c + 1])});
+      totals_.push_back({totals(terms_.back().forward), totals(terms_.back().backward), total(terms_.back().waiting)});
     }
     fix();
   }
@@ -116,7 +120,7 @@ class StageWalk {
     CategoryBytes now = fixed_;
     for (const Action& a : actions) {
       const CategoryBytes begin = now;
-      const CategoryBytes peak = play(a, terms_[static_cast<size_t>(a.chunk)], now);
+      const CategoryBytes peak = play(a, terms_[class_of(a)], now);
       seen(a, begin, peak, now);
     }
   }
@@ -127,7 +131,7 @@ class StageWalk {
     const int64_t fixed = total(fixed_);
     for (const StageMoment& moment : moments) {
       int64_t now = level(moment, totals_, fixed);
-      const int64_t peak = play(moment.of, totals_[static_cast<size_t>(moment.of.chunk)], now);
+      const int64_t peak = play(moment.of, totals_[class_of(moment.of)], now);
       if (out && peak <= most) continue;
       out = &moment;
       most = peak;
@@ -149,7 +153,7 @@ class StageWalk {
     int64_t most = 0;
     const StageMoment& moment = fullest(moments, most);
     CategoryBytes now = level(moment, terms_, fixed_);
-    out.at_peak = play(moment.of, terms_[static_cast<size_t>(moment.of.chunk)], now);
+    out.at_peak = play(moment.of, terms_[class_of(moment.of)], now);
     out.action = moment.action;
     out.of = moment.of;
     waste_ = waste(moment);
@@ -160,7 +164,7 @@ class StageWalk {
     return out;
   }
 
-  const CategoryBytes& fixed() const { return fixed_; }
+  const std::vector<int>& classes() const { return classes_; }  // of chunks that do the same
 
  private:
   bool pipelined() const { return r_.stages.size() > 1; }
@@ -171,9 +175,18 @@ class StageWalk {
   static ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) { return {total(p.peak), total(p.change), total(p.received), total(p.sent)}; }
 
   const Profile* profile_at(const StageMoment& moment) const {
-    const auto c = static_cast<size_t>(moment.of.chunk);
+    const size_t c = class_of(moment.of);
     const bool computes = moment.of.kind == ActionKind::Forward || moment.of.kind == ActionKind::Backward || moment.of.kind == ActionKind::BackwardInput;
     return !computes ? nullptr : moment.of.kind == ActionKind::Forward ? &forwards_[c] : &backwards_[c];
+  }
+
+  size_t class_of(const Action& action) const { return static_cast<size_t>(classes_[static_cast<size_t>(action.chunk)]); }
+  size_t instance_at(const StageMoment& moment, const Profile& profile) const { return starts_[static_cast<size_t>(moment.of.chunk)] + profile.instance; }
+  bool alike(size_t a, size_t b) const {
+    const auto at = [&](size_t chunk) { return instances_.begin() + static_cast<std::ptrdiff_t>(starts_[chunk]); };
+    return std::equal(at(a), at(a + 1), at(b), at(b + 1), [&](const Instance& x, const Instance& y) {
+      return x.key == y.key && x.offloaded == y.offloaded && x.ends_group == y.ends_group && x.group - starts_[a] == y.group - starts_[b];
+    });
   }
 
   // Layers that keep alike, times microbatches that they keep it of; of the one at hand, what lies before this moment in the
@@ -181,11 +194,12 @@ class StageWalk {
   std::map<ClassKey, int64_t> copies_at(const StageMoment& moment) const {
     const Profile* profile = profile_at(moment);
     std::map<ClassKey, int64_t> copies;
-    for (size_t chunk = 0; chunk + 1 < starts_.size(); ++chunk) {
-      const bool here = chunk == static_cast<size_t>(moment.of.chunk);
-      const int64_t held = moment.before[chunk].in_flight + (here && moment.of.kind == ActionKind::Forward);
-      for (size_t i = starts_[chunk]; i < starts_[chunk + 1]; ++i)
-        if (!instances_[i].offloaded) copies[instances_[i].key] += held - (profile && here && i >= profile->instance);
+    for (size_t of = 0; of < firsts_.size(); ++of) {
+      const bool here = of == class_of(moment.of);
+      const int64_t held = moment.before[of].in_flight + (here && moment.of.kind == ActionKind::Forward);
+      const size_t begin = starts_[firsts_[of]], end = starts_[firsts_[of] + 1];
+      for (size_t i = begin; i < end; ++i)
+        if (!instances_[i].offloaded) copies[instances_[i].key] += held - (profile && here && i - begin >= profile->instance);
     }
     return copies;
   }
@@ -197,7 +211,7 @@ class StageWalk {
       if (category != MemoryCategory::Runtime) segments.add(bytes, 1);
     for (const auto& [key, count] : copies_at(moment))
       if (count > 0) segments.add(m_.of(key).kept, count);
-    if (const Profile* profile = profile_at(moment)) segments.add(m_.live_segments(instances_[profile->instance].key, profile->part), 1);
+    if (const Profile* profile = profile_at(moment)) segments.add(m_.live_segments(instances_[instance_at(moment, *profile)].key, profile->part), 1);
     return segments.waste();
   }
 
@@ -253,6 +267,7 @@ class StageWalk {
       if (i + 1 == end && !ends) p.sent = on_the_way(s.forward.end - s.kept);
     }
     p.change = p.change - stored;
+    p.instance -= begin;
     return p;
   }
 
@@ -291,6 +306,7 @@ class StageWalk {
       p.change = p.change - s.kept;
       if (i == begin && kind(i) != SegmentKind::Embedding) p.sent = on_the_way(s.backward.end);
     }
+    p.instance -= begin;
     return p;
   }
 
@@ -365,7 +381,7 @@ class StageWalk {
       explained[static_cast<size_t>(key.second)] += bytes;
     }
     if (profile) {
-      const Instance& at = instances_[profile->instance];
+      const Instance& at = instances_[instance_at(moment, *profile)];
       out.segment = at.key.first;
       out.layer = at.layer;
       const SegmentMemory& memory = m_.of(at.key).memory;
@@ -396,6 +412,8 @@ class StageWalk {
   const Graph& graph_;
   std::vector<Instance> instances_;
   std::vector<size_t> starts_;  // of every chunk, and the end
+  std::vector<int> classes_;    // of every chunk
+  std::vector<size_t> firsts_;  // chunk of every class
   std::vector<Profile> forwards_, backwards_;
   std::vector<ChunkTerms<CategoryBytes>> terms_;
   std::vector<ChunkTerms<int64_t>> totals_;
@@ -405,8 +423,8 @@ class StageWalk {
   int64_t waste_ = 0;
 };
 
-std::shared_ptr<const std::vector<StageMoment>> moments_of(const Report& report, int stage) {
-  return stage_moments(report.design.parallel, stage, static_cast<int>(report.microbatches));
+std::shared_ptr<const std::vector<StageMoment>> moments_of(const Report& report, int stage, const StageWalk& walk) {
+  return stage_moments(report.design.parallel, stage, static_cast<int>(report.microbatches), walk.classes());
 }
 
 }  // namespace
@@ -423,7 +441,7 @@ int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
   int64_t most = 0;
   for (const StageReport& stage : outline.stages) {
     StageWalk& walk = walks.try_emplace(stage.like, memories, outline.stages[static_cast<size_t>(stage.like)]).first->second;
-    most = std::max(most, walk.in_use(*moments_of(outline, stage.stage)));
+    most = std::max(most, walk.in_use(*moments_of(outline, stage.stage, walk)));
   }
   return most;
 }
@@ -434,7 +452,7 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
   for (const StageReport& stage : report.stages) {
     if (stop.stop_requested()) return nullptr;
     StageWalk walk(memories, stage);
-    out->stages.push_back(walk.fullest(*moments_of(report, stage.stage)));
+    out->stages.push_back(walk.fullest(*moments_of(report, stage.stage, walk)));
     if (out->stages.back().in_use > out->stages[static_cast<size_t>(out->peak_stage)].in_use) out->peak_stage = stage.stage;
   }
   if (report.accelerator) out->capacity = report.accelerator->memory_bytes;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "cost/stage_boundary.h"
 #include "graph/op_spec.h"
 #include "graph/ring.h"
 #include "graph/structure_cache.h"
@@ -57,6 +58,11 @@ class Compiler {
       for (const Storage& storage : segment.storages)  // what goes to the host and back
         for (const Symbol symbol : storage.bytes.symbols())
           if (graph.structure.offload_activations) symbols.insert(symbol);
+    }
+    const StageBoundary boundary = stage_boundary(graph);  // and what crosses it
+    for (const Tensor* crosses : {&boundary.message, &boundary.stream}) {
+      const Expr bytes_across = local_bytes(*crosses);
+      for (const Symbol symbol : bytes_across.symbols()) symbols.insert(symbol);
     }
     out->reads.symbols.assign(symbols.begin(), symbols.end());
     out->reads.groups.assign(groups.begin(), groups.end());

@@ -69,7 +69,7 @@ void find_ends(PlayOrder& order) {
     for (const auto& [chunk, action] : *ends) action->last = true;
 }
 
-// Windows end with a stage's last forward, before it cools down.
+// Windows end with a stage's last forward but one, before it cools down.
 void mark(PlayOrder& order, int window) {
   order.window = window;
   std::vector<int> all(static_cast<size_t>(order.stages), 0), seen = all;
@@ -77,8 +77,8 @@ void mark(PlayOrder& order, int window) {
   for (PlayedAction& a : order.actions) {
     if (a.kind != ActionKind::Forward) continue;
     const auto stage = static_cast<size_t>(a.stage);
-    const int left = all[stage] - ++seen[stage], each = all[stage] / order.microbatches * window;
-    if (left % each == 0 && left / each < PlayOrder::kMarks) a.mark = static_cast<int8_t>(left / each);
+    const int left = all[stage] - ++seen[stage] - 1, each = all[stage] / order.microbatches * window;
+    if (left >= 0 && left % each == 0 && left / each < PlayOrder::kMarks) a.mark = static_cast<int8_t>(left / each);
   }
 }
 

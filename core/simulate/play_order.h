@@ -25,7 +25,7 @@ struct PlayOrder {
   static constexpr int kMarks = 3;
   std::vector<PlayedAction> actions;
   int stages = 1, chunks = 1, microbatches = 1, messages = 0;
-  // Microbatches between two marks: on every stage the forwards before the last one are marked at this distance, where the schedule
+  // Microbatches between two marks: on every stage forwards before the last one are marked at this distance, where the schedule
   // repeats itself in between. 0: nothing is marked.
   int window = 0;
 };

@@ -29,7 +29,8 @@ class BriefPlay {
  public:
   BriefPlay(const Report& report, const PlayOrder& order, StepPlay& play, Timeline& timeline)
       : order_(order), play_(play), timeline_(timeline), stages_(static_cast<size_t>(order.stages)),
-        sent_(static_cast<size_t>(order.messages)), stretches_(stages_.size() * static_cast<size_t>(order.chunks) * kKinds) {
+        sent_(messages()), stretches_(stages_.size() * static_cast<size_t>(order.chunks) * kKinds) {
+    if (sent_.size() < static_cast<size_t>(order.messages)) sent_.resize(static_cast<size_t>(order.messages));
     for (int s = 0; s < order.stages; ++s) {
       const StageReport& stage = report.stages[static_cast<size_t>(s)];
       take(s);
@@ -97,6 +98,12 @@ class BriefPlay {
     double begin = 0, end = 0;
   };
 
+  // Each is written before it is read.
+  static std::vector<Message>& messages() {
+    thread_local std::vector<Message> buffer;
+    return buffer;
+  }
+
   Stretch& at(int stage, int chunk, ActionKind kind) {
     const size_t k = kind == ActionKind::Forward ? 0 : kind == ActionKind::Backward ? 1 : kind == ActionKind::BackwardInput ? 2 : 3;
     return stretches_[(static_cast<size_t>(stage) * static_cast<size_t>(order_.chunks) + static_cast<size_t>(chunk)) * kKinds + k];
@@ -150,7 +157,7 @@ class BriefPlay {
   StepPlay& play_;
   Timeline& timeline_;
   std::vector<StageState> stages_;
-  std::vector<Message> sent_;
+  std::vector<Message>& sent_;
   std::vector<Stretch> stretches_;
 };
 
@@ -212,7 +219,12 @@ StepNumbers brief_play(Report& report, const Machine& machine, LayerTable& table
 }  // namespace
 
 StepNumbers step_numbers(Report& outline, Memo<LayerTable>& memo) {
-  const Machine machine = machine_of(outline.design);
+  thread_local std::pair<ClusterSpec, int64_t> of{{}, 0};
+  thread_local Machine machine;
+  if (of.second != outline.ranks || of.first != outline.design.cluster) {
+    machine = machine_of(outline.design);
+    of = {outline.design.cluster, outline.ranks};
+  }
   LayerTable table(shared_table(outline, machine, memo));
   const int64_t microbatches = outline.microbatches;
   StepNumbers out = brief_play(outline, machine, table);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "cost/stage_boundary.h"
 #include "graph/chunk_layers.h"
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
@@ -56,20 +55,22 @@ LinkShare mean_links(const StageLayout& layout) {
 
 StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline)
     : report_(report), machine_(machine), costs_(report, machine), timeline_(timeline) {
-  const Graph& graph = report.graph();
-  const StageBoundary boundary = stage_boundary(graph);
-  const double bytes = number(local_bytes(boundary.message), report.stages.front().binding);
+  const Boundary& boundary = table.boundary();
+  std::vector<std::pair<GroupSpan, double>> known;  // most messages span the same
   const auto stages = static_cast<int64_t>(report.stages.size());
   for (int64_t s = 0; s < stages && stages > 1; ++s) {
     const DeviceMesh& mesh = costs_.mesh();
     const GroupSpan span = span_of({mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network.domain);
-    messages_.push_back(collective_seconds(machine, CollectiveKind::SendRecv, bytes, span));
+    auto it = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == span; });
+    if (it == known.end()) it = known.insert(it, {span, collective_seconds(machine, CollectiveKind::SendRecv, boundary.message_bytes, span)});
+    messages_.push_back(it->second);
   }
   if (!boundary.gathered.empty())
-    gather_seconds_ = costs_.collective(SyncOp::AllGather, number(local_bytes(boundary.stream), report.stages.front().binding), boundary.gathered);
+    gather_seconds_ = costs_.collective(SyncOp::AllGather, boundary.stream_bytes, boundary.gathered);
   for (const StageReport& stage : report.stages) {
-    Stage& of = stages_.emplace_back();
-    of.layout = stage_layout(report, stage.stage, table);
+    auto layout = layouts_.find(stage.like);
+    if (layout == layouts_.end()) layout = layouts_.emplace(stage.like, stage_layout(report, stage.like, table)).first;
+    Stage& of = stages_.emplace_back(Stage{layout->second, nullptr, {}, {}});
     of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
     for (size_t c = 0; c < of.layout.chunks.size(); ++c)
       for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)

@@ -55,7 +55,7 @@ class StepPlay : public ScheduleWork {
 
  private:
   struct Stage {
-    StageLayout layout;
+    const StageLayout& layout;   // shared by stages that are alike
     std::unique_ptr<SyncPlay> sync;
     std::vector<NodeId> stored;  // by microbatch and instance
     std::vector<NodeId> loaded;  // by instance, of the backward at hand; kNoNode: not yet
@@ -86,6 +86,7 @@ class StepPlay : public ScheduleWork {
   const Machine& machine_;
   SyncCosts costs_;
   Timeline& timeline_;
+  std::map<int, StageLayout> layouts_;  // by StageReport::like
   std::vector<Stage> stages_;
   std::vector<double> messages_;  // of each stage to and from the next one, of the last one to and from the first
   std::map<std::tuple<const PartSeconds*, double, double>, PartSeconds> beside_;

@@ -4,6 +4,24 @@
 
 namespace shardscape {
 
+namespace {
+// Of the timeline before on this thread: many are played one after the other.
+std::vector<Node>& spare_nodes() {
+  thread_local std::vector<Node> nodes;
+  return nodes;
+}
+}  // namespace
+
+Timeline::Timeline(int stages, bool spans) : streams_(static_cast<size_t>(stages)), spans_(spans) {
+  if (!spans_) nodes_.swap(spare_nodes());
+  nodes_.clear();
+}
+
+Timeline::~Timeline() {
+  constexpr size_t kSpare = 1 << 16;
+  if (!spans_ && nodes_.capacity() <= kSpare) spare_nodes().swap(nodes_);
+}
+
 NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t count) {
   NodeId& last = streams_[static_cast<size_t>(node.stage)].last[static_cast<size_t>(node.stream)];
   node.after = last;

@@ -29,7 +29,10 @@ struct Node {
 class Timeline {
  public:
   // spans: whether anybody looks at spans, names and the critical path.
-  explicit Timeline(int stages, bool spans = true) : streams_(static_cast<size_t>(stages)), spans_(spans) {}
+  explicit Timeline(int stages, bool spans = true);
+  ~Timeline();
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
   int stages() const { return static_cast<int>(streams_.size()); }
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
