@@ -1,4 +1,4 @@
-// The commands, one maker per file command_<name>.cpp.
+// The commands, their makers in files command_<name>.cpp.
 #pragma once
 
 #include "app/cli/command.h"
@@ -8,13 +8,20 @@ namespace shardscape {
 Command presets_command();
 Command import_command();
 Command report_command();
+Command inference_command();
 Command graph_command();
 Command timeline_command();
 Command export_command();
 Command check_command();
+Command play_command();
 Command audit_command();
 Command validate_command();
 Command calibrate_command();
+Command explore_command();
+Command merge_command();
+Command sensitivity_command();
+Command scaling_command();
+Command compare_command();
 
 // --json with the same words everywhere.
 Flag json_flag();

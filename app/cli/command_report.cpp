@@ -5,6 +5,7 @@
 #include "app/cli/command_list.h"
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
+#include "simulate/inference.h"
 #include "simulate/memory_report.h"
 #include "simulate/time_report.h"
 
@@ -21,8 +22,8 @@ int run(const Arguments& arguments) {
   const auto simulation = simulate(of);
   std::optional<std::vector<MemoryAdvice>> advice;
   if (arguments.has("--advice")) advice = memory_advice(of, *of.memory, [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
-  std::cout << (json ? with_time(estimate_json(of, advice), *simulation)
-                     : report_text(of) + memory_text(*of.memory) + (advice ? advice_text(*advice) : "") + time_text(*simulation));
+  std::cout << (json ? with_inference(with_time(estimate_json(of, advice), *simulation), of, *simulation)
+                     : report_text(of) + memory_text(*of.memory) + (advice ? advice_text(*advice) : "") + time_text(*simulation) + inference_text(of, *simulation));
   return kDone;
 }
 

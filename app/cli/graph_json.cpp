@@ -16,6 +16,7 @@ const char* role_name(TensorRole role) {
     case TensorRole::ParameterGradient: return "parameter_gradient";
     case TensorRole::Constant: return "constant";
     case TensorRole::Statistic: return "statistic";
+    case TensorRole::Cache: return "cache";
   }
   return "";
 }

@@ -77,7 +77,7 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
 }
 
 std::vector<GradReduction> plan_grad_reduce(const Graph& graph, bool first, bool last, bool has_layers) {
-  if (is_fsdp(graph.structure.sync)) return {};
+  if (is_fsdp(graph.structure.sync) || !graph.structure.trains()) return {};
   std::vector<GradReduction> out = reductions_of(graph, stage_params(graph, first, last, has_layers), first != last);
   if (graph.structure.layout != ChunkLayout::BothWays) return out;
   const DType type = graph.structure.grad_dtype;

@@ -22,6 +22,7 @@ constexpr std::array<CategoryInfo, kAllMemoryCategories> kCategories{{{"paramete
                                                                       {"optimizer", "Optimizer"},
                                                                       {"activations", "Activations"},
                                                                       {"logits", "Logits and loss"},
+                                                                      {"kv_cache", "KV cache"},
                                                                       {"buffers", "Buffers"},
                                                                       {"runtime", "Runtime"}}};
 
@@ -70,6 +71,7 @@ class ShapeBuilder {
         waiting(segment, Keeps::Activations, Expr(end_waiting_symbol(segment.kind == SegmentKind::Head)));
         continue;
       }
+      cached(segment, part.count);
       for (const Op& op : segment.ops) {
         Expr count;
         for (LayerClass of : layer_classes(graph.structure))
@@ -90,7 +92,7 @@ class ShapeBuilder {
     reductions();
     for (auto& [key, row] : flops_) shape_.flops.push_back(std::move(row));
     const OptimizerCost adam = optimizer_cost(graph_, first, last, has_layers);
-    if (!graph.structure.offload_optimizer) shape_.flops.push_back({OpKind::Optimizer, Phase::Step, DType::FP32, adam.flops, adam.flops});
+    if (graph.structure.trains() && !graph.structure.offload_optimizer) shape_.flops.push_back({OpKind::Optimizer, Phase::Step, DType::FP32, adam.flops, adam.flops});
     for (auto& [key, row] : collectives_) shape_.collectives.push_back(std::move(row));
     std::vector<Expr> all;
     for (const Expr* e : shape_.expressions()) all.push_back(*e);
@@ -125,6 +127,7 @@ class ShapeBuilder {
     shape_.parameters = stage_parameters(graph_, shape_.first, shape_.last, shape_.has_layers);
     const StageSync sync = stage_sync(graph_, shape_.first, shape_.last, shape_.has_layers);
     shape_.derived = sync.derived;
+    if (!s.trains()) return weights();
     if (is_fsdp(sync.strategy)) {
       unit_states(sync);
     } else {
@@ -147,6 +150,41 @@ class ShapeBuilder {
     const OffloadedStep step = offloaded_step(graph_, shape_.first, shape_.last, shape_.has_layers);
     host(Phase::Step, "store", "gradients", Expr(1), step.gradient_bytes);
     host(Phase::Step, "load", "parameters", Expr(1), step.parameter_bytes);
+  }
+
+  // Inference has weights once: those that products read quantized are stored so.
+  void weights() {
+    const Structure& s = graph_.structure;
+    Expr quantized, bytes;
+    for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
+      if (!p.param->quantized) continue;
+      const Tensor& t = p.segment->tensor(p.param->tensor);
+      quantized += p.count * local_elements(t);
+      bytes += p.count * local_elements(t) * stored_size(t);
+    }
+    const Expr wide = wide_parameters();
+    part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)), (shape_.parameters - wide - quantized) * Expr(dtype_bytes(s.dtype)));
+    part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
+    part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.compute)), bytes);
+  }
+
+  // Blocks of weights that share a scale are squares (DeepSeek-V3, arXiv 2412.19437, section 3.3.2), but for mixers, whose sizes need not be
+  // multiples of them.
+  Expr stored_size(const Tensor& weight) const {
+    const DType type = graph_.structure.compute;
+    const bool mixer = std::any_of(weight.axes.begin(), weight.axes.end(), [](Axis a) { return a >= Axis::SsmInner && a <= Axis::SsmHeadDim; });
+    if (type != DType::FP8Block || mixer) return dtype_size(type);
+    const int64_t block = quantization_block(type);
+    return Expr(dtype_bytes(DType::FP8)) + Expr(Rational(dtype_bytes(DType::FP32), block * block));
+  }
+
+  // Every sequence that is served has its own, all along.
+  void cached(const Segment& segment, const Expr& layers) {
+    for (TensorId id : segment.caches) {
+      const Tensor& t = segment.tensor(id);
+      const int block = segment.op(t.producer).block;
+      part(MemoryCategory::KvCache, segment.blocks[static_cast<size_t>(block)].label, microbatches() * layers * local_bytes(t));
+    }
   }
 
   void optimizer_state(const std::string& name, const Expr& bytes) {
@@ -207,10 +245,10 @@ class ShapeBuilder {
       const Expr elements = collective_elements(segment, op);
       if (is_ring(op.kind)) {
         for (const char* way : {"send", "recv"})
-          collective(op.phase, way, group_name(op.group), group_size(op.group), t.dtype, times * ring_messages(op), times * elements);
+          collective(op.phase, way, group_name(op.group), group_size(graph_.structure, op.group), t.dtype, times * ring_messages(op), times * elements);
         return;
       }
-      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group), group_size(op.group), t.dtype, times, times * elements);
+      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group), group_size(graph_.structure, op.group), t.dtype, times, times * elements);
     } else if (!op.flops.is_zero()) {
       FlopsRow& row = flops_.try_emplace({op.phase, op.kind, op.compute}, FlopsRow{op.kind, op.phase, op.compute, {}, {}}).first->second;
       row.counted += times * op.flops;
@@ -277,35 +315,50 @@ class ShapeBuilder {
   // Every chunk passes the residual stream on and its gradient back, once per microbatch; the ends of the model do one.
   void transfers() {
     const StageBoundary boundary = stage_boundary(graph_);
-    static const Expr stages{Symbol::intern("pp")}, chunks{Symbol::intern("v")};
+    static const Expr chunks{Symbol::intern("v")};
     const int64_t ends = (shape_.last ? 1 : 0) + (shape_.first ? 1 : 0);
     const ChunkLayout layout = graph_.structure.layout;
     if (ends == 2 && layout == ChunkLayout::Round) return;
+    if (!graph_.structure.trains()) {  // forward only
+      if (!shape_.last) message("send", microbatches(), boundary);
+      if (!shape_.first) message("recv", microbatches(), boundary);
+      if (!shape_.first) gathered(microbatches(), boundary);
+      return;
+    }
     const Expr held = layout == ChunkLayout::BothWays ? Expr(2) : graph_.structure.interleaved ? chunks : Expr(1);
     const Expr count = microbatches() * (layout == ChunkLayout::Vee ? Expr(messages_symbol()) : Expr(2) * held - Expr(ends));
-    for (const char* op : {"send", "recv"})
-      collective(Phase::Pipeline, op, "pp", stages, boundary.message.dtype, count, count * local_elements(boundary.message));
-    if (!boundary.gathered.empty())
-      collective(Phase::Pipeline, "all_gather", group_name(boundary.gathered), group_size(boundary.gathered),
-                 boundary.stream.dtype, count, count * local_elements(boundary.stream));
+    for (const char* op : {"send", "recv"}) message(op, count, boundary);
+    gathered(count, boundary);
+  }
+
+  void message(const char* op, const Expr& count, const StageBoundary& boundary) {
+    static const Expr stages{Symbol::intern("pp")};
+    collective(Phase::Pipeline, op, "pp", stages, boundary.message.dtype, count, count * local_elements(boundary.message));
+  }
+
+  // Messages that came in parts.
+  void gathered(const Expr& count, const StageBoundary& boundary) {
+    if (boundary.gathered.empty()) return;
+    collective(Phase::Pipeline, "all_gather", group_name(boundary.gathered), group_size(graph_.structure, boundary.gathered), boundary.stream.dtype, count,
+               count * local_elements(boundary.stream));
   }
 
   void reductions() {
     const StageSync sync = stage_sync(graph_, shape_.first, shape_.last, shape_.has_layers);
     for (const SyncRow& row : sync.rows)
-      collective(row.phase, std::string(sync_op_name(row.op)), group_name(row.axes), group_size(row.axes), row.dtype, row.count, row.elements);
+      collective(row.phase, std::string(sync_op_name(row.op)), group_name(row.axes), group_size(graph_.structure, row.axes), row.dtype, row.count, row.elements);
     for (const SyncUnit& unit : sync.units)
       for (const GradReduction& r : unit.inner) reduction(r, unit.reductions);
     for (const GradReduction& r : plan_grad_reduce(graph_, shape_.first, shape_.last, shape_.has_layers)) reduction(r, Expr(1));
     // One number each: the norm of the gradients, and the loss of every microbatch.
     for (const MeshAxes& norm : norm_groups(graph_))
-      collective(Phase::Step, "all_reduce", group_name(norm), group_size(norm), DType::FP32, Expr(1), Expr(1));
+      collective(Phase::Step, "all_reduce", group_name(norm), group_size(graph_.structure, norm), DType::FP32, Expr(1), Expr(1));
     if (const MeshAxes loss = loss_group(graph_); shape_.last && !loss.empty())
-      collective(Phase::Forward, "all_reduce", group_name(loss), group_size(loss), DType::FP32, microbatches(), microbatches());
+      collective(Phase::Forward, "all_reduce", group_name(loss), group_size(graph_.structure, loss), DType::FP32, microbatches(), microbatches());
   }
 
   void reduction(const GradReduction& r, const Expr& count) {
-    collective(Phase::GradReduce, "all_reduce", r.group(), r.pair() ? Expr(2) : group_size(r.axes), r.dtype, count, count * r.elements);
+    collective(Phase::GradReduce, "all_reduce", r.group(), r.pair() ? Expr(2) : group_size(graph_.structure, r.axes), r.dtype, count, count * r.elements);
   }
 
   const Graph& graph_;
@@ -323,7 +376,7 @@ Expr cache_per_token(const Graph& graph) {
       const Tensor& t = segment.tensor(id);
       Expr bytes = Expr(model_layers_symbol(graph, kind)) * Expr(dtype_bytes(t.dtype));
       for (size_t d = 0; d < t.axes.size(); ++d)
-        if (t.axes[d] != Axis::Batch && t.axes[d] != Axis::Seq) bytes = bytes * t.sizes[d];
+        if (t.axes[d] != Axis::Batch && t.axes[d] != Axis::Seq && t.axes[d] != Axis::Context && t.axes[d] != Axis::WindowContext) bytes = bytes * t.sizes[d];
       out += bytes;
     }
   }
@@ -396,6 +449,7 @@ Symbol layers_in_transit_symbol(const Graph& graph, int kind, LayerClass of) {
 }
 Symbol layers_replayed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lw", kind); }
 Symbol inner_replayed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lv", kind); }
+Symbol layers_followed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lr", kind); }
 bool counts_replayed(const Graph& graph) {
   return graph.structure.recompute != Recompute::None && (graph.structure.recompute_groups || graph.segments.size() > 3);
 }

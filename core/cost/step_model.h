@@ -12,10 +12,11 @@
 
 namespace shardscape {
 
-// Buffers and Runtime have no formula: the memory timeline finds them (simulate/memory_timeline.h).
-enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits, Buffers, Runtime };
-inline constexpr int kMemoryCategoryCount = 5;   // those that follow from formulas
-inline constexpr int kAllMemoryCategories = 7;
+// KvCache: keys, values, latents and states of mixers that inference keeps. Buffers and Runtime have no formula: the memory timeline
+// finds them (simulate/memory_timeline.h).
+enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits, KvCache, Buffers, Runtime };
+inline constexpr int kMemoryCategoryCount = 6;   // those that follow from formulas
+inline constexpr int kAllMemoryCategories = 8;
 inline constexpr int kStateCategories = 3;       // parameters, gradients, optimizer states: there all along
 std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
 std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
@@ -129,6 +130,8 @@ inline constexpr int64_t kLayersInTransit = 2;  // the one that runs and the one
 Symbol layers_replayed_symbol(const Graph& graph, int kind);
 Symbol inner_replayed_symbol(const Graph& graph, int kind);
 bool counts_replayed(const Graph& graph);
+// Recomputed layers of kind k with others of their group behind them: Lr. Under groups of several layers only.
+Symbol layers_followed_symbol(const Graph& graph, int kind);
 // Layers of kind k in the whole model: L, or L0, L1, ...
 Symbol model_layers_symbol(const Graph& graph, int kind);
 

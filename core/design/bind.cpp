@@ -14,21 +14,22 @@ namespace shardscape {
 namespace {
 
 // In the order of base_values.
-const std::array<Symbol, 16>& base_symbols() {
-  static const std::array<Symbol, 16> symbols = [] {
+const std::array<Symbol, 17>& base_symbols() {
+  static const std::array<Symbol, 17> symbols = [] {
     const auto s = [](const char* name) { return Symbol::intern(name); };
-    return std::array<Symbol, 16>{s("B"), s("b"), s("S"), s("L"),    s("D"),  s("H"),  s("G"), s("E"),
-                                  s("F"), s("V"), s("Smax"), s("tp"), s("cp"), s("pp"), s("dp"), s("v")};
+    return std::array<Symbol, 17>{s("B"), s("b"), s("S"), s("L"),    s("D"),  s("H"),  s("G"), s("E"),
+                                  s("F"), s("V"), s("Smax"), s("tp"), s("cp"), s("pp"), s("dp"), s("v"), s("C")};
   }();
   return symbols;
 }
 
-std::array<int64_t, 16> base_values(const Design& d) {
+std::array<int64_t, 17> base_values(const Design& d) {
   // Without a position table its size appears in no formula, but it has to be a size.
   const int64_t positions = std::max<int64_t>(1, d.model.positions);
   return {d.workload.batch, d.workload.microbatch, d.workload.seq, d.model.layers, d.model.hidden,
           d.model.heads,    d.model.kv_heads,      d.model.head_dim, d.model.ffn,  d.model.vocab,
-          positions,        d.parallel.tp,         d.parallel.cp,  d.parallel.pp,  d.parallel.dp, d.parallel.virtual_stages};
+          positions,        d.parallel.tp,         d.parallel.cp,  d.parallel.pp,  d.parallel.dp, d.parallel.virtual_stages,
+          trains(d) ? 0 : d.workload.context_length};
 }
 
 // Sizes of state-space mixers; one that the model does not have appears in no formula.
@@ -70,7 +71,7 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
   std::vector<DerivedSymbol> out{
       {symbol("Vp"), DerivedRule::Align, symbol("V"), Expr(design.workload.vocab_multiple) * Expr(symbol("tp"))},
       {symbol("m"), DerivedRule::FloorDiv, symbol("B"), Expr(symbol("b")) * Expr(symbol("dp"))}};
-  if (design.model.window > 0) out.push_back({symbol("We"), DerivedRule::Min, symbol("W"), symbol("S")});
+  if (design.model.window > 0) out.push_back({symbol("We"), DerivedRule::Min, symbol("W"), symbol(design.workload.mode == Mode::Decode ? "C" : "S")});
   if (design.model.ssm_chunk > 0) out.push_back({symbol("Qe"), DerivedRule::Min, symbol("Q"), symbol("S")});
   const ModelLibrary& library = ModelLibrary::instance();
   const Architecture* architecture = library.architecture(design.model.architecture);
@@ -125,6 +126,7 @@ Binding bind_symbols(const Design& design) {
   if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
   bind_mixers(binding, design.model);
   if (ulysses_ranks(design) > 1 && ring_ranks(design) > 1) binding.set(Symbol::intern("u"), ulysses_ranks(design));
+  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1) binding.set(Symbol::intern("u"), sharing);
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
   }

@@ -50,7 +50,7 @@ void check_positions(Checks& checks, const Architecture& architecture) {
   if (!checks.sound({"positions", "seq"})) return;
   const Design& d = checks.design;
   const int64_t positions = d.model.positions, seq = d.workload.seq;
-  if (!architecture.uses(Axis::Positions) || positions >= seq) return;
+  if (!architecture.uses(Axis::Positions) || positions >= seq || d.workload.mode == Mode::Decode) return;  // decode: check_inference
   std::vector<Fix> fixes;
   // The longest sequence that fits and, under sequence parallelism, still splits over tp.
   const int64_t step = d.parallel.sequence_parallel && checks.sound({"tp"}) ? d.parallel.tp : 1;

@@ -41,6 +41,7 @@ void check_sizes(Checks& checks) {
     features("q_rank", "the rank of queries", d.model.q_rank, 1, true);
     features("kv_rank", "the rank of keys and values", d.model.kv_rank, 1, true);
   }
+  if (!trains(d)) return;  // only weight gradients sum over tokens
   const int64_t parts = d.parallel.cp * (d.parallel.sequence_parallel ? tp : 1), b = d.workload.microbatch, seq = d.workload.seq;
   if (seq % parts != 0 || seq / parts * b % rows == 0) return;
   std::vector<Fix> fixes;

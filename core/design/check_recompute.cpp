@@ -61,13 +61,7 @@ void check_groups(Checks& checks) {
   const Design& d = checks.design;
   const WorkloadSpec& w = d.workload;
   const int64_t number = w.recompute_num_layers;
-  const bool block = w.recompute_method == RecomputeMethod::Block;
-  if (w.recompute != Recompute::Full) return;
-  const Fix one = set_to("recompute_num_layers", 1);
-  if (!block && number > 1 && d.parallel.sync == SyncStrategy::Fsdp1 && checks.sound({"sync", "dp", "cp"}) && d.parallel.dp * d.parallel.cp > 1)
-    checks.error("recompute_num_layers", "FSDP units are layers: groups of " + grouped(number) + " that are recomputed as one would have to be gathered together",
-                 "1, or the method block", {one, set_to("recompute_method", std::string("block"))});
-  if (checks.first_only || !checks.sound({"layers", "pp", "virtual_stages"})) return;
+  if (w.recompute != Recompute::Full || checks.first_only || !checks.sound({"layers", "pp", "virtual_stages"})) return;
   const std::vector<int64_t> chunks = layers_per_virtual_stage(d);
   const int64_t most = chunks.empty() ? 0 : *std::max_element(chunks.begin(), chunks.end());
   if (most < 1 || number <= most) return;

@@ -61,7 +61,7 @@ void check_sequence(Checks& checks) {
   const Design& d = checks.design;
   if (!d.parallel.sequence_parallel || !checks.sound({"tp"})) return;
   const int64_t seq = d.workload.seq, tp = d.parallel.tp;
-  if (!checks.sound({"seq"}) || seq % tp == 0 || checks.stops_at("seq")) return;
+  if (d.workload.mode == Mode::Decode || !checks.sound({"seq"}) || seq % tp == 0 || checks.stops_at("seq")) return;  // decode: check_inference
   std::vector<Fix> fixes;
   // Down, so that a position table stays long enough; up only where nothing is left.
   offer(fixes, "seq", seq >= tp ? seq / tp * tp : tp);

@@ -41,6 +41,7 @@ void check_precision(Checks& checks);    // quantized products, optimizer states
 void check_recompute(Checks& checks);    // what is made again for the backward
 void check_offload(Checks& checks);      // what waits on the host
 void check_batch(Checks& checks);        // batch into replicas and microbatches
+void check_inference(Checks& checks);    // what decoding and the cache of keys and values ask
 void check_idle(Checks& checks);          // values that mean nothing for this design (knob_state.h)
 void check_cluster(Checks& checks);      // links between accelerators
 void check_placement(Checks& checks);    // number of ranks, groups and nodes

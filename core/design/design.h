@@ -12,6 +12,10 @@
 
 namespace shardscape {
 
+// What a step is: of training; of inference one that reads prompts and fills the cache of keys and values, or one that makes a
+// token for every sequence.
+enum class Mode : uint8_t { Train, Prefill, Decode };
+
 // What the backward runs again instead of keeping.
 enum class Recompute : uint8_t { None, Selective, Full };
 // Full: which layers of a virtual stage. Uniform: all, in groups that keep only their first input; Block: the first ones,
@@ -23,7 +27,10 @@ enum class ComputePrecision : uint8_t { Storage, FP8, FP8Block, MXFP8, NVFP4 };
 enum class DispatchPrecision : uint8_t { Same, FP8 };
 
 struct WorkloadSpec {
+  Mode mode = Mode::Train;
   int64_t seq = 8192, batch = 64, microbatch = 1;
+  int64_t context_length = 4096;    // decode: tokens of a sequence that attention sees, the new one included
+  DType kv_cache_dtype = DType::BF16;
   DType dtype = DType::BF16;        // parameters, activations
   DType grad_dtype = DType::FP32;   // accumulation and reduction of gradients
   ComputePrecision compute = ComputePrecision::Storage;
@@ -54,6 +61,9 @@ enum class InNetworkReduction : uint8_t { Auto, None, Nvls, Sharp };
 // 0: as the catalogue or the accelerator has it (design/cluster.h).
 struct ClusterSpec {
   std::string accelerator = "h100-sxm-80gb";
+  int64_t peak_tflops = 0;          // dense, bfloat16; narrower types keep their ratio to it
+  int64_t memory_capacity = 0;      // GB, as sold
+  int64_t memory_bandwidth = 0;     // 10^9 bytes per second
   int64_t gpus_per_node = 8;
   std::string network = "auto";     // of the catalogue; auto: what the accelerator usually comes with
   int64_t scaleup_domain = 0;       // ranks
@@ -78,6 +88,11 @@ struct Design {
   int64_t world() const { return parallel.tp * parallel.pp * parallel.dp * parallel.cp; }  // of a valid design
 };
 
+inline bool trains(const Design& design) { return design.workload.mode == Mode::Train; }
+// As it runs: in inference everything that only training has is as if it had never been set, only forwards are scheduled, and a step
+// of decoding has one token per sequence. Itself in training. What reads designs below validation wants one that went through this.
+Design as_run(const Design& design);
+
 // Where each rank of a valid design stands.
 DeviceMesh device_mesh(const Design& design);
 
@@ -86,6 +101,8 @@ DType compute_dtype(const WorkloadSpec& workload);
 // The cp ranks that exchange heads by all-to-all (u) and those that pass K and V round a ring (cp/u); 1: none do.
 int64_t ulysses_ranks(const Design& design);
 int64_t ring_ranks(const Design& design);
+// The cp ranks that share a group of Mamba-2 mixers, where a tensor-parallel rank has several groups but fewer than cp; 1: none do.
+int64_t ranks_per_mixer_group(const Design& design);
 // What the window opens on: Llama 3 8B on 8 GPUs.
 Design default_design();
 // Takes a model under a name; keeps the rest as apply_preset does.

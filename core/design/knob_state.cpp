@@ -83,8 +83,12 @@ std::string groups(const Design& d) {
   return when(d.parallel.schedule != ScheduleKind::Flexible, "only the flexible schedule groups microbatches at will");
 }
 std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
-std::string ulysses_degree(const Design& d) {
+std::string context(const Design& d) {
   if (std::string none = no_cp(d); !none.empty()) return none;
+  return lacks(d, uses_axis(d, Axis::Heads), "attention");
+}
+std::string ulysses_degree(const Design& d) {
+  if (std::string none = context(d); !none.empty()) return none;
   const ContextMode mode = d.parallel.context;
   return when(mode != ContextMode::UlyssesRing && mode != ContextMode::UlyssesZigzag, "Ulysses does not run inside a ring");
 }
@@ -211,7 +215,7 @@ constexpr Rule kRules[] = {
     {"capacity_factor", experts},
     {"pad_to_capacity", experts},
     {"load_imbalance", experts},
-    {"context", no_cp},
+    {"context", context},
     {"ulysses_degree", ulysses_degree, true, "cp of at least 2 with ulysses-ring or ulysses-zigzag"},
     {"sequence_parallel", no_tp, true, "tp of at least 2"},
     {"virtual_stages", no_pp},
@@ -252,6 +256,38 @@ constexpr Rule kRules[] = {
     {"distribute_saved_activations", checkpoints, true, "full recompute with tp of at least 2 and no sequence parallelism"},
 };
 
+// What inference has nothing of, and of which there is nothing outside of it.
+struct ModeRule {
+  const char* knob;
+  const char* why;
+};
+constexpr const char *kGradients = "inference has no gradients to reduce", *kOneForward = "inference runs forwards only, which no schedule turns into backwards",
+                     *kNothingKept = "inference keeps no activations for a backward", *kNoOptimizer = "inference has no optimizer";
+constexpr ModeRule kTrainingOnly[] = {
+    {"mtp_layers", "modules of multi-token prediction are not loaded in inference"},
+    {"schedule", kOneForward}, {"virtual_stages", kOneForward}, {"microbatch_group", kOneForward},
+    {"sync", kGradients}, {"overlap_grad_reduce", kGradients}, {"overlap_param_gather", kGradients}, {"reduce_every_microbatch", kGradients},
+    {"reshard_after_forward", kGradients}, {"dp_shard", kGradients}, {"bucket_cap_mb", kGradients}, {"first_bucket_mb", kGradients},
+    {"ddp_bucket_size", kGradients}, {"zero_reduce_bucket_size", kGradients}, {"zero_allgather_bucket_size", kGradients},
+    {"stage3_prefetch_bucket_size", kGradients}, {"stage3_param_persistence_threshold", kGradients}, {"stage3_max_live_parameters", kGradients},
+    {"stage3_max_reuse_distance", kGradients}, {"clip_grad_norm", kGradients}, {"grad_dtype", kGradients},
+    {"average_loss", "inference has no loss"}, {"gathered_logits", "inference has no loss"}, {"dropout", "inference drops nothing"},
+    {"master_weights", kNoOptimizer}, {"moment_dtype", kNoOptimizer}, {"offload_optimizer", kNoOptimizer},
+    {"offload_activations", kNothingKept}, {"recompute", kNothingKept}, {"recompute_modules", kNothingKept}, {"recompute_method", kNothingKept},
+    {"recompute_num_layers", kNothingKept}, {"distribute_saved_activations", kNothingKept}};
+
+std::string idle_in_mode(const Design& d, std::string_view knob) {
+  const Mode mode = d.workload.mode;
+  if (knob == "context_length" && mode != Mode::Decode)
+    return mode == Mode::Train ? "training has no cache of keys and values" : "prefill caches the prompts, whose length is seq";
+  if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no cache of keys and values");
+  if (knob == "seq") return when(mode == Mode::Decode, "decode makes one token per sequence; context_length counts those before it");
+  if (knob == "scatter_gather_pipeline" && mode == Mode::Decode) return "messages split a sequence, of which decode has one token";
+  if (mode == Mode::Train) return "";
+  const auto only = std::find_if(std::begin(kTrainingOnly), std::end(kTrainingOnly), [&](const ModeRule& r) { return knob == r.knob; });
+  return only == std::end(kTrainingOnly) ? "" : only->why;
+}
+
 const Rule* rule_of(std::string_view knob) {
   const auto rule = std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return knob == r.knob; });
   return rule == std::end(kRules) ? nullptr : rule;
@@ -259,13 +295,24 @@ const Rule* rule_of(std::string_view knob) {
 
 }  // namespace
 
-std::optional<std::string> without_effect(const Design& design, const Knob& knob) {
+namespace {
+
+std::string why_idle(const Design& design, const std::string& id, const Rule* rule) {
+  std::string why = idle_in_mode(design, id);
+  if (why.empty()) why = rule ? rule->why(design) : missing_size(design, id);
   // What a model of unknown blocks has is unknown too.
-  if (!ModelLibrary::instance().architecture(design.model.architecture)) return std::nullopt;
-  const Rule* rule = rule_of(knob.id);
-  std::string why = rule ? rule->why(design) : missing_size(design, knob.id);
-  if (why.empty()) return std::nullopt;
-  return why;
+  return why.empty() || ModelLibrary::instance().architecture(design.model.architecture) ? why : "";
+}
+
+}  // namespace
+
+std::optional<std::string> without_effect(const Design& design, const Knob& knob) {
+  std::string why = why_idle(design, knob.id, rule_of(knob.id));
+  return why.empty() ? std::nullopt : std::optional(std::move(why));
+}
+
+IdleTest idle_test(const Knob& knob) {
+  return [id = knob.id, rule = rule_of(knob.id)](const Design& design) { return !why_idle(design, id, rule).empty(); };
 }
 
 std::optional<std::string> impossible_choice(const Design& design, const Knob& knob, const std::string& value) {

@@ -6,6 +6,8 @@
 namespace shardscape {
 namespace {
 
+inline constexpr Named<Mode> kModes[] = {{Mode::Train, "train", "Training"}, {Mode::Prefill, "prefill", "Inference: prefill"}, {Mode::Decode, "decode", "Inference: decode"}};
+inline constexpr Named<DType> kCacheDtypes[] = {{DType::BF16, "bf16", "bfloat16, or as the data type"}, {DType::FP8, "fp8", "float8"}};
 inline constexpr Named<DType> kDtypes[] = {
     {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}, {DType::FP32, "fp32", "float32"}};
 inline constexpr Named<DType> kGradDtypes[] = {
@@ -59,10 +61,17 @@ void add_workload(TableWriter& table) {
   constexpr auto workload = &Design::workload;
   table.group(KnobGroup::Workload);
   table.section("Batch");
+  table.choice(named<workload, &W::mode, kModes>(), "mode", "Mode", choices_of(kModes),
+               "What a step is. train: forward, backward and optimizer. prefill: the forward of prompts of seq tokens, which fills the cache of "
+               "keys and values and leaves the logits of each last token; its time is the time to first token. decode: one more token for every "
+               "sequence, whose attention reads the cache; its time is the time per output token.");
   table.number(member<workload, &W::seq>(), "seq", "Sequence length", "S", "tokens", 1, kMaxSeq,
                "Tokens per sequence. Activations and matrix products grow linearly, attention scores quadratically.");
+  table.number(member<workload, &W::context_length>(), "context_length", "Context length", "C", "tokens", 1, kMaxSeq,
+               "Of decode: tokens of a sequence that the attention of its new token sees, itself included. So many keys and values the cache "
+               "holds after the step; layers with a window keep those of the window.");
   table.number(member<workload, &W::batch>(), "batch", "Global batch", "B", "sequences", 1, kMaxBatch,
-               "Sequences per optimizer step over all replicas. Has to be a multiple of microbatch x dp.");
+               "Sequences per step over all replicas: in training of an optimizer step, in inference those that are served at once. Has to be a multiple of microbatch x dp.");
   table.number(member<workload, &W::microbatch>(), "microbatch", "Microbatch", "b", "sequences", 1, kMaxMicrobatch,
                "Sequences that go through a stage at once. Larger ones make larger kernels and more activation memory, "
                "and leave fewer microbatches m = B / (b dp) to fill the pipeline.");
@@ -76,6 +85,9 @@ void add_workload(TableWriter& table) {
                "parallelism. fp8: a scale per tensor (Transformer Engine, delayed or current scaling). fp8-blockwise: float32 scales, "
                "1x128 for activations, 128x128 for weights (DeepSeek-V3, arXiv 2412.19437, section 3.3). mxfp8: an E8M0 scale per 32. "
                "nvfp4: half a byte, an E4M3 scale per 16. Weights keep two quantized copies, for forward and input gradient.");
+  table.choice(named<workload, &W::kv_cache_dtype, kCacheDtypes>(), "kv_cache_dtype", "KV cache type", choices_of(kCacheDtypes),
+               "Type in which inference keeps keys and values, or the latents they are made of, and states of mixers' convolutions and scans as stored. fp8, with "
+               "a scale per tensor, halves cache and traffic; the products of attention stay in the data type.");
   table.choice(named<workload, &W::dispatch_dtype, kDispatchDtypes>(), "dispatch_dtype", "Dispatch type", choices_of(kDispatchDtypes),
                "Type in which tokens travel to their experts. fp8 halves that all-to-all; the experts' results come back as stored "
                "(DeepSeek-V3, arXiv 2412.19437, section 3.3.3).");

@@ -1,6 +1,7 @@
 #include "design/validate.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/units.h"
 #include "design/checks.h"
@@ -16,11 +17,12 @@ namespace {
 // In the order of the form.
 constexpr void (*kChecks[])(Checks&) = {check_values,   check_model,       check_mixers,    check_tensor,  check_context,   check_experts,
                                         check_pipeline, check_interleaving, check_schedule, check_precision, check_recompute, check_offload,
-                                        check_batch,    check_sync,        check_placement, check_cluster, check_idle};
+                                        check_batch,    check_inference,   check_sync,      check_placement, check_cluster,  check_idle};
 
 }  // namespace
 
-std::vector<Problem> validate(const Design& design) {
+std::vector<Problem> validate(const Design& given) {
+  const Design design = as_run(given);
   Checks checks{design, {}, {}};
   for (const auto check : kChecks) check(checks);
   // Errors first; within them the order of the checks.
@@ -29,7 +31,10 @@ std::vector<Problem> validate(const Design& design) {
   return std::move(checks.problems);
 }
 
-std::string first_error(const Design& design) {
+std::string first_error(const Design& given) {
+  std::optional<Design> inference;  // a copy costs more than the checks
+  if (!trains(given)) inference = as_run(given);
+  const Design& design = inference ? *inference : given;
   Checks checks{design, {}, {}, true};
   for (const auto check : kChecks) {
     check(checks);
@@ -134,8 +139,9 @@ bool tp_works(const Design& design, int64_t tp) {
   if (uses_axis(design, Axis::SsmInner) && ssm_channels(design) % tp != 0) return false;
   if (uses_axis(design, Axis::SsmGroups) && m.ssm_groups % tp != 0) return false;
   if (uses_axis(design, Axis::KvHeads) && (m.kv_heads < tp ? tp % m.kv_heads != 0 : m.kv_heads % tp != 0)) return false;
-  const int64_t parts = design.parallel.cp * (design.parallel.sequence_parallel ? tp : 1);
-  if (parts < 1 || design.workload.seq % parts != 0) return false;
+  const bool decodes = design.workload.mode == Mode::Decode;
+  const int64_t parts = (decodes ? 1 : design.parallel.cp) * (design.parallel.sequence_parallel ? tp : 1);
+  if (parts < 1 || (decodes ? design.workload.microbatch : design.workload.seq) % parts != 0) return false;
   return tp == 1 || ranks_without(design, "tp") * tp <= kMaxWorld;
 }
 

@@ -1,5 +1,6 @@
 // Assemble + place: block templates become forward ops; placements follow op by op, redistributions are inserted.
 #include <algorithm>
+#include <utility>
 
 #include "graph/segment_builder.h"
 
@@ -24,8 +25,18 @@ class Assembler {
       s.input = b_.add_tensor("x", kStream, b_.stream_placement(kStream), b_.stream_dtype(), TensorRole::Input);
       names["x"] = s.input;
     }
-    for (const OpLine& line : section.lines) names[line.output] = call(line, names, line.output);
-    TensorId out = names[section.lines.back().output];
+    const bool serves = s.kind == SegmentKind::Head && !b_.structure().trains();
+    if (serves && b_.structure().mode == Mode::Prefill) names["x"] = last_token(s.input);
+    TensorId out = names["x"];
+    for (const OpLine& line : section.lines) {
+      if (serves && reads_targets(line)) continue;
+      out = names[line.output] = call(line, names, line.output);
+    }
+    if (serves) {  // what samples a token wants all of its logits
+      Placement whole = b_.tensor(out).placement;
+      whole.shards.back().clear();
+      out = b_.redistribute(out, whole, Phase::Forward, "the sampler");
+    }
     if (s.kind == SegmentKind::Head && !mtp.lines.empty())
       for (int64_t depth = 1; depth <= b_.structure().mtp_layers; ++depth) {
         // One token further on: what was to be predicted is given (DeepSeek-V3, arXiv 2412.19437, section 2.2).
@@ -73,15 +84,44 @@ class Assembler {
     return it->second;
   }
 
-  // The block itself, or what stands in for it in a model that lacks an axis.
+  // The block itself, or what stands in for it in a model that lacks an axis, or in a step of decoding.
   const BlockTemplate* block_of(const OpLine& line) const {
     const BlockTemplate* block = library_.block(line.callee);
-    if (!block || b_.structure().q_compressed) return block;
-    const auto other = block->without.find(Axis::QRank);
-    if (other == block->without.end()) return block;
-    const BlockTemplate* stand_in = library_.block(other->second);
-    if (!stand_in) fail(line, "\"" + other->second + "\", which stands in for \"" + line.callee + "\", is no block", "the id of a block in its \"without\"");
-    return stand_in;
+    const auto instead = [&](const std::string& id, const char* key) {
+      const BlockTemplate* stand_in = library_.block(id);
+      if (!stand_in) fail(line, "\"" + id + "\", which stands in for \"" + line.callee + "\", is no block", std::string("the id of a block in its \"") + key + "\"");
+      return stand_in;
+    };
+    if (block && !b_.structure().q_compressed)
+      if (const auto other = block->without.find(Axis::QRank); other != block->without.end()) block = instead(other->second, "without");
+    if (block && b_.structure().mode == Mode::Decode && !block->decode.empty()) block = instead(block->decode, "decode");
+    return block;
+  }
+
+  // A loss: inference has nothing to compare with.
+  bool reads_targets(const OpLine& line) const {
+    const BlockTemplate* block = library_.block(line.callee);
+    const auto reads = [](const OpLine& of) { return std::find(of.args.begin(), of.args.end(), "targets") != of.args.end(); };
+    return reads(line) || (block && std::any_of(block->ops.begin(), block->ops.end(), reads));
+  }
+
+  // The end of each prompt: one rank along what splits the sequence has it, the others add zeros.
+  TensorId last_token(TensorId from) {
+    const Tensor source = b_.tensor(from);
+    b_.leave_one_token();
+    Placement placement = source.placement;
+    placement.partial = std::exchange(placement.shards[1], {});
+    std::sort(placement.partial.begin(), placement.partial.end());
+    Op op;
+    op.kind = OpKind::LastToken;
+    op.inputs = {from};
+    op.outputs = {b_.add_tensor(source.name + ".last", source.axes, std::move(placement), source.dtype, TensorRole::Activation)};
+    op.spec = "bsd->btd";
+    op.name = b_.tensor(op.outputs[0]).name;
+    op.label = "Last token";
+    const TensorId out = op.outputs[0];
+    b_.add_op(std::move(op));
+    return out;
   }
 
   // name: what the instance is called, and its parameters after it.
@@ -105,6 +145,9 @@ class Assembler {
       inside[block->inputs[i].name] = args[i];
     }
     for (const BlockParam& param : block->params) inside[param.name] = parameter(name, param);
+    const std::vector<std::string> cached = cached_names(*block);
+    Names made;  // as the ops leave it, before it goes to a cache
+    const bool slides = b_.structure().window && std::any_of(block->ops.begin(), block->ops.end(), [](const OpLine& l) { return l.spec.find("window") != std::string::npos; });
     for (const OpLine& inner : block->ops) {
       std::vector<TensorId> operands;
       for (const std::string& arg : inner.args) operands.push_back(lookup(inner, inside, arg));
@@ -113,10 +156,14 @@ class Assembler {
       inside[inner.output] = op(inner, operands, name + "." + inner.output,
                                 label == block->labels.end() ? inner.output : label->second,
                                 modules == block->op_modules.end() ? block->modules : block->modules | modules->second);
+      made[inner.output] = inside[inner.output];
+      if (!b_.structure().trains() && std::find(cached.begin(), cached.end(), inner.output) != cached.end())
+        inside[inner.output] = cache(inside[inner.output], slides);
     }
     check_parts(*block, inside);
-    pack(*block, inside);
-    cache(*block, inside);
+    pack(made);
+    if (b_.structure().trains())
+      for (const std::string& kept : cached) s.cached.push_back(inside.at(kept));
     // A block that came to nothing (dropout without dropping) is not there.
     const int instance = static_cast<int>(s.blocks.size()) - 1;
     if (s.ops.empty() || s.ops.back().block != instance) s.blocks.pop_back();
@@ -137,12 +184,61 @@ class Assembler {
     return id;
   }
 
-  void cache(const BlockTemplate& block, const Names& inside) {
+  // What of the block inference keeps of every token.
+  static std::vector<std::string> cached_names(const BlockTemplate& block) {
     std::vector<std::string> names = block.cached;
     if (names.empty())
       for (const OpLine& line : block.ops)
         if (line.callee == template_name(OpKind::Attention)) names.insert(names.end(), line.args.begin() + 1, line.args.begin() + 3);
-    for (const std::string& name : names) b_.segment().cached.push_back(inside.at(name));
+    return names;
+  }
+
+  // Written to the cache. Returns what is read from here on: the prompt's own, or, of a token that is decoded, all tokens so far.
+  // Layers with a window keep no more than that; where cp splits the sequence each rank keeps its part of the whole.
+  TensorId cache(TensorId made, bool slides) {
+    const Structure& s = b_.structure();
+    const Tensor source = b_.tensor(made);
+    made = b_.redistribute(made, b_.cache_placement(source.axes), Phase::Forward, "the cache");
+    std::vector<Axis> axes = source.axes;
+    std::replace(axes.begin(), axes.end(), Axis::Seq, slides && !s.cp ? Axis::WindowContext : Axis::Context);
+    Op op;
+    op.kind = OpKind::CacheWrite;
+    op.inputs = {made};
+    const TensorId kept = cache_tensor(op, source.name, axes, b_.cache_placement(axes), s.cache_dtype);
+    op.outputs = {kept};
+    for (size_t d = 0; d < axes.size(); ++d) op.spec += static_cast<char>('a' + d);
+    op.spec = op.spec + (op.inputs.size() > 1 ? "," + op.spec : "") + "->" + op.spec;
+    op.block = static_cast<int>(b_.segment().blocks.size()) - 1;
+    op.name = b_.tensor(kept).name;
+    op.label = "Write to the cache";
+    b_.add_op(std::move(op));
+    b_.segment().cached.push_back(kept);
+    return s.mode == Mode::Decode ? kept : made;
+  }
+
+  // What lives on from step to step, as this one leaves it; in decode the op reads it as the step before has left it.
+  TensorId cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes, const Placement& placement, DType type) {
+    const bool lived = b_.structure().mode == Mode::Decode;
+    if (lived) op.inputs.push_back(b_.add_tensor(name + ".past", axes, placement, type, TensorRole::Cache));
+    const TensorId now = b_.add_tensor(name + ".cache", axes, placement, type, TensorRole::Cache);
+    if (lived) b_.tensor(now).storage = b_.tensor(op.inputs.back()).storage;
+    b_.segment().caches.push_back(now);
+    return now;
+  }
+
+  // What a convolution keeps are its last inputs, what a scan keeps is its state (Gu and Dao, arXiv 2312.00752; both as mamba_ssm
+  // allocates them), whatever the length of the sequence.
+  void add_state(Op& op, const OpSpec& spec, const std::map<char, Axis>& letters, const LetterShards& shards, const std::string& name) {
+    std::string of = spec.out;
+    of.erase(1, 1);  // the sequence
+    of += op.kind == OpKind::CausalConv ? spec.in[1].back() : spec.in[3].back();
+    std::vector<Axis> axes;
+    for (char letter : of) axes.push_back(letters.at(letter));
+    LetterShards placed = shards;
+    placed[of.back()].clear();
+    const TensorId state = cache_tensor(op, name + ".state", axes, SegmentBuilder::result_placement(of, placed, {}), b_.structure().dtype);
+    b_.tensor(state).placement.partial.clear();
+    op.outputs.push_back(state);
   }
 
   // Parts that are taken of a tensor lie in it one behind the other, and make up all of it.
@@ -165,13 +261,12 @@ class Assembler {
   }
 
   // Outputs that the profile keeps in one buffer share a storage; a view that is saved keeps all of it.
-  void pack(const BlockTemplate& block, const Names& inside) {
+  void pack(const Names& made) {
     for (const auto& group : b_.profile().packed) {
       std::vector<TensorId> members;
       for (const std::string& name : group) {
-        const auto it = inside.find(name);
-        const bool made_here = std::any_of(block.ops.begin(), block.ops.end(), [&](const OpLine& l) { return l.output == name; });
-        if (it != inside.end() && made_here && b_.segment().op(b_.tensor(it->second).producer).kind == OpKind::Einsum)
+        const auto it = made.find(name);
+        if (it != made.end() && b_.segment().op(b_.tensor(it->second).producer).kind == OpKind::Einsum)
           members.push_back(it->second);
       }
       if (members.size() < 2) continue;
@@ -288,8 +383,10 @@ class Assembler {
     // Norms in front of attention and MLP are a module, those of single heads are not.
     made.modules = modules_of(line.callee, modules, out_axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden});
     made.spec = spec.text();
-    made.causal = spec.causal;
-    made.window = spec.window && b_.structure().window;
+    // The one token of a decode comes after all that its cache holds.
+    const bool masks = b_.structure().mode != Mode::Decode;
+    made.causal = spec.causal && masks;
+    made.window = spec.window && b_.structure().window && masks;
     made.soft_cap = spec.soft_cap;
     made.alibi = spec.alibi;
     made.clamp = spec.clamp;
@@ -303,8 +400,16 @@ class Assembler {
     const DType type = rule->float_result ? DType::FP32 : result_type(*kind, operands);
     const TensorId out = b_.add_tensor(name, out_axes, placement, type, TensorRole::Activation);
     made.outputs = {out};
+    if (*kind == OpKind::Concat && std::all_of(operands.begin(), operands.end(), [&](TensorId id) { return b_.tensor(id).role == TensorRole::Cache; })) {
+      b_.tensor(out).role = TensorRole::Cache;  // parts of a cache lie side by side
+      b_.tensor(out).storage = b_.tensor(operands[0]).storage;
+      b_.tensor(out).dtype = b_.tensor(operands[0]).dtype;
+    }
     if (rule->in_place) b_.tensor(out).storage = b_.tensor(operands[0]).storage;
-    for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made);
+    if (b_.structure().trains())  // kept for a backward
+      for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made);
+    else if (*kind == OpKind::CausalConv || *kind == OpKind::SelectiveScan || *kind == OpKind::Ssd)
+      add_state(made, spec, axes, shards, name);
     b_.add_op(std::move(made));
     // Of a column-parallel product every rank gets the whole stream, then takes its part of it.
     if (*kind == OpKind::Einsum && out_axes == kStream && !b_.tensor(out).placement.shards.back().empty()) {
@@ -396,7 +501,8 @@ class Assembler {
 
   static bool attends(const OpSpec& spec) {
     const std::string &q = spec.in[0], &k = spec.in[1], &v = spec.in[2];
-    return q.size() == 4 && k.size() == 4 && v.size() == 4 && q.back() == k.back() && k.starts_with(v.substr(0, 3)) &&
+    const bool own_heads = k.size() == 4;  // else latents, which serve all heads
+    return q.size() == 4 && (own_heads || k.size() == 3) && v.size() == k.size() && q.back() == k.back() && k.starts_with(v.substr(0, v.size() - 1)) &&
            spec.out == q.substr(0, 3) + v.back() && (spec.in.size() == 3 || spec.in[3] == q.substr(2, 1));
   }
 
@@ -445,7 +551,7 @@ class Assembler {
     if (kind == OpKind::Attention && !attends(*spec))
       fail(line, "attention cannot use the letters \"" + line.spec + "\"",
            "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, bshe,bthe,bthw->bshw; one sink per head "
-           "may follow, bshe,btge,btge,h->bshe");
+           "may follow, bshe,btge,btge,h->bshe; latents that serve all heads have none, bshl,btl,btr->bshr");
     return *spec;
   }
 

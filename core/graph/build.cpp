@@ -26,12 +26,16 @@ void set_sync(const Design& design, Structure& s) {
   s.accumulates = accumulates && fsdp && !s.every_microbatch;
   s.reshards = !fsdp || p.reshard_after_forward;
   s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
+  s.edp_shards = s.hybrid && s.edp && p.edp() > p.dp / p.dp_shard;
 }
 
 }  // namespace
 
-Structure structure_of(const Design& design) {
+Structure structure_of(const Design& given) {
+  const Design design = as_run(given);
   Structure s;
+  s.mode = design.workload.mode;
+  if (!s.trains()) s.cache_dtype = is_quantized(design.workload.kv_cache_dtype) ? design.workload.kv_cache_dtype : design.workload.dtype;
   s.architecture = design.model.architecture;
   s.profile = design.workload.profile;
   s.dp = design.parallel.dp > 1;
@@ -41,6 +45,7 @@ Structure structure_of(const Design& design) {
   s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag || design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
   s.ssm_heads = s.cp && uses_axis(design, Axis::SsmGroups) && design.model.ssm_groups == design.parallel.tp;
+  s.ssm_shared = s.cp && ranks_per_mixer_group(design) > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;
   s.grouped = design.model.kv_heads < design.model.heads;
@@ -97,8 +102,12 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile, 
   SegmentBuilder builder(structure, profile);
   builder.segment().kind = kind;
   assemble_section(builder, section, mtp, library);
-  differentiate(builder);
-  recompute(builder);
+  if (structure.trains()) {
+    differentiate(builder);
+    recompute(builder);
+  } else {
+    builder.segment().backward_begin = builder.segment().replay_end = static_cast<OpId>(builder.segment().ops.size());
+  }
   finish_segment(builder);
   return std::move(builder.segment());
 }

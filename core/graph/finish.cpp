@@ -18,6 +18,7 @@ void drop_unused(Segment& s) {
   };
   want(s.output);
   want(s.input_grad);
+  for (TensorId id : s.caches) want(id);
   for (const Param& p : s.params) want(p.gradient);
   for (size_t i = s.ops.size(); i-- > 0;) {
     const Op& op = s.ops[i];
@@ -58,13 +59,15 @@ Expr index_space(const Segment& s, const Op& op) {
   return out;
 }
 
+int last_dim(const Tensor& t) { return static_cast<int>(t.axes.size()) - 1; }
+
 // FLOPs of as many products with keys, and with values, over all scores (queries x keys x heads); KV heads are no dimension
 // of their own in them.
 Expr attention_products(const Segment& s, const Op& op, int64_t with_keys, int64_t with_values) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]), &v = s.tensor(forward.inputs[2]);
   const Expr scores = local_size(q, 0) * local_size(q, 1) * local_size(q, 2) * local_size(k, 1);
-  return Expr(2) * scores * (Expr(with_keys) * local_size(k, 3) + Expr(with_values) * local_size(v, 3));
+  return Expr(2) * scores * (Expr(with_keys) * local_size(k, last_dim(k)) + Expr(with_values) * local_size(v, last_dim(v)));
 }
 
 // Share of the scores that the kernels of a ring compute: whole blocks of keys, and none where all lie behind the queries.
@@ -116,7 +119,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
   const bool backward = op.grad != GradRole::None;
   switch (op.kind) {
     case OpKind::AllReduce: case OpKind::AllGather: case OpKind::ReduceScatter: case OpKind::AllToAll: case OpKind::Slice: case OpKind::RingPass: case OpKind::RingSum:
-    case OpKind::Optimizer: return;
+    case OpKind::Optimizer: case OpKind::CacheWrite: case OpKind::LastToken: return;
     case OpKind::Quantize: op.flops = Expr(kQuantizeFlops) * local_elements(s.tensor(op.inputs[0])); break;
     case OpKind::Einsum: op.flops = Expr(2) * index_space(s, op); break;
     case OpKind::Attention: {
@@ -145,13 +148,27 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
 }
 
 
+// What is written to a cache: of a new token its part, of a prompt what the cache holds of it.
+void count_cache_write(const Segment& s, Op& op) {
+  const Tensor &made = s.tensor(op.inputs[0]), &cache = s.tensor(op.outputs[0]);
+  const Expr elements = op.inputs.size() > 1 ? local_elements(made) : local_elements(cache);
+  op.read_bytes = elements * dtype_size(made.dtype);
+  op.written_bytes = elements * dtype_size(cache.dtype);
+}
+
 void count_bytes(const Segment& s, Op& op) {
-  if (is_relabelling(op.kind)) return;  // a view
+  if (is_relabelling(op.kind) || is_cache_view(s, op)) return;
+  if (op.kind == OpKind::CacheWrite) return count_cache_write(s, op);
+  if (op.kind == OpKind::LastToken) {
+    op.read_bytes = op.written_bytes = local_bytes(s.tensor(op.outputs[0]));
+    return;
+  }
   const bool lookup = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd;
   std::set<TensorId> read, written(op.outputs.begin(), op.outputs.end());
   for (TensorId id : op.inputs) {
     if (!read.insert(id).second) continue;
     const Tensor& t = s.tensor(id);
+    if (values_in_keys(s, op) && id == op.inputs[2]) continue;
     if (lookup && t.role == TensorRole::Parameter)  // rows of the tokens only
       op.read_bytes += op.kind == OpKind::Embed ? local_bytes(s.tensor(op.outputs[0])) : local_size(s.tensor(op.inputs[0]), 1) * local_size(t, 1) * Expr(dtype_bytes(t.dtype));
     else

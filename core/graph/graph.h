@@ -22,7 +22,8 @@ using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
 using StorageId = int;  // index into Segment::storages
 
-enum class TensorRole : uint8_t { Input, Parameter, Activation, Gradient, ParameterGradient, Constant, Statistic };
+// Cache: lives on from step to step, in storages of its own.
+enum class TensorRole : uint8_t { Input, Parameter, Activation, Gradient, ParameterGradient, Constant, Statistic, Cache };
 
 struct Tensor {
   std::string name;              // unique in the segment: "attention.q", "attention.q.grad"
@@ -113,7 +114,7 @@ struct SavedStorage {
 
 struct Param {
   TensorId tensor;
-  TensorId gradient;             // accumulated over microbatches; its placement says over which axes it is Partial
+  TensorId gradient;             // accumulated over microbatches; its placement says over which axes it is Partial; -1 in inference
   std::string tied;              // shared with every Param of the same key; never the key of one alone
   bool vocab_padded = false;
   bool quantized = false;        // its products read a quantized copy
@@ -131,13 +132,14 @@ struct Segment {
   OpId backward_begin = 0;       // first backward op
   OpId replay_end = 0;           // full recompute: the ops from backward_begin up to this one replay the whole segment
   TensorId input = -1;           // residual stream in; -1 for the embedding
-  TensorId output = -1;          // residual stream out; the loss for the head
+  TensorId output = -1;          // residual stream out; the loss for the head, in inference logits of one token per sequence
   TensorId input_grad = -1, output_grad = -1;
   std::vector<Param> params;
   std::vector<TensorId> buffers; // of the model, but not trained by gradients
   std::vector<SavedStorage> saved;     // where full recompute is on, by layers that keep their input
   std::vector<SavedStorage> saved_whole;  // full recompute: by layers that it leaves alone
-  std::vector<TensorId> cached;  // what inference keeps for the tokens to come
+  std::vector<TensorId> cached;  // what inference keeps for the tokens to come, a part for every token
+  std::vector<TensorId> caches;  // in inference: these as they are when the step is done, and states of mixers
   std::vector<SavedStorage> waiting;   // what the ops for weights read, where they run some time after the other backward ones
   std::vector<SavedStorage> waiting_whole;  // full recompute: the same in layers that it leaves alone
   std::vector<SavedStorage> replayed;  // made again before the backward of this segment, alive during it only
@@ -154,6 +156,10 @@ std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps);
 const std::vector<SavedStorage>& waiting_in(const Segment& segment, Keeps keeps);
 // Whether it is under the input of a layer: as it came, the share of it that is kept, or the whole gathered again.
 bool holds_input(const Segment& segment, StorageId storage);
+// Whether the op only names parts of a cache together, which lie side by side in it.
+bool is_cache_view(const Segment& segment, const Op& op);
+// Whether the values of an attention are a part of its keys: latents (DeepSeek-V2, arXiv 2405.04434, section 2.1.2). They are read once.
+bool values_in_keys(const Segment& segment, const Op& op);
 // The tensor of the forward that this one stands for, itself otherwise.
 TensorId first_self(const Segment& segment, TensorId id);
 
@@ -176,12 +182,15 @@ Expr ring_message_elements(const Segment& segment, const Op& op);  // of one mes
 // Every predicate that the graph depends on; designs with equal keys share one graph.
 struct Structure {
   std::string architecture, profile;
+  Mode mode = Mode::Train;
+  DType cache_dtype = DType::BF16;  // of keys and values that inference keeps
   bool dp = false, cp = false, ulysses = false, tp = false, sequence_parallel = false, kv_split = false, pp = false, tied = false;
   bool dropout = false;
   bool window = false;           // attention that may slide has a window
   bool q_compressed = false;     // latent attention with a rank of queries
   int64_t mtp_layers = 0;        // depths of multi-token prediction
   bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
+  bool ssm_shared = false;       // cp spreads the groups of mixers that a rank has, and the heads of each: cp_ring x cp_ulysses
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
   bool split_backward = false;   // gradients of weights wait
@@ -214,7 +223,9 @@ struct Structure {
   bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
   bool reshards = true;          // FSDP: units are freed between forward and backward
   bool hybrid = false;           // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard
+  bool edp_shards = false;       // hybrid: several ranks of a copy hold the same experts
   bool clip_grad_norm = false, average_loss = false;
+  bool trains() const { return mode == Mode::Train; }
   // Whether chunks of a stage hold different numbers of microbatches, or hold them in two ways.
   bool chunkwise() const { return interleaved || split_backward; }
   auto operator<=>(const Structure&) const = default;
@@ -227,6 +238,8 @@ MeshAxes ulysses_axes(const Structure& structure);
 // The mesh axes that split experts: none, {ep}, or its parts over and inside nodes where tokens are sent once per node.
 MeshAxes ep_axes(const Structure& structure);
 MeshAxes node_axes(const Structure& structure);  // the first of these parts, where there are parts
+// The size of a group, without the degrees that the structure has not: edp is a quotient of others.
+Expr group_size(const Structure& structure, const MeshAxes& axes);
 
 // Whether kernels of the structure make this statistic: its condition, but for shards of letters.
 bool applies(const Structure& structure, const KernelStat& stat);

@@ -54,6 +54,8 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"slice", ""},
     {"optimizer", ""},
     {"quantize", ""},
+    {"cache_write", ""},
+    {"last_token", ""},
 }};
 constexpr std::array<std::string_view, kPhaseCount> kPhases{"forward",     "backward",     "recompute", "pipeline",
                                                             "grad_reduce", "param_gather", "step"};

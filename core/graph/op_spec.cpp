@@ -111,6 +111,7 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::Dispatch, {2, false, false, false, 0, {Axis::Experts, Axis::Slots}});
     set(OpKind::Combine, {2, false});
     set(OpKind::DispatchNodes, {2, false, false, false, 0, {Axis::Nodes, Axis::NodeSlots}});
+    set(OpKind::LastToken, {1, true, false, false, 0, {Axis::Seq}});
     set(OpKind::CombineNodes, {1, false, false, false, 0, {Axis::Tokens}});
     return t;
   }();

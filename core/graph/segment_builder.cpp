@@ -28,18 +28,24 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   parameter_rules_.set(Axis::SsmInner, tp);
   parameter_rules_.set(Axis::SsmGroups, tp);
   const MeshAxes cp = cp_axes(structure);
-  MeshAxes stream = cp;
+  one_token_ = structure.mode == Mode::Decode;
+  MeshAxes stream = one_token_ ? dp : cp;  // what sequence parallelism splits further: in decode it is the tokens of several sequences
   if (structure.sequence_parallel) stream.insert(stream.end(), tp.begin(), tp.end());
   // Mixers run on the whole sequence of some of their heads: cp goes from the sequence to groups, or to the heads of a rank's one
   // group (Megatron-core, MambaContextParallel).
   MeshAxes groups = tp, heads;
-  (structure.ssm_heads ? heads : groups).insert((structure.ssm_heads ? heads : groups).end(), cp.begin(), cp.end());
+  const size_t to_groups = structure.ssm_heads ? 0 : structure.ssm_shared ? 1 : cp.size();
+  groups.insert(groups.end(), cp.begin(), cp.begin() + static_cast<std::ptrdiff_t>(to_groups));
+  heads.insert(heads.end(), cp.begin() + static_cast<std::ptrdiff_t>(to_groups), cp.end());
   scan_rules_.set(Axis::SsmGroups, groups);
   scan_rules_.set(Axis::SsmGroupHeads, heads);
   inner_rules_.set(Axis::Batch, dp);
-  inner_rules_.set(Axis::Seq, cp);
-  stream_rules_.set(Axis::Batch, dp);
-  stream_rules_.set(Axis::Seq, stream);
+  inner_rules_.set(Axis::Seq, one_token_ ? MeshAxes{} : cp);
+  stream_rules_.set(Axis::Batch, one_token_ ? stream : dp);
+  stream_rules_.set(Axis::Seq, one_token_ ? MeshAxes{} : stream);
+  cache_rules_ = parameter_rules_;
+  cache_rules_.set(Axis::Batch, dp);
+  for (const Axis axis : {Axis::Seq, Axis::Context, Axis::WindowContext}) cache_rules_.set(axis, axis == Axis::Seq && one_token_ ? MeshAxes{} : cp);
 
   const auto append = [](MeshAxes& to, const MeshAxes& more) { to.insert(to.end(), more.begin(), more.end()); };
   const MeshAxes ep = ep_axes(structure);
@@ -70,9 +76,12 @@ Expr SegmentBuilder::axis_extent(Axis axis) const {
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);
   if (axis == Axis::Nodes) return group_size(node_axes(structure_));
   if (axis == Axis::NodeSlots) return axis_size(axis) * group_size(token_axes_);
+  if (axis == Axis::Seq && one_token_) return Expr(1);
+  if (axis == Axis::Context && structure_.mode == Mode::Prefill) return axis_size(Axis::Seq);
   const bool routed = axis == Axis::Tokens || axis == Axis::Slots;
   const bool folded = contains(token_axes_, MeshAxis::EdpFolded);
-  Expr size = axis_size(axis);
+  static const Symbol tokens = Symbol::intern("S");
+  Expr size = one_token_ && routed ? axis_size(axis).substitute(tokens, Expr(1)) : axis_size(axis);
   if (routed && (folded || contains(token_axes_, MeshAxis::Edp))) {
     // Degrees of one are factors of edp's degree: as factors of all tokens they are not seen in a rank's share.
     if (!structure_.cp) size = size * cp;
@@ -82,6 +91,12 @@ Expr SegmentBuilder::axis_extent(Axis axis) const {
     size = size / replicas;
   }
   return size;
+}
+
+void SegmentBuilder::leave_one_token() {
+  one_token_ = true;
+  inner_rules_.set(Axis::Seq, {});
+  stream_rules_.set(Axis::Seq, {});
 }
 
 Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const {
@@ -136,7 +151,7 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
   if (kind == OpKind::Rope) {  // a key that all heads share is gathered before it is rotated
     Placement p = resolved(t);
     for (size_t d = 0; d < t.axes.size(); ++d)
-      if (t.axes[d] == Axis::Seq) p.shards[d] = inner_rules_.of(Axis::Seq);
+      if (t.axes[d] == Axis::Seq || t.axes[d] == Axis::Batch) p.shards[d] = inner_rules_.of(t.axes[d]);
     return p;
   }
   if (operands != KernelRule::Operands::Whole || t.placement.partial.empty()) return resolved(t);
@@ -173,7 +188,8 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   }
   // KV heads follow the heads of their queries: their axes are a prefix of the heads' axes.
   const bool attention = kind == OpKind::Attention && spec.in.size() >= 3;
-  const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = attention ? attention_values(spec)[2] : '\0';
+  const bool own_heads = attention && attention_values(spec).size() == 4;  // latents serve all heads
+  const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = own_heads ? attention_values(spec)[2] : '\0';
   if (attention && structure_.ulysses && phase != Phase::Backward) {
     // Ulysses: every rank sees the whole sequence, or what the ring leaves of it, of a part of its heads (Jacobs et al.,
     // arXiv 2309.14509; inside a ring: Fang and Zhao, arXiv 2405.07719).
@@ -253,7 +269,7 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
   for (const auto& [known, result] : moved_)
     if (known == key) return result;
 
-  TensorId at = from;
+  TensorId at = structure_.ssm_shared ? exchange_shared(from, target, phase, consumer) : from;
   // Partial first: each declared group becomes a reduce-scatter where the target shards by it, else an all-reduce.
   MeshAxes open;
   for (MeshAxis axis : tensor(at).placement.partial)
@@ -311,6 +327,30 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
   }
   moved_.push_back({key, at});
   return at;
+}
+
+// Of mixers whose groups several ranks share each: cp goes from the sequence to groups and to the heads of each at once, and back.
+// B and C have no heads: each rank of a group gets a copy, and their gradients are added on the way back. Otherwise the tensor itself.
+TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer) {
+  const Tensor& t = tensor(from);
+  const auto dim_of = [&](Axis axis) { return static_cast<int>(std::find(t.axes.begin(), t.axes.end(), axis) - t.axes.begin()); };
+  const int size = static_cast<int>(t.axes.size()), seq = dim_of(Axis::Seq), group = dim_of(Axis::SsmGroups), heads = dim_of(Axis::SsmGroupHeads);
+  if (seq == size || group == size) return from;
+  const MeshAxes cp = cp_axes(structure_), over_heads{cp.back()};
+  const auto at = [](const Placement& p, int dim) { return p.shards[static_cast<size_t>(dim)]; };
+  const bool out = at(t.placement, seq) == cp && at(target, seq).empty(), back = at(t.placement, seq).empty() && at(target, seq) == cp;
+  if (!out && !back) return from;
+  MeshAxes spread = at(out ? t.placement : target, group);
+  spread.push_back(cp.front());
+  const Placement& far = out ? target : t.placement;  // where the scan is
+  if (at(far, group) != spread || (heads < size && at(far, heads) != over_heads)) return from;
+  Placement next = t.placement;
+  next.shards[static_cast<size_t>(seq)] = at(target, seq);
+  next.shards[static_cast<size_t>(group)] = at(target, group);
+  if (heads < size) next.shards[static_cast<size_t>(heads)] = at(target, heads);
+  const bool copies = heads == size;
+  if (back && copies) std::erase(next.partial, cp.back());
+  return move(from, OpKind::AllToAll, cp, out ? seq : copies ? -1 : group, back ? seq : copies ? -1 : group, next, phase, consumer, target);
 }
 
 TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {

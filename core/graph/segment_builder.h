@@ -71,10 +71,16 @@ class SegmentBuilder {
 
   void begin_backward() { moved_.clear(); }
 
+  // Where inference keeps a tensor over these axes, the sequence being one of them: on the ranks whose attention reads it.
+  Placement cache_placement(const std::vector<Axis>& axes) const { return cache_rules_.place(axes); }
+  // From here on the stream has one token of each sequence.
+  void leave_one_token();
+
  private:
   // Whether the profile makes it a part of a larger buffer (packed QKV): to be sent it is copied out.
   bool is_packed(TensorId id) const;
   static std::string unique(std::set<std::string>& taken, const std::string& name);
+  TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
   TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to, Phase phase,
                 const std::string& consumer, const Placement& wanted);
 
@@ -83,7 +89,8 @@ class SegmentBuilder {
   Segment segment_;
   const Structure& structure_;
   const KernelProfile& profile_;
-  ShardRules parameter_rules_, inner_rules_, stream_rules_, scan_rules_;
+  ShardRules parameter_rules_, inner_rules_, stream_rules_, scan_rules_, cache_rules_;
+  bool one_token_ = false;   // decode; the head of a prefill
   // Mesh axes of a routed token: rows of the expert mesh; all of a rank's own tokens; its hidden dimension.
   MeshAxes expert_rows_, token_axes_, routed_hidden_;
   MeshAxes node_rows_;  // those of a rank's own tokens that stay when each goes to its nodes

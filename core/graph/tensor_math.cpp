@@ -20,6 +20,16 @@ bool applies(const Structure& structure, const KernelStat& stat) {
   return true;
 }
 
+bool is_cache_view(const Segment& segment, const Op& op) {
+  const auto cached = [&](TensorId id) { return segment.tensor(id).role == TensorRole::Cache; };
+  return op.kind == OpKind::Concat && cached(op.outputs[0]);
+}
+
+bool values_in_keys(const Segment& segment, const Op& op) {
+  return op.kind == OpKind::Attention && op.grad == GradRole::None && segment.tensor(op.inputs[1]).storage == segment.tensor(op.inputs[2]).storage &&
+         segment.tensor(op.inputs[1]).role == TensorRole::Cache && segment.tensor(op.inputs[1]).axes.size() == 3;
+}
+
 TensorId first_self(const Segment& segment, TensorId id) {
   while (id >= 0 && segment.tensor(id).again_of >= 0) id = segment.tensor(id).again_of;
   return id;
@@ -95,7 +105,7 @@ Expr collective_bytes(const Segment& segment, const Op& op) {
 
 MeshAxes cp_axes(const Structure& s) {
   if (!s.cp) return {};
-  return s.ring && s.ulysses ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
+  return (s.ring && s.ulysses) || s.ssm_shared ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
 }
 
 MeshAxes ring_axes(const Structure& s) {
@@ -105,6 +115,7 @@ MeshAxes ring_axes(const Structure& s) {
 
 MeshAxes ulysses_axes(const Structure& s) {
   if (!s.ulysses) return {};
+  if (s.ssm_shared) return cp_axes(s);
   return {s.ring ? MeshAxis::CpUlysses : MeshAxis::Cp};
 }
 
@@ -116,6 +127,14 @@ MeshAxes ep_axes(const Structure& s) {
 MeshAxes node_axes(const Structure& s) {
   if (!s.ep_nodes) return {};
   return {ep_axes(s).front()};
+}
+
+Expr group_size(const Structure& s, const MeshAxes& axes) {
+  static const Symbol dp = Symbol::intern("dp"), cp = Symbol::intern("cp"), tp = Symbol::intern("tp"), ep = Symbol::intern("ep"), etp = Symbol::intern("etp");
+  Expr out = group_size(axes);
+  for (const auto& [there, degree] : {std::pair{s.dp, dp}, {s.cp, cp}, {s.tp, tp}, {s.ep, ep}, {!s.folded || s.etp, etp}})
+    if (!there) out = out.substitute(degree, Expr(1));
+  return out;
 }
 
 }  // namespace shardscape

@@ -60,10 +60,10 @@ double attention_flops(const AttentionShape& s) {
 double attention_bytes(const AttentionShape& s) {
   const double queries = as_double(s.queries), head = as_double(s.head_dim), value = as_double(s.value_dim);
   const double keys = s.window > 0 && s.causal ? std::min(as_double(s.keys), queries + as_double(s.window)) : as_double(s.keys);
-  const double rows = as_double(s.heads) * queries * (head + value), columns = as_double(s.kv_heads) * keys * (head + value);
+  const double rows = as_double(s.heads) * queries * (head + value), columns = as_double(s.kv_heads) * keys * (s.values_in_keys ? head : head + value);
   // Backward: inputs, output and its gradient in; three gradients out; that of the queries is summed up in float32.
-  const double elements = s.backward ? 2 * (rows + columns) + as_double(s.heads) * queries * (value + 4 * head) : rows + columns;
-  return as_double(s.batch) * elements * element_bytes(s.compute);
+  if (!s.backward) return as_double(s.batch) * (rows * element_bytes(s.compute) + columns * element_bytes(s.cached.value_or(s.compute)));
+  return as_double(s.batch) * (2 * (rows + columns) + as_double(s.heads) * queries * (value + 4 * head)) * element_bytes(s.compute);
 }
 
 std::array<double, 3> attention_place(const AttentionShape& s) {

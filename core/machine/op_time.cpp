@@ -8,7 +8,8 @@
 namespace shardscape {
 namespace {
 
-double training_factor(const Kernels& kernels, DType type) {
+double training_factor(const Machine& machine, const Kernels& kernels, DType type) {
+  if (!machine.training) return 1;
   for (const TrainingFactor& f : kernels.data.training) {
     if (f.dtype == type) return f.factor;
   }
@@ -38,7 +39,7 @@ double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
   if (shape.batch * shape.m * shape.n * shape.k == 0) return 0;
   const Kernels& kernels = kernels_of(*machine.accelerator);
   return calibrated_matmul_seconds(*machine.accelerator, *kernels.matmul[static_cast<size_t>(shape.compute)], shape) *
-         training_factor(kernels, shape.compute);
+         training_factor(machine, kernels, shape.compute);
 }
 
 double attention_seconds(const Machine& machine, const AttentionShape& shape) {
@@ -46,10 +47,10 @@ double attention_seconds(const Machine& machine, const AttentionShape& shape) {
   if (shape.score_bytes > 0) return unfused_attention_seconds(machine, shape);
   const Kernels& kernels = kernels_of(*machine.accelerator);
   return calibrated_attention_seconds(*machine.accelerator, kernels.of(attention_pass(shape), shape.causal), shape) *
-         training_factor(kernels, shape.compute) * kernel_factor(kernels, shape.kernel);
+         training_factor(machine, kernels, shape.compute) * kernel_factor(kernels, shape.kernel);
 }
 
-double launch_seconds(const Machine& machine) { return kernels_of(*machine.accelerator).data.host_launch_us * 1e-6; }
+double launch_seconds(const Machine& machine) { return !machine.training ? 0 : kernels_of(*machine.accelerator).data.host_launch_us * 1e-6; }
 
 double memory_bound_seconds(const Machine& machine, double bytes) {
   if (bytes == 0) return 0;

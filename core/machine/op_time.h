@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "machine/machine.h"
@@ -25,6 +26,8 @@ struct AttentionShape {
   int64_t window = 0;        // keys that a query sees at most; 0: all
   int64_t first_query = -1;  // position of the first query among the keys; -1: queries are the last of the keys
   DType compute = DType::BF16;
+  std::optional<DType> cached{};  // type in which keys and values lie in memory, where it is not that of the products
+  bool values_in_keys = false;    // latents: values are a part of the keys, read once
   std::string_view kernel{}; // a fused one that is not the fastest; the calibration may know by how much (attention_kernels)
   double score_bytes = 0;    // that the kernels between the products move per score; 0: fused
 };

@@ -48,7 +48,10 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
                                                   {"shared_ffn", "Fs"},
                                                   {"nodes", "ep/el"},
                                                   {"node_slots", "Cn"},  // of the tokens of one rank
-                                                  {"one", "1"}}};
+                                                  {"one", "1"},
+                                                  {"context", "C"},
+                                                  {"window_context", "We"},
+                                                  {"latent_dim", "Rkv + Er"}}};
 
 struct DTypeInfo {
   std::string_view name;

@@ -19,9 +19,12 @@ enum class Axis : uint8_t {
   // experts per token; tokens that an expert gets; inner widths; nodes that
   // share the experts, and tokens that a node gets.
   Experts, Routes, Tokens, Choices, Slots, ExpertFfn, SharedFfn, Nodes, NodeSlots,
-  One  // a single number per row: of a gate
+  One,  // a single number per row: of a gate
+  // Of what inference keeps: tokens of a sequence; those that a sliding window leaves; latent and rotated part of a key side by
+  // side.
+  Context, WindowContext, LatentDim
 };
-inline constexpr int kAxisCount = 34;
+inline constexpr int kAxisCount = 37;
 
 std::string_view axis_name(Axis axis);                    // "kv_heads"
 std::optional<Axis> axis_from_name(std::string_view name);

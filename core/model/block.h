@@ -55,6 +55,7 @@ struct BlockTemplate {
   std::string output;                         // name of the tensor it returns
   std::vector<std::string> cached;            // what inference keeps of it per token; empty: keys and values as attention reads them
   std::map<Axis, std::string> without;        // the block that stands in for it in a model that lacks this axis
+  std::string decode;                         // the block that stands in for it where inference makes one token per sequence; empty: itself
   std::map<std::string, std::string> labels;  // op output -> what people call the op
   RecomputeModules modules;                   // what selective recomputation may choose that all ops are part of
   std::map<std::string, RecomputeModules> op_modules;  // op output -> the same, of this op alone

@@ -125,7 +125,7 @@ class LibraryReader {
 
   static BlockTemplate block(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels", "recompute", "without", "cached"});
+    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels", "recompute", "without", "cached", "decode"});
     BlockTemplate out;
     out.id = file.text(root, "block");
     out.label = file.text_or(root, "label", out.id);
@@ -152,6 +152,7 @@ class LibraryReader {
         if (!made) file.fail("cached", entry.dump() + " is made by no line", "the names before '=' of some of the ops");
         out.cached.push_back(entry.get<std::string>());
       }
+    out.decode = file.text_or(root, "decode", "");
     if (root.contains("without"))
       for (const auto& [name, value] : file.object(root, "without").items()) {
         const auto axis = axis_from_name(name);

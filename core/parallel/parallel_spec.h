@@ -20,7 +20,8 @@ enum class ContextMode : uint8_t { AllGather, Ulysses, Ring, Zigzag, UlyssesRing
 enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather, Flex };
 
 // Order of forwards and backwards on every stage; schedule/make_schedule.cpp and its neighbours say whose each is.
-enum class ScheduleKind : uint8_t { GPipe, OneFOneB, ZbH1, ZbH2, ZbV, DualPipe, DualPipeV, Flexible };
+// ForwardOnly is no choice of a person: it is what inference runs.
+enum class ScheduleKind : uint8_t { GPipe, OneFOneB, ZbH1, ZbH2, ZbV, DualPipe, DualPipeV, Flexible, ForwardOnly };
 
 // What data parallelism does to gradients, parameters and optimizer states (schedule/sync_plan.h plans each).
 enum class SyncStrategy : uint8_t {
@@ -55,6 +56,7 @@ struct ParallelSpec {
   std::vector<int64_t> stage_layers;
   RankOrder order;
   int64_t virtual_stages = 1;            // v: model chunks per stage; more than one interleaves 1F1B
+  bool forward_only = false;             // inference, whatever the schedule (as_run in design/design.h)
   int64_t microbatch_group = 0;          // flexible: microbatches in a row on a virtual stage; 0: pp
   bool scatter_gather_pipeline = false;  // each tp rank sends its share of a message, the receivers gather it
   SyncStrategy sync = SyncStrategy::DdpFlat;

@@ -14,10 +14,11 @@ ChunkLayout chunk_layout(ScheduleKind kind) {
 }
 
 bool splits_backward(ScheduleKind kind) {
-  return kind != ScheduleKind::GPipe && kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible;
+  return kind != ScheduleKind::GPipe && kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible && kind != ScheduleKind::ForwardOnly;
 }
 
 ScheduleKind schedule_of(const ParallelSpec& parallel) {
+  if (parallel.forward_only) return ScheduleKind::ForwardOnly;
   return parallel.pp > 1 || parallel.schedule == ScheduleKind::GPipe ? parallel.schedule : ScheduleKind::OneFOneB;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cost/sync_model.h"
+#include "design/cluster.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
@@ -33,6 +34,7 @@ Symbol symbol(const char* name) { return Symbol::intern(name); }
 // Microbatches whose activations a stage holds at once: GPipe keeps all, 1F1B at most the stages from here to the end
 // (Narayanan et al., arXiv 2104.04473, section 2.2). The schedule's own count is held to this by a test.
 int64_t in_flight(const Design& d, int64_t stage, int64_t microbatches) {
+  if (d.parallel.forward_only) return 1;  // nothing outlives its forward
   if (d.parallel.schedule == ScheduleKind::GPipe) return microbatches;
   return std::min(d.parallel.pp - stage, microbatches);
 }
@@ -45,7 +47,7 @@ class ReportMaker {
   void run() {
     const Design& d = r_.design;
     r_.problems = validate(d);
-    r_.accelerator = find_accelerator(d.cluster.accelerator);
+    r_.accelerator = accelerator_of(d.cluster);
     if (has_errors(r_.problems)) return;
     const auto step = bind<make_step_model>();
     if (!step) return;
@@ -64,7 +66,7 @@ class ReportMaker {
   // See report/outline.h.
   bool outline(OutlineMemo& memo) {
     const Design& d = r_.design;
-    r_.accelerator = find_accelerator(d.cluster.accelerator);
+    r_.accelerator = accelerator_of(d.cluster);
     r_.model = bind<make_outline_model>();
     if (!r_.model) return false;
     place_layers();
@@ -251,13 +253,14 @@ class ReportMaker {
     const std::vector<LayerClass> classes = layer_classes(graph.structure);
     const bool replays = counts_replayed(graph);
     StageLayers out;
-    std::vector<int64_t> sums(kinds.size() * classes.size(), 0);
+    std::vector<int64_t> sums(kinds.size() * classes.size(), 0), followed(kinds.size(), 0);
     for (const StageChunk& chunk : s.chunks) {
       std::vector<int64_t>& of = out.chunks.emplace_back(sums.size(), 0);
       const std::vector<ChunkLayer> layers = chunk_layers(graph, r_.design, chunk.first_layer, chunk.layers);
       for (const ChunkLayer& layer : layers) {
         const auto at = std::find(classes.begin(), classes.end(), LayerClass{layer.keeps, layer.offloaded}) - classes.begin();
         ++of[static_cast<size_t>(layer.segment - 1) * classes.size() + static_cast<size_t>(at)];
+        followed[static_cast<size_t>(layer.segment - 1)] += layer.recomputed() && !layer.ends_group();
         if (!at_once) continue;
         if (layer.offloaded) out.transits.insert(transit(graph, layers, layer.index));
         if (replays && layer.index == layer.begin && (layer.recomputed() || graph.structure.recompute == Recompute::Selective))
@@ -273,6 +276,7 @@ class ReportMaker {
         all += count;
       }
       s.binding.set(stage_layers_symbol(graph, kind), all);
+      if (graph.structure.recompute_groups) s.binding.set(layers_followed_symbol(graph, kind), followed[static_cast<size_t>(kind)]);
     }
     return out;
   }
@@ -457,7 +461,7 @@ class ReportMaker {
 std::shared_ptr<Report> make_report(const Design& design, std::stop_token stop, std::optional<int64_t> ring_position) {
   const auto begin = std::chrono::steady_clock::now();
   auto report = std::make_shared<Report>();
-  report->design = design;
+  report->design = as_run(design);
   ReportMaker(*report, stop, ring_position).run();
   if (stop.stop_requested()) return nullptr;
   report->elapsed_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();

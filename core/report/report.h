@@ -80,7 +80,7 @@ struct StageReport {
 };
 
 struct Report {
-  Design design;
+  Design design;                     // as it runs: see as_run
   std::vector<Problem> problems;     // errors: nothing below is set
   std::shared_ptr<const StepModel> model;
   Binding binding;                   // base and derived symbols, no per-stage ones

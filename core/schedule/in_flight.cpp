@@ -16,7 +16,9 @@ std::vector<int> microbatches_in_flight(const Schedule& schedule) {
   std::vector<int> result;
   for (const std::vector<Action>& actions : schedule.actions) {
     int now = 0, most = 0;
+    if (schedule.forward_only) most = actions.empty() ? 0 : 1;  // nothing outlives its forward
     for (const Action& action : actions) {
+      if (schedule.forward_only) break;
       if (action.kind == ActionKind::Forward) most = std::max(most, ++now);
       if (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight) --now;
     }

@@ -11,6 +11,7 @@ namespace {
 constexpr int kKinds = static_cast<int>(ActionKind::BackwardWeight) + 1;
 
 bool once_a_step(ActionKind kind) { return kind == ActionKind::GradReduce || kind == ActionKind::Optimizer; }
+bool of_forward(ActionKind kind) { return kind == ActionKind::Forward || kind == ActionKind::ReceiveForward || kind == ActionKind::SendForward; }
 bool part_of_backward(ActionKind kind) { return kind == ActionKind::BackwardInput || kind == ActionKind::BackwardWeight; }
 
 class Checker {
@@ -83,6 +84,10 @@ class Checker {
     for (int k = 0; k < kKinds; ++k) {
       const auto kind = static_cast<ActionKind>(k);
       const std::vector<int>& places = positions[static_cast<size_t>(k)];
+      if (schedule_.forward_only && !of_forward(kind)) {
+        if (std::any_of(places.begin(), places.end(), [](int at) { return at >= 0; })) report(stage, std::string(action_name(kind)) + " has no place among forwards only");
+        continue;
+      }
       if (once_a_step(kind)) {
         if (places[0] < 0) report(stage, name({kind}) + " is missing");
         continue;

@@ -94,6 +94,9 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
   actions.reserve(static_cast<size_t>(microbatches) * static_cast<size_t>(chunks) * 7 + 2);
   StageWriter writer(places, stage, actions);
   switch (kind) {
+    case ScheduleKind::ForwardOnly:
+      for (int i = 0; i < microbatches; ++i) writer.forward(i);
+      return actions;
     case ScheduleKind::GPipe: write_gpipe(writer, microbatches); break;
     case ScheduleKind::OneFOneB:
       want(chunks == 1 || microbatches % stages == 0, "interleaving needs microbatches in multiples of the stages");
@@ -122,7 +125,7 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
 
 Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chunks, int group) {
   if (stages < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
-  Schedule schedule{stages, microbatches, {}, chunks, chunk_layout(kind)};
+  Schedule schedule{stages, microbatches, {}, chunks, chunk_layout(kind), kind == ScheduleKind::ForwardOnly};
   schedule.actions.reserve(static_cast<size_t>(stages));
   for (int stage = 0; stage < stages; ++stage) {
     schedule.actions.push_back(make_stage_schedule(kind, stage, stages, microbatches, chunks, group));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "base/memo.h"
 
@@ -10,12 +9,13 @@ namespace shardscape {
 namespace {
 
 // What has to be equal for one moment to have at least as much of everything as another.
-using Kin = std::tuple<ActionKind, int, std::vector<int32_t>>;
+using Kin = std::vector<int32_t>;
 
-Kin kin_of(ActionKind kind, int of, const std::vector<ChunkHolds>& holds) {
-  std::vector<int32_t> messages;
-  for (const ChunkHolds& h : holds) messages.insert(messages.end(), {h.forward_come, h.forward_to_send, h.backward_come, h.backward_to_send});
-  return {kind, of, std::move(messages)};
+Kin kin_of(const std::vector<Action>& at_once, const std::vector<int>& classes, const std::vector<ChunkHolds>& holds) {
+  Kin out;
+  for (const Action& a : at_once) out.insert(out.end(), {static_cast<int32_t>(a.kind), classes[static_cast<size_t>(a.chunk)]});
+  for (const ChunkHolds& h : holds) out.insert(out.end(), {h.forward_come, h.forward_to_send, h.backward_come, h.backward_to_send});
+  return out;
 }
 
 bool covers(const std::vector<ChunkHolds>& a, const std::vector<ChunkHolds>& b) {
@@ -52,9 +52,12 @@ std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, con
   std::map<Kin, std::vector<size_t>> fullest;
   std::vector<ChunkHolds> now(static_cast<size_t>(*std::max_element(classes.begin(), classes.end()) + 1));
   std::vector<bool> dropped;
+  // Without backwards nothing outlives its forward.
+  const bool trains = std::any_of(actions.begin(), actions.end(), [](const Action& a) { return a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput; });
   for (size_t i = 0; i < actions.size(); ++i) {
-    const int of = classes[static_cast<size_t>(actions[i].chunk)];
-    std::vector<size_t>& others = fullest[kin_of(actions[i].kind, of, now)];
+    std::vector<Action> at_once{actions[i]};
+    if (actions[i].overlapped && actions[i].kind == ActionKind::Forward) at_once.push_back(actions[i + 1]);
+    std::vector<size_t>& others = fullest[kin_of(at_once, classes, now)];
     if (std::none_of(others.begin(), others.end(), [&](size_t other) { return covers(moments[other].before, now); })) {
       std::erase_if(others, [&](size_t other) {
         const bool less = covers(now, moments[other].before);
@@ -62,10 +65,15 @@ std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, con
         return less;
       });
       others.push_back(moments.size());
-      moments.push_back({static_cast<int>(i), actions[i], now});
+      moments.push_back({static_cast<int>(i), actions[i], at_once.size() > 1 ? std::optional(at_once[1]) : std::nullopt, now});
       dropped.push_back(false);
     }
-    advance(actions[i], now[static_cast<size_t>(of)]);
+    for (const Action& a : at_once) {
+      ChunkHolds& holds = now[static_cast<size_t>(classes[static_cast<size_t>(a.chunk)])];
+      advance(a, holds);
+      if (!trains) holds.in_flight = 0;
+    }
+    i += at_once.size() - 1;
   }
   std::vector<StageMoment> out;
   for (size_t i = 0; i < moments.size(); ++i)

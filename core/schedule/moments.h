@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "schedule/schedule.h"
 
@@ -19,6 +20,7 @@ struct ChunkHolds {
 struct StageMoment {
   int action = 0;                  // index among the actions of the stage
   Action of{};
+  std::optional<Action> beside;    // the backward that an overlapped forward runs with
   std::vector<ChunkHolds> before;  // by class of chunks
 };
 

@@ -31,6 +31,7 @@ struct Schedule {
   std::vector<std::vector<Action>> actions;  // per stage, in order of execution
   int chunks = 1;                            // virtual stages per stage
   ChunkLayout layout = ChunkLayout::Round;
+  bool forward_only = false;                 // of inference: no backward, and nothing once a step
   PipelineLayout places() const { return {layout, stages, chunks}; }
 };
 

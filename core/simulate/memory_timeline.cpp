@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "cost/grad_plan.h"
-#include "graph/chunk_layers.h"
 #include "report/outline.h"
 #include "schedule/moments.h"
 #include "simulate/memories.h"
 #include "simulate/runtime_memory.h"
+#include "simulate/stage_layout.h"
 
 namespace shardscape {
 namespace {
@@ -27,11 +28,34 @@ struct Instance {
   bool ends_group = false;
 };
 
+// The fullest moment of an instance at work.
+struct Level {
+  CategoryBytes bytes{};
+  size_t instance = 0;     // of the chunk, where it is: a replay runs others of its group
+  Part part = Part::Forward;
+};
+
+// A forward or backward of one virtual stage, relative to what is there before it.
+struct Profile {
+  Level peak;
+  CategoryBytes change{};
+  std::vector<Level> levels;         // of its instances, in the order that they run in
+  CategoryBytes received{}, sent{};  // what it takes over from the action before, and leaves to the one after
+};
+
+// Who runs at the fullest moment: one action, or an overlapped forward and backward.
+struct AtWork {
+  size_t chunk = 0;
+  Level level;
+  int microbatch = -1;
+};
+
 // What an action of one virtual stage adds to what is there before it.
 template <typename Bytes>
 struct ActionTerms {
   Bytes peak{}, change{};
-  Bytes received{}, sent{};  // what it takes over from the action before, and leaves to the one after
+  Bytes received{}, sent{};
+  std::vector<Bytes> levels;
 };
 template <typename Bytes>
 struct ChunkTerms {
@@ -64,6 +88,24 @@ Bytes play(const Action& a, const ChunkTerms<Bytes>& of, Bytes& now) {
   return total(now) > total(peak) ? now : peak;
 }
 
+// A forward and a backward that run at once, layer by layer: what each has when, both count from what is there before them
+// (github deepseek-ai/DualPipe, _forward_backward_compute_chunk). fullest: the step of both at which most is there; -1: as they begin,
+// or when they are done.
+template <typename Bytes>
+Bytes play(const ActionTerms<Bytes>& f, const ActionTerms<Bytes>& b, const Bytes& waiting, Bytes& now, int& fullest) {
+  const Bytes base = now - (f.received + b.received);
+  Bytes peak = now;
+  fullest = -1;
+  for (size_t k = 0; k < std::max(f.levels.size(), b.levels.size()); ++k) {
+    const Bytes level = base + (k < f.levels.size() ? f.levels[k] : f.change) + (k < b.levels.size() ? b.levels[k] : b.change);
+    if (total(level) <= total(peak)) continue;
+    peak = level;
+    fullest = static_cast<int>(k);
+  }
+  now = base + f.change + b.change + (f.sent + b.sent) + waiting;
+  return total(now) > total(peak) ? now : peak;
+}
+
 int64_t times(int64_t count, int64_t bytes) { return count * bytes; }
 CategoryBytes times(int64_t count, CategoryBytes bytes) {
   for (int64_t& b : bytes) b *= count;
@@ -72,13 +114,13 @@ CategoryBytes times(int64_t count, CategoryBytes bytes) {
 
 // Before the action of a moment.
 template <typename Bytes>
-Bytes level(const StageMoment& moment, const std::vector<ChunkTerms<Bytes>>& chunks, Bytes fixed) {
+Bytes level_before(const StageMoment& moment, const std::vector<ChunkTerms<Bytes>>& classes, Bytes fixed) {
   const auto add = [&](int32_t count, const Bytes& bytes) {
     if (count != 0) fixed = fixed + times(count, bytes);
   };
-  for (size_t c = 0; c < chunks.size(); ++c) {
+  for (size_t c = 0; c < classes.size(); ++c) {
     const ChunkHolds& holds = moment.before[c];
-    const ChunkTerms<Bytes>& of = chunks[c];
+    const ChunkTerms<Bytes>& of = classes[c];
     add(holds.in_flight, of.forward.change);
     add(holds.waiting, of.waiting);
     add(holds.forward_come, of.forward.received);
@@ -88,14 +130,6 @@ Bytes level(const StageMoment& moment, const std::vector<ChunkTerms<Bytes>>& chu
   }
   return fixed;
 }
-
-// A forward or backward of one virtual stage, relative to what is there before it.
-struct Profile {
-  CategoryBytes peak{}, change{};
-  size_t instance = 0;     // of its chunk, where the peak is
-  Part part = Part::Forward;
-  CategoryBytes received{}, sent{};  // what it takes over from the action before, and leaves to the one after
-};
 
 class StageWalk {
  public:
@@ -116,12 +150,15 @@ class StageWalk {
 
   // Calls seen(action, begin, peak, end).
   template <typename Seen>
-  void run(const std::vector<Action>& actions, const Seen& seen) {
+  void run(const std::vector<Action>& actions, const Seen& seen) const {
     CategoryBytes now = fixed_;
-    for (const Action& a : actions) {
+    for (size_t i = 0; i < actions.size(); ++i) {
+      const Action& a = actions[i];
       const CategoryBytes begin = now;
-      const CategoryBytes peak = play(a, terms_[class_of(a)], now);
+      const bool pair = a.overlapped && a.kind == ActionKind::Forward;
+      const CategoryBytes peak = pair ? both(a, actions[i + 1], terms_, now).first : play(a, terms_[class_of(a)], now);
       seen(a, begin, peak, now);
+      if (pair) seen(actions[++i], now, peak, now);
     }
   }
 
@@ -130,8 +167,8 @@ class StageWalk {
     const StageMoment* out = nullptr;
     const int64_t fixed = total(fixed_);
     for (const StageMoment& moment : moments) {
-      int64_t now = level(moment, totals_, fixed);
-      const int64_t peak = play(moment.of, totals_[class_of(moment.of)], now);
+      int64_t now = level_before(moment, totals_, fixed);
+      const int64_t peak = moment.beside ? both(moment.of, *moment.beside, totals_, now).first : play(moment.of, totals_[class_of(moment.of)], now);
       if (out && peak <= most) continue;
       out = &moment;
       most = peak;
@@ -143,7 +180,7 @@ class StageWalk {
   int64_t in_use(const std::vector<StageMoment>& moments) {
     int64_t most = 0;
     const StageMoment& moment = fullest(moments, most);
-    return most + waste(moment);
+    return most + waste(moment, at_work(moment));
   }
 
   StageMemory fullest(const std::vector<StageMoment>& moments) {
@@ -152,13 +189,14 @@ class StageWalk {
     out.fixed = fixed_;
     int64_t most = 0;
     const StageMoment& moment = fullest(moments, most);
-    CategoryBytes now = level(moment, terms_, fixed_);
-    out.at_peak = play(moment.of, terms_[class_of(moment.of)], now);
+    const std::vector<AtWork> at_work = this->at_work(moment);
+    CategoryBytes now = level_before(moment, terms_, fixed_);
+    out.at_peak = moment.beside ? both(moment.of, *moment.beside, terms_, now).first : play(moment.of, terms_[class_of(moment.of)], now);
     out.action = moment.action;
     out.of = moment.of;
-    waste_ = waste(moment);
+    waste_ = waste(moment, at_work);
     out.allocated = most - out.at_peak[kRuntime];
-    explain(out, moment);
+    explain(out, moment, at_work);
     out.reserved = out.allocated + waste_;
     out.in_use = total(out.at_peak);
     return out;
@@ -170,18 +208,21 @@ class StageWalk {
   bool pipelined() const { return r_.stages.size() > 1; }
 
   ActionTerms<CategoryBytes> terms(const Profile& p) const {
-    return pipelined() ? ActionTerms<CategoryBytes>{p.peak, p.change, p.received, p.sent} : ActionTerms<CategoryBytes>{p.peak, p.change, {}, {}};
+    ActionTerms<CategoryBytes> out{p.peak.bytes, p.change, {}, {}, {}};
+    if (pipelined()) {
+      out.received = p.received;
+      out.sent = p.sent;
+    }
+    for (const Level& level : p.levels) out.levels.push_back(level.bytes);
+    return out;
   }
-  static ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) { return {total(p.peak), total(p.change), total(p.received), total(p.sent)}; }
-
-  const Profile* profile_at(const StageMoment& moment) const {
-    const size_t c = class_of(moment.of);
-    const bool computes = moment.of.kind == ActionKind::Forward || moment.of.kind == ActionKind::Backward || moment.of.kind == ActionKind::BackwardInput;
-    return !computes ? nullptr : moment.of.kind == ActionKind::Forward ? &forwards_[c] : &backwards_[c];
+  static ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) {
+    ActionTerms<int64_t> out{total(p.peak), total(p.change), total(p.received), total(p.sent), {}};
+    for (const CategoryBytes& level : p.levels) out.levels.push_back(total(level));
+    return out;
   }
 
   size_t class_of(const Action& action) const { return static_cast<size_t>(classes_[static_cast<size_t>(action.chunk)]); }
-  size_t instance_at(const StageMoment& moment, const Profile& profile) const { return starts_[static_cast<size_t>(moment.of.chunk)] + profile.instance; }
   bool alike(size_t a, size_t b) const {
     const auto at = [&](size_t chunk) { return instances_.begin() + static_cast<std::ptrdiff_t>(starts_[chunk]); };
     return std::equal(at(a), at(a + 1), at(b), at(b + 1), [&](const Instance& x, const Instance& y) {
@@ -189,76 +230,96 @@ class StageWalk {
     });
   }
 
+  // The fullest moment of a pair, and which of its steps that is.
+  template <typename Bytes>
+  std::pair<Bytes, int> both(const Action& forward, const Action& backward, const std::vector<ChunkTerms<Bytes>>& classes, Bytes& now) const {
+    const ChunkTerms<Bytes> &f = classes[class_of(forward)], &b = classes[class_of(backward)];
+    int step = -1;
+    const Bytes peak = play(f.forward, b.backward, backward.kind == ActionKind::BackwardInput ? b.waiting : Bytes{}, now, step);
+    return {peak, step};
+  }
+
+  // Who runs at a moment, where its action needs most.
+  std::vector<AtWork> at_work(const StageMoment& moment) const {
+    const Action& a = moment.of;
+    const auto chunk = [](const Action& action) { return static_cast<size_t>(action.chunk); };
+    std::vector<AtWork> out;
+    if (moment.beside) {
+      int64_t now = level_before(moment, totals_, total(fixed_));
+      const int step = both(a, *moment.beside, totals_, now).second;
+      const auto add = [&](const Action& action, const std::vector<Level>& levels) {
+        if (step >= 0 && static_cast<size_t>(step) < levels.size()) out.push_back({chunk(action), levels[static_cast<size_t>(step)], action.microbatch});
+      };
+      add(a, forwards_[class_of(a)].levels);
+      add(*moment.beside, backwards_[class_of(*moment.beside)].levels);
+    } else if (a.kind == ActionKind::Forward) {
+      out.push_back({chunk(a), forwards_[class_of(a)].peak, a.microbatch});
+    } else if (a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput) {
+      out.push_back({chunk(a), backwards_[class_of(a)].peak, a.microbatch});
+    }
+    return out;
+  }
+
   // Layers that keep alike, times microbatches that they keep it of; of the one at hand, what lies before this moment in the
   // forward, what has not been used in the backward.
-  std::map<ClassKey, int64_t> copies_at(const StageMoment& moment) const {
-    const Profile* profile = profile_at(moment);
+  std::map<ClassKey, int64_t> copies_at(const StageMoment& moment, const std::vector<AtWork>& at_work) const {
     std::map<ClassKey, int64_t> copies;
     for (size_t of = 0; of < firsts_.size(); ++of) {
-      const bool here = of == class_of(moment.of);
-      const int64_t held = moment.before[of].in_flight + (here && moment.of.kind == ActionKind::Forward);
+      const int64_t held = moment.before[of].in_flight + (of == class_of(moment.of) && moment.of.kind == ActionKind::Forward);
       const size_t begin = starts_[firsts_[of]], end = starts_[firsts_[of] + 1];
       for (size_t i = begin; i < end; ++i)
-        if (!instances_[i].offloaded) copies[instances_[i].key] += held - (profile && here && i - begin >= profile->instance);
+        if (!instances_[i].offloaded)
+          copies[instances_[i].key] += held - std::count_if(at_work.begin(), at_work.end(), [&](const AtWork& w) {
+            return static_cast<size_t>(classes_[w.chunk]) == of && i - begin >= w.level.instance;
+          });
     }
     return copies;
   }
 
+  const Instance& instance_of(const AtWork& work) const { return instances_[starts_[work.chunk] + work.level.instance]; }
+
   // What the allocator has reserved but not handed out.
-  int64_t waste(const StageMoment& moment) {
+  int64_t waste(const StageMoment& moment, const std::vector<AtWork>& at_work) {
     AllocatorSegments segments;
     for (const auto& [category, bytes] : fixed_bytes_)
       if (category != MemoryCategory::Runtime) segments.add(bytes, 1);
-    for (const auto& [key, count] : copies_at(moment))
+    for (const auto& [key, count] : copies_at(moment, at_work))
       if (count > 0) segments.add(m_.of(key).kept, count);
-    if (const Profile* profile = profile_at(moment)) segments.add(m_.live_segments(instances_[instance_at(moment, *profile)].key, profile->part), 1);
+    for (const AtWork& work : at_work) segments.add(m_.live_segments(instance_of(work).key, work.level.part), 1);
     return segments.waste();
   }
 
   void place() {
-    const PipelineLayout places = pipeline_layout(r_.design.parallel);
-    for (size_t c = 0; c < stage_.chunks.size(); ++c) {
-      const StagePlace here{stage_.stage, static_cast<int64_t>(c)};
-      const StageChunk& of = stage_.chunks[c];
-      starts_.push_back(instances_.size());
-      const auto add = [&](int segment, Keeps keeps) {
-        instances_.push_back({{segment, keeps}});
-        instances_.back().group = instances_.size() - 1;
-      };
-      if (places.first(here)) add(0, Keeps::Activations);
-      const size_t base = instances_.size();
-      for (const ChunkLayer& layer : chunk_layers(graph_, r_.design, of.first_layer, of.layers)) {
-        add(layer.segment, layer.keeps);
-        Instance& i = instances_.back();
-        i.layer = of.first_layer + layer.index;
-        i.offloaded = layer.offloaded;
-        i.group = base + static_cast<size_t>(layer.begin);
-        i.ends_group = layer.ends_group();
-      }
-      if (places.last(here)) add(graph_.head(), Keeps::Activations);
-    }
+    const StageLayout layout = stage_layout(r_, stage_);
+    for (const StageInstance& i : layout.instances) instances_.push_back({{i.segment, i.of.keeps}, i.layer, i.of.offloaded, i.group, i.ends_group});
+    for (const StageRange& chunk : layout.chunks) starts_.push_back(chunk.first);
     starts_.push_back(instances_.size());
   }
 
   SegmentKind kind(size_t instance) const { return graph_.segments[static_cast<size_t>(instances_[instance].key.first)].kind; }
   const SegmentMemory& memory(size_t instance) { return m_.of(instances_[instance].key).memory; }
 
-  static void note(Profile& p, const CategoryBytes& level, size_t instance, Part part) {
-    if (total(level) <= total(p.peak)) return;
-    p.peak = level;
-    p.instance = instance;
-    p.part = part;
+  // The level of the instance that has begun last is its highest one.
+  static void note(Profile& p, const CategoryBytes& level, size_t instance, Part part, bool begins = false) {
+    if (begins) p.levels.push_back({level, instance, part});
+    else if (total(level) > total(p.levels.back().bytes)) p.levels.back() = {level, instance, part};
+    if (total(level) > total(p.peak.bytes)) p.peak = {level, instance, part};
+  }
+
+  static void from_begin(Profile& p, size_t begin) {
+    p.peak.instance -= begin;
+    for (Level& level : p.levels) level.instance -= begin;
   }
 
   Profile forward(size_t begin, size_t end) {
     Profile p;
-    p.instance = begin;
+    p.peak.instance = begin;
     CategoryBytes stored{};  // on its way to the host
     for (size_t i = begin; i < end; ++i) {
       const SegmentMemory& s = memory(i);
       const bool ends = kind(i) == SegmentKind::Head;
       if (i == begin && kind(i) != SegmentKind::Embedding) p.received = on_the_way(s.forward.begin);
-      note(p, p.change + s.forward.peak, i, Part::Forward);
+      note(p, p.change + s.forward.peak, i, Part::Forward, true);
       if (instances_[i].offloaded) {
         p.change = p.change - stored;
         stored = s.kept;
@@ -267,13 +328,13 @@ class StageWalk {
       if (i + 1 == end && !ends) p.sent = on_the_way(s.forward.end - s.kept);
     }
     p.change = p.change - stored;
-    p.instance -= begin;
+    from_begin(p, begin);
     return p;
   }
 
   Profile backward(size_t begin, size_t end) {
     Profile p;
-    p.part = Part::Backward;
+    p.peak.part = Part::Backward;
     CategoryBytes replayed{};
     std::set<size_t> loaded;
     const auto load = [&](size_t i) {
@@ -283,7 +344,7 @@ class StageWalk {
       const SegmentMemory& s = memory(i);
       if (i + 1 == end) {
         if (kind(i) != SegmentKind::Head) p.received = on_the_way(s.output_grad);
-        p.instance = i;
+        p.peak.instance = i;
       }
       load(instances_[i].group);
       load(i);
@@ -292,21 +353,22 @@ class StageWalk {
           load(before);
           break;
         }
+      bool begins = true;
       if (instances_[i].ends_group)
         for (size_t j = instances_[i].group; j <= i; ++j) {
           const SegmentMemory& again = memory(j);
           const SegmentPart& part = j < i ? again.replay_in_group : again.replay;
           const CategoryBytes own = p.change + replayed - part.begin + s.output_grad;
-          note(p, own + part.peak, j, j < i ? Part::ReplayInGroup : Part::Replay);
+          note(p, own + part.peak, j, j < i ? Part::ReplayInGroup : Part::Replay, std::exchange(begins, false));
           replayed = replayed - (part.begin - again.kept) + (part.end - again.kept);
         }
       const CategoryBytes survivors = s.backward.begin - s.kept - s.output_grad;
-      note(p, p.change - s.kept + replayed - survivors + s.backward.peak, i, Part::Backward);
+      note(p, p.change - s.kept + replayed - survivors + s.backward.peak, i, Part::Backward, begins);
       replayed = replayed - survivors;
       p.change = p.change - s.kept;
       if (i == begin && kind(i) != SegmentKind::Embedding) p.sent = on_the_way(s.backward.end);
     }
-    p.instance -= begin;
+    from_begin(p, begin);
     return p;
   }
 
@@ -340,10 +402,10 @@ class StageWalk {
   void fix() {
     if (stage_.states)
       for (const StageStates::Part& part : stage_.states->parts) add_fixed("", part.category, part.bytes);
-    for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer})
+    for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer, MemoryCategory::KvCache})
       for (const PartValue& part : stage_.parts[static_cast<size_t>(c)]) add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
     const KernelProfile& profile = profile_of(graph_);
-    if (profile.weight_gradient == WeightGradient::SharedDummy) add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
+    if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy) add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
     add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
     add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
     add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));
@@ -360,12 +422,11 @@ class StageWalk {
     return bytes;
   }
 
-  void explain(StageMemory& out, const StageMoment& moment) {
+  void explain(StageMemory& out, const StageMoment& moment, const std::vector<AtWork>& at_work) {
     for (size_t i = 0; i < fixed_bytes_.size(); ++i) out.culprits.push_back({fixed_names_[i], fixed_bytes_[i].first, fixed_bytes_[i].second});
     CategoryBytes explained = fixed_;
-    const Profile* profile = profile_at(moment);
     std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
-    for (const auto& [key, count] : copies_at(moment)) {
+    for (const auto& [key, count] : copies_at(moment, at_work)) {
       if (count <= 0) continue;
       const Segment& s = graph_.segments[static_cast<size_t>(key.first)];
       for (const SavedStorage& saved : saved_by(s, key.second)) {
@@ -380,17 +441,20 @@ class StageWalk {
       out.culprits.push_back({key.first + ", saved for the backward", key.second, bytes});
       explained[static_cast<size_t>(key.second)] += bytes;
     }
-    if (profile) {
-      const Instance& at = instances_[instance_at(moment, *profile)];
-      out.segment = at.key.first;
-      out.layer = at.layer;
-      const SegmentMemory& memory = m_.of(at.key).memory;
-      const SegmentPart& part = profile->part == Part::Forward ? memory.forward : profile->part == Part::Backward ? memory.backward
-                                : profile->part == Part::Replay ? memory.replay : memory.replay_in_group;
-      out.op = part.peak_op;
-      for (const LiveStorage& storage : m_.live(at.key, profile->part)) {
+    for (const AtWork& work : at_work) {
+      const Instance& at = instance_of(work);
+      if (&work == &at_work.front()) {
+        const SegmentMemory& memory = m_.of(at.key).memory;
+        const Part runs = work.level.part;
+        const SegmentPart& part = runs == Part::Forward ? memory.forward : runs == Part::Backward ? memory.backward
+                                  : runs == Part::Replay ? memory.replay : memory.replay_in_group;
+        out.segment = at.key.first;
+        out.layer = at.layer;
+        out.op = part.peak_op;
+      }
+      for (const LiveStorage& storage : m_.live(at.key, work.level.part)) {
         if (storage.bytes == 0) continue;
-        out.culprits.push_back({storage.name + " of microbatch " + std::to_string(out.of.microbatch), storage.category, storage.bytes});
+        out.culprits.push_back({storage.name + " of microbatch " + std::to_string(work.microbatch), storage.category, storage.bytes});
         explained[static_cast<size_t>(storage.category)] += storage.bytes;
       }
     }
@@ -413,7 +477,7 @@ class StageWalk {
   std::vector<Instance> instances_;
   std::vector<size_t> starts_;  // of every chunk, and the end
   std::vector<int> classes_;    // of every chunk
-  std::vector<size_t> firsts_;  // chunk of every class
+  std::vector<size_t> firsts_;  // chunk of every class; what follows is by class
   std::vector<Profile> forwards_, backwards_;
   std::vector<ChunkTerms<CategoryBytes>> terms_;
   std::vector<ChunkTerms<int64_t>> totals_;

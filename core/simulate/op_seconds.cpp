@@ -38,6 +38,8 @@ struct CompiledGraph {
 // Products whose results share a storage are one kernel: what the profile packs (linear_qkv, gate and up).
 using Packs = std::vector<int>;  // of each forward op the first one of its pack, itself where alone
 
+int last_dim(const Tensor& t) { return static_cast<int>(t.axes.size()) - 1; }
+
 class Compiler {
  public:
   std::shared_ptr<const CompiledGraph> compile(const Graph& graph) {
@@ -150,7 +152,7 @@ class Compiler {
       else if (op.grad == GradRole::Weight) shape.m += other.m;
       else shape.n += other.n;
     }
-    return {Rule::Product, add({shape.batch, shape.m, shape.n, shape.k})};
+    return {Rule::Product, add({shape.batch, shape.batch * shape.m, shape.n, shape.k})};
   }
 
   OpId forward_of(OpId id) const {
@@ -191,8 +193,8 @@ class Compiler {
     const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]), &v = s_->tensor(forward.inputs[2]);
     static const Expr reach{Symbol::intern("We")};
     CompiledOp out{op.ring == Ring::None ? Rule::Attention : Rule::Ring,
-                   add({local_size(q, 0), local_size(q, 2), local_size(k, 2), local_size(q, 1), local_size(k, 1), local_size(k, 3),
-                        local_size(v, 3), forward.window ? reach : Expr()})};
+                   add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1), local_size(q, 1), local_size(k, 1), local_size(k, last_dim(k)),
+                        local_size(v, last_dim(v)), forward.window ? reach : Expr()})};
     if (op.ring != Ring::None) {
       const RingOps ring = ring_ops(*s_, id);
       add({group_size(s_->op(ring.passes.at(0)).group)});
@@ -207,7 +209,7 @@ class Compiler {
     const Op& op = s_->op(id);
     const bool forward = op.phase == Phase::Forward;
     CompiledOp out;
-    if (is_ring(op.kind) || is_relabelling(op.kind)) return out;  // with its attention; a view
+    if (is_ring(op.kind) || is_relabelling(op.kind) || is_cache_view(*s_, op)) return out;  // with its attention; a view
     if (is_collective(op.kind)) return {Rule::Collective, add({Expr(kParts) * collective_bytes(*s_, op)}), -1, product_beside(id)};
     switch (op.kind) {
       case OpKind::Einsum:
@@ -218,7 +220,7 @@ class Compiler {
         out = attention(id);
         if (forward) {
           const Tensor &q = s_->tensor(op.inputs[0]), &k = s_->tensor(op.inputs[1]), &v = s_->tensor(op.inputs[2]);
-          out.whole = static_cast<int>(add_whole(Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes[3] + v.sizes[3])));
+          out.whole = static_cast<int>(add_whole(Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes.back() + v.sizes.back())));
         }
         return out;
       case OpKind::Ssd: {
@@ -320,8 +322,8 @@ class Timer {
       for (const CompiledOp& op : compiled_graph->segments[i])
         if (op.whole >= 0) flops += to_double(values[static_cast<size_t>(op.whole)]);
       if (graph.segments[i].kind == SegmentKind::Layer) copies = static_cast<double>(report.binding.get(model_layers_symbol(graph, static_cast<int>(i) - 1)).value_or(0));
-      constexpr double kForwardAndBackward = 3;  // the gradients of both operands of a product
-      out += copies * flops * kForwardAndBackward;
+      const double passes = graph.structure.trains() ? 3 : 1;  // the gradients of both operands of a product
+      out += copies * flops * passes;
     }
     return out;
   }
@@ -389,7 +391,9 @@ class Timer {
       case Rule::Nothing: break;
       case Rule::Product: {
         const Tensor& result = segment.tensor(op.outputs.front());
-        MatmulShape shape{whole(of.first), whole(of.first + 1), whole(of.first + 2), whole(of.first + 3), op.compute, result.dtype,
+        // Where there are fewer tokens than experts, some of these have none: a product each for the rest.
+        const int64_t rows = whole(of.first + 1), batch = std::min(whole(of.first), rows);
+        MatmulShape shape{batch, (rows + batch - 1) / batch, whole(of.first + 2), whole(of.first + 3), op.compute, result.dtype,
                           result.role == TensorRole::ParameterGradient};
         const int64_t kernels = kernels_.separate_experts ? shape.batch : 1;
         shape.batch /= kernels;
@@ -434,6 +438,8 @@ class Timer {
     shape.backward = op.grad != GradRole::None;
     shape.window = forward.window ? whole(of.first + 7) : 0;
     shape.compute = op.compute;
+    if (const Tensor& keys = segment.tensor(forward.inputs[1]); keys.role == TensorRole::Cache) shape.cached = keys.dtype;
+    shape.values_in_keys = values_in_keys(segment, forward);
     shape.kernel = kernels_.attention;
     shape.score_bytes = shape.backward ? kernels_.backward : kernels_.forward;
     return shape;

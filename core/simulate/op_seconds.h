@@ -31,7 +31,7 @@ TimeCategory comm_category(const MeshAxes& axes);
 struct OpSeconds {
   std::vector<std::vector<OpTime>> ops;  // by segment, by op
 };
-// Of one microbatch in all replicas, forward and backward; see Simulation::model_tflops.
+// Of one microbatch in all replicas, forward and, in training, backward; see Simulation::model_tflops.
 double model_flops(const Report& report);
 // What seconds of a graph's ops, and bytes that its layers offload, depend on: these symbols and the spans of these groups, beside the
 // machine, the position in a ring and whether collectives run beside products.

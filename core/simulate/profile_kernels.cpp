@@ -15,6 +15,7 @@ ProfileKernels profile_kernels(const Structure& structure) {
   double read = plain;  // by the kernel that writes the next one
   int kernels = 0;
   for (const KernelStat& stat : rule->stats) {
+    if (stat.over == "result" || stat.over == "parameter" || stat.over.starts_with("operand ")) continue;  // no letters of scores
     if (stat.over.find('s') == std::string::npos || stat.over.find('t') == std::string::npos || !applies(structure, stat)) continue;
     const double bytes = stat.dtype == DType::BF16 ? plain : dtype_bytes(stat.dtype);
     out.forward += bytes;

@@ -127,7 +127,7 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
     return id;
   };
   for (const Tensor& t : s.tensors) {
-    const bool parameter = t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient;
+    const bool parameter = t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient || t.role == TensorRole::Cache;
     if (parameter) out.fixed[at(t.storage)] = true;
     const bool loss = t.producer >= 0 && is_loss(s.op(t.producer).kind);
     if (!parameter && (loss || std::find(t.axes.begin(), t.axes.end(), Axis::Vocab) != t.axes.end())) out.category[at(t.storage)] = MemoryCategory::Logits;

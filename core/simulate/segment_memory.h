@@ -76,7 +76,7 @@ class SegmentLifetimes {
     std::vector<OpId> merged;         // of a storage: the op after which it has been added to another; -1: it has not
     std::vector<bool> absorbed;       // never of its own memory
     std::vector<MemoryCategory> category;  // of a storage while nothing keeps it
-    std::vector<bool> fixed;          // parameters, and gradients that accumulate elsewhere
+    std::vector<bool> fixed;          // parameters, caches, and gradients that accumulate elsewhere
   };
   PerSegment analyse(const Segment& segment) const;
   SegmentPart walk(int segment, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak) const;

@@ -107,7 +107,7 @@ std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& ac
   if (action.kind != ActionKind::Forward && !input && !weights) return out;
   const Machine machine = machine_of(report.design);
   LayerTable table(report, machine);
-  const StageLayout layout = stage_layout(report, stage, table);
+  const StageLayout layout = stage_layout(report, report.stages[static_cast<size_t>(stage)], table);
   double now = 0;
   const auto add = [&](size_t instance, Part part) {
     const StageInstance& at = layout.instances[instance];

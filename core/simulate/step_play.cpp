@@ -3,34 +3,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/chunk_layers.h"
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
 
 namespace shardscape {
 
-StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
-  const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  const Graph& graph = report.graph();
-  StageLayout out;
-  const PipelineLayout places = pipeline_layout(report.design.parallel);
-  const auto add = [&](int segment, int64_t layer, LayerClass layer_class) {
-    out.instances.push_back({segment, layer, layer_class, out.instances.size(), false, &table.at(segment, layer_class)});
-  };
-  for (size_t c = 0; c < of.chunks.size(); ++c) {
-    const StageChunk& chunk = of.chunks[c];
-    const size_t first = out.instances.size();
-    const StagePlace here{stage, static_cast<int64_t>(c)};
-    if (places.first(here)) add(0, -1, {});
-    const size_t first_layer = out.instances.size();
-    for (const ChunkLayer& layer : chunk_layers(graph, report.design, chunk.first_layer, chunk.layers)) {
-      add(layer.segment, chunk.first_layer + layer.index, {layer.keeps, layer.offloaded});
-      out.instances.back().group = first_layer + static_cast<size_t>(layer.begin);
-      out.instances.back().ends_group = layer.ends_group();
-    }
-    if (places.last(here)) add(graph.head(), -1, {});
-    out.chunks.push_back({first, out.instances.size()});
-  }
+StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTable& table) {
+  StageLayout out = stage_layout(report, stage);
+  for (StageInstance& instance : out.instances) instance.seconds = &table.at(instance.segment, instance.of);
   return out;
 }
 
@@ -60,7 +40,7 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
   const auto stages = static_cast<int64_t>(report.stages.size());
   for (int64_t s = 0; s < stages && stages > 1; ++s) {
     const DeviceMesh& mesh = costs_.mesh();
-    const GroupSpan span = span_of({mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network.domain);
+    const GroupSpan span = span_of({mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network);
     auto it = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == span; });
     if (it == known.end()) it = known.insert(it, {span, collective_seconds(machine, CollectiveKind::SendRecv, boundary.message_bytes, span)});
     messages_.push_back(it->second);
@@ -69,7 +49,7 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
     gather_seconds_ = costs_.collective(SyncOp::AllGather, boundary.stream_bytes, boundary.gathered);
   for (const StageReport& stage : report.stages) {
     auto layout = layouts_.find(stage.like);
-    if (layout == layouts_.end()) layout = layouts_.emplace(stage.like, stage_layout(report, stage.like, table)).first;
+    if (layout == layouts_.end()) layout = layouts_.emplace(stage.like, stage_layout(report, report.stages[static_cast<size_t>(stage.like)], table)).first;
     Stage& of = stages_.emplace_back(Stage{layout->second, nullptr, {}, {}});
     of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
     for (size_t c = 0; c < of.layout.chunks.size(); ++c)
@@ -264,7 +244,11 @@ NodeId StepPlay::backward(At at, NodeId arrived, bool whole) {
     load(at, group, behind == kNoNode ? last : kNoNode);
     if (group == here.group && group > range.first) load(at, instances[group - 1].group, behind);
     if (here.ends_group)
-      for (size_t r = here.group; r <= i; ++r) last = run(at, r, Part::Replay, SpanKind::Recompute, {last, gathered, at.stage.loaded[r]});
+      for (size_t r = here.group; r <= i; ++r) {
+        const NodeId whole = at.stage.sync->enter_replay(at.action.microbatch, r);
+        last = run(at, r, Part::Replay, SpanKind::Recompute, {last, gathered, whole, at.stage.loaded[r]});
+        if (r < i) at.stage.sync->leave_replay(r);
+      }
     last = run(at, i, Part::Backward, kind, {last, gathered, at.stage.loaded[i]});
     if (whole) last = weights(at, i, kind, last);
     at.stage.loaded[i] = kNoNode;
@@ -299,6 +283,7 @@ void StepPlay::load(At at, size_t instance, NodeId after) {
 }
 
 void StepPlay::finish() {
+  if (!report_.graph().structure.trains()) return;
   const auto all = [&] {
     std::vector<NodeId> out;
     for (const Stage& stage : stages_) out.push_back(stage.sync->reduced());

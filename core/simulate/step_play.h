@@ -4,28 +4,12 @@
 #include "schedule/schedule.h"
 #include "simulate/layer_seconds.h"
 #include "simulate/play_schedule.h"
+#include "simulate/stage_layout.h"
 #include "simulate/sync_play.h"
 
 namespace shardscape {
 
-// One segment in its place on a stage.
-struct StageInstance {
-  int segment = 0;
-  int64_t layer = -1;        // of the model
-  LayerClass of{};
-  size_t group = 0;          // first instance of the group that is replayed with it, itself where it is not recomputed
-  bool ends_group = false;
-  const LayerSeconds* seconds = nullptr;
-};
-struct StageRange {
-  size_t first = 0, end = 0;
-};
-// The instances of a stage in order of execution, and which of them each virtual stage has.
-struct StageLayout {
-  std::vector<StageInstance> instances;
-  std::vector<StageRange> chunks;
-};
-StageLayout stage_layout(const Report& report, int stage, LayerTable& table);
+StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTable& table);  // with seconds
 
 // The layers of an action run one after the other: on the compute stream, and on the host that launches them.
 struct Stretch {

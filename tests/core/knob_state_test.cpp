@@ -58,7 +58,9 @@ void add_designs() {
   row("mixtral-8x7b", {{"dp", "4"}, {"ep", "4"}});
   row("deepseek-v2-lite", {{"dp", "4"}, {"ep", "4"}, {"pp", "2"}});
   row("mamba-130m", {{"dp", "2"}});
+  row("mamba2-130m", {{"cp", "2"}});
   row("mamba2-hybrid-8b", {{"tp", "2"}});
+  row("mixtral-8x7b", {{"dp", "4"}, {"ep", "2"}, {"sync", "fsdp2"}, {"dp_shard", "2"}});
 }
 
 // Every number that the window shows of a design.

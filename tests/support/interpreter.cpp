@@ -13,6 +13,7 @@
 #include "graph/build.h"
 #include "graph/op_spec.h"
 #include "schedule/schedule.h"
+#include "support/caches.h"
 #include "support/instances.h"
 #include "support/kernels.h"
 #include "support/routing_kernels.h"
@@ -22,37 +23,39 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 
-std::vector<int64_t> sizes_of(const Tensor& t, const Binding& binding) {
-  std::vector<int64_t> out;
-  for (const Expr& e : t.sizes) out.push_back(static_cast<int64_t>(std::get<Wide>(evaluate(e, binding))));
-  return out;
-}
-
 class Machine {
  public:
-  Machine(const Design& design, const Parameters& parameters, unsigned seed, const ModelLibrary& library)
-      : d_(design),
-        binding_(bind_symbols(design)),
-        mesh_(device_mesh(design)),
-        places_(pipeline_layout(design.parallel)),
-        parameters_(parameters) {
+  // serving: of inference, what it is about.
+  Machine(const Design& design, const Parameters& parameters, unsigned seed, const ModelLibrary& library, const Serving* serving = nullptr)
+      : d_(as_run(design)),
+        binding_(bind_symbols(d_)),
+        mesh_(device_mesh(d_)),
+        places_(pipeline_layout(d_.parallel)),
+        parameters_(parameters),
+        serving_(serving) {
     const auto problems = validate(design);
     if (has_errors(problems)) fail(to_string(problems.front()));
     auto graph = build_graph(structure_of(design), library);
     if (auto* problem = std::get_if<Problem>(&graph)) fail(to_string(*problem));
     graph_ = std::get<0>(graph);
-    stages_ = instances_by_virtual_stage(design, *graph_);
+    stages_ = instances_by_virtual_stage(d_, *graph_);
     boundary_ = stage_boundary(*graph_);
     microbatches_ = static_cast<int>(*binding_.get(Symbol::intern("m")));
     for (int64_t r = 0; r < mesh_.ranks(); ++r) stage_ranks_[mesh_.coordinate(r, MeshAxis::Pp)].push_back(r);
-    make_data(seed);
-    const std::vector<int64_t> rows{microbatches_, design.workload.microbatch * design.parallel.dp, design.workload.seq};
-    result_.token_losses = RealTensor(rows);
+    const std::vector<int64_t> rows{microbatches_, d_.workload.microbatch * d_.parallel.dp, d_.workload.seq};
+    serving ? take_data() : make_data(seed);
+    result_.token_losses = serving ? RealTensor({rows[0], rows[1], 1, *binding_.get(Symbol::intern("Vp"))}) : RealTensor(rows);
+    result_.tokens = RealTensor(rows);
+    for (int m = 0; m < microbatches_; ++m) {
+      const RealTensor& of = tokens_[static_cast<size_t>(m)];
+      std::copy(of.data.begin(), of.data.end(), result_.tokens.data.begin() + m * of.elements());
+    }
     result_.last_hidden = RealTensor({rows[0], rows[1], rows[2], design.model.hidden});
   }
 
   RunResult run(bool backward) {
     const Schedule schedule = make_schedule(d_.parallel, microbatches_);
+    if (const auto wrong = violations(schedule); !wrong.empty()) fail(wrong.front());
     std::vector<size_t> next(schedule.actions.size(), 0);
     bool progress = true, done = false;
     while (progress && !done) {
@@ -67,7 +70,8 @@ class Machine {
       }
     }
     if (!done) fail("the schedule never finishes");
-    for (double l : result_.token_losses.data) result_.loss += l / static_cast<double>(result_.token_losses.elements());
+    if (!serving_)
+      for (double l : result_.token_losses.data) result_.loss += l / static_cast<double>(result_.token_losses.elements());
     if (backward) gather_gradients();
     return std::move(result_);
   }
@@ -86,7 +90,7 @@ class Machine {
       std::iota(rows.begin(), rows.end(), 0);
       const size_t d = out.size();
       for (MeshAxis axis : t.placement.shards[d]) {
-        const bool zigzag = graph_->structure.zigzag && t.axes[d] == Axis::Seq && MeshAxes{axis} == ring_axes(graph_->structure);
+        const bool zigzag = graph_->structure.zigzag && (t.axes[d] == Axis::Seq || t.axes[d] == Axis::Context) && MeshAxes{axis} == ring_axes(graph_->structure);
         const auto ranks = static_cast<size_t>(mesh_.degree(axis)), at = static_cast<size_t>(mesh_.coordinate(rank, axis));
         const size_t blocks = zigzag ? 2 * ranks : ranks, width = rows.size() / blocks;
         if (rows.size() % blocks != 0) fail(t.name + " does not split");
@@ -99,26 +103,6 @@ class Machine {
       out.push_back(std::move(rows));
     }
     return out;
-  }
-  static Starts starts_of(const Rows& rows) {
-    Starts out;
-    for (const auto& list : rows) out.push_back(list.front());
-    return out;
-  }
-  static std::vector<int64_t> lengths(const Rows& rows) {
-    std::vector<int64_t> out;
-    for (const auto& list : rows) out.push_back(static_cast<int64_t>(list.size()));
-    return out;
-  }
-  // Places of rows within those of a larger part.
-  static Rows within(const Rows& outer, Rows rows) {
-    for (size_t d = 0; d < rows.size(); ++d)
-      for (int64_t& row : rows[d]) {
-        const auto at = std::find(outer[d].begin(), outer[d].end(), row);
-        if (at == outer[d].end()) fail("a rank is to cut what it does not hold");
-        row = at - outer[d].begin();
-      }
-    return rows;
   }
   RealTensor local(const Tensor& t, const RealTensor& whole, int64_t rank) const { return cut(whole, part(t, rank)); }
 
@@ -134,6 +118,26 @@ class Machine {
       for (auto& targets : targets_)
         for (double& x : targets.back().data) x = token(random);
     }
+  }
+
+  // A prompt's first tokens, or the one behind those that are cached.
+  void take_data() {
+    const RealTensor& all = serving_->tokens;  // [m, b·dp, tokens]
+    tokens_.assign(static_cast<size_t>(microbatches_), RealTensor({all.shape[1], d_.workload.seq}));
+    for (int64_t m = 0; m < microbatches_; ++m)
+      for (int64_t b = 0; b < all.shape[1]; ++b)
+        for (int64_t s = 0; s < d_.workload.seq; ++s)
+          tokens_[static_cast<size_t>(m)].data[static_cast<size_t>(b * d_.workload.seq + s)] = all.data[static_cast<size_t>((m * all.shape[1] + b) * all.shape[2] + first_token() + s)];
+    targets_.assign(1, tokens_);
+  }
+  bool decodes() const { return d_.workload.mode == Mode::Decode; }
+  // In the sequence, of what a step works on.
+  int64_t first_token() const { return decodes() ? d_.workload.context_length - 1 : 0; }
+  // Places in the sequence of rows of a dimension.
+  std::vector<int64_t> places(Axis axis, std::vector<int64_t> rows) const {
+    const int64_t first = axis == Axis::Seq ? first_token() : axis == Axis::WindowContext ? d_.workload.context_length - *binding_.get(Symbol::intern("We")) : 0;
+    for (int64_t& row : rows) row += first;
+    return rows;
   }
 
   // How many tokens further ahead than the next one: "targets", "targets_1", ...; -1: another tensor.
@@ -212,11 +216,20 @@ class Machine {
         }
         load_parameters(s, instance, rank, v);
         if (s.input >= 0) v[static_cast<size_t>(s.input)] = stream.at(lane(rank));
+        for (size_t t = 0; t < s.tensors.size(); ++t)
+          if (const Tensor& past = s.tensors[t]; past.role == TensorRole::Cache && past.name.ends_with(".past"))
+            v[t] = local(past, grown(serving_->past.at(cache_name(instance.name, past.name, m)), past, sizes_of(past, binding_)), rank);
       }
       if (s.kind == SegmentKind::Head) record(s, s.input, values, result_.last_hidden, m);
       execute(s, 0, s.backward_begin, stage, values, instance.keeps);
       if (s.kind == SegmentKind::Head) record(s, s.output, values, result_.token_losses, m);
       for (auto& [rank, v] : values) stream[lane(rank)] = v[static_cast<size_t>(s.output)];
+      for (TensorId id : s.caches) {
+        RealTensor& whole = result_.caches.try_emplace(cache_name(instance.name, s.tensor(id).name, m), sizes_of(s.tensor(id), binding_)).first->second;
+        for (const auto& [rank, v] : values) paste(whole, v[static_cast<size_t>(id)], part(s.tensor(id), rank));
+        for (const auto& [rank, v] : values)
+          if (!same(local(s.tensor(id), whole, rank), v[static_cast<size_t>(id)])) fail(s.tensor(id).name + ": ranks disagree on what they keep");
+      }
       keep_saved(s, saved_by(s, instance.keeps), values);
       saved_[{instance.name, m}] = std::move(values);
     }
@@ -370,6 +383,8 @@ class Machine {
     KernelCall call{op, {}, {}, {}, {}, {}, {}, d_.model.heads / std::max<int64_t>(1, d_.model.kv_heads), d_.model.window, d_.model.experts, d_.model.experts_per_token, {}};
     call.expert_groups = d_.model.expert_groups;
     call.groups_per_token = d_.model.groups_per_token;
+    call.tokens_of_sequence = d_.workload.seq;
+    if (values_in_keys(s, op)) call.score_width = d_.model.nope_head_dim + d_.model.rope_head_dim;
     if (is_routing(op.kind) && !is_relabelling(op.kind)) call.tokens = arrives(s, op) ? arrived(s, op, rank, call) : tokens_of(s, op, rank);
     std::deque<RealTensor> parts;
     for (TensorId id : op.inputs) {
@@ -377,7 +392,7 @@ class Machine {
       const Rows rows = part(seen(s, op, id), rank), held = part(s.tensor(id), rank);
       if (rows != held) call.inputs.back() = &parts.emplace_back(cut(value(id), within(held, rows)));
       call.input_starts.push_back(starts_of(rows));
-      call.input_positions.push_back(rows.size() > 1 ? rows[1] : std::vector<int64_t>{});
+      call.input_positions.push_back(rows.size() > 1 ? places(s.tensor(id).axes[1], rows[1]) : std::vector<int64_t>{});
       call.input_names.push_back(s.tensor(id).name);
     }
     for (TensorId id : op.outputs) {
@@ -408,10 +423,10 @@ class Machine {
     const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
     const OpSpec spec = *parse_op_spec(forward.spec);
     std::map<char, MeshAxes> shards;
-    for (size_t i = 0; i < forward.inputs.size(); ++i)
+    for (size_t i = 0; i < spec.in.size(); ++i)
       if (const Tensor& data = s.tensor(forward.inputs[i]); data.role != TensorRole::Parameter)
         for (size_t d = 0; d < spec.in[i].size(); ++d) shards[spec.in[i][d]] = data.placement.shards[d];
-    for (size_t i = 0; i < forward.inputs.size(); ++i)
+    for (size_t i = 0; i < spec.in.size(); ++i)
       if (forward.inputs[i] == parameter)
         for (size_t d = 0; d < spec.in[i].size(); ++d)
           if (const auto it = shards.find(spec.in[i][d]); it != shards.end()) t.placement.shards[d] = it->second;
@@ -433,7 +448,7 @@ class Machine {
     for (int64_t member : mesh_.group(rank, gathered)) {
       const Rows rows = part(sequence, member);
       for (int64_t b : rows[0])
-        for (int64_t i : rows[1]) out.push_back(b * d_.workload.seq + i);
+        for (int64_t i : rows[1]) out.push_back(b * (serving_ ? serving_->tokens.shape[2] : d_.workload.seq) + first_token() + i);
     }
     return out;
   }
@@ -504,6 +519,8 @@ class Machine {
         if (!mine.defined()) fail(op.name + " reads " + in.name + ", which is not there: not saved?");
         if (!reduces) {
           paste(whole, mine, part(in, member));
+        } else if (op.kind == OpKind::AllToAll) {  // summands of those that have the same part
+          add(whole, mine, part(in, member));
         } else if (first) {
           sum = mine;
         } else {
@@ -512,7 +529,7 @@ class Machine {
         }
         first = false;
       }
-      if (reduces) paste(whole, sum, part(in, rank));
+      if (reduces && op.kind != OpKind::AllToAll) paste(whole, sum, part(in, rank));
       for (int64_t member : group) {
         if (op.outputs.size() > 1) values[member][static_cast<size_t>(op.outputs[1])] = values[member][static_cast<size_t>(op.inputs[0])];
         values[member][static_cast<size_t>(op.outputs[0])] = local(out, whole, member);
@@ -554,6 +571,7 @@ class Machine {
   DeviceMesh mesh_;
   PipelineLayout places_;
   const Parameters& parameters_;
+  const Serving* serving_;
   std::shared_ptr<const Graph> graph_;
   std::vector<std::vector<Instance>> stages_;  // per virtual stage
   StageBoundary boundary_;
@@ -569,29 +587,12 @@ class Machine {
 
 }  // namespace
 
-Parameters random_parameters(const Design& design, unsigned seed, const ModelLibrary& library) {
-  Design alone = design;
-  alone.parallel = {};
-  const Binding binding = bind_symbols(alone);
-  auto graph = build_graph(structure_of(alone), library);
-  if (auto* problem = std::get_if<Problem>(&graph)) fail(to_string(*problem));
-  std::mt19937 random(seed);
-  std::normal_distribution<double> normal(0, 0.4);
-  Parameters out;
-  const Graph& g = *std::get<0>(graph);
-  const auto stages = instances_by_virtual_stage(alone, g);
-  for (const Instance& instance : stages[0])
-    for (const Param& p : g.segments[static_cast<size_t>(instance.segment)].params) {
-      const Segment& s = g.segments[static_cast<size_t>(instance.segment)];
-      RealTensor value(sizes_of(s.tensor(p.tensor), binding));
-      for (double& x : value.data) x = normal(random);
-      out.try_emplace(parameter_name(s, instance, p), std::move(value));
-    }
-  return out;
-}
-
 RunResult run_step(const Design& design, const Parameters& parameters, unsigned data_seed, bool backward, const ModelLibrary& library) {
   return Machine(design, parameters, data_seed, library).run(backward);
+}
+
+RunResult run_inference(const Design& design, const Parameters& parameters, const Serving& serving, const ModelLibrary& library) {
+  return Machine(design, parameters, 0, library, &serving).run(false);
 }
 
 }  // namespace shardscape::test

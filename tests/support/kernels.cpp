@@ -52,6 +52,8 @@ class Kernel : private KernelBase {
       case OpKind::SelectiveScan:
       case OpKind::Ssd:
       case OpKind::GroupRmsNorm: return run_mixer_kernel(c_);
+      case OpKind::CacheWrite: cache_write(); break;
+      case OpKind::LastToken: last_token(); break;
       case OpKind::ReduceMax: reduce_max(); break;
       case OpKind::SumExp: backward ? sum_exp_backward() : sum_exp(); break;
       case OpKind::Pick: backward ? pick_backward() : pick(); break;
@@ -154,8 +156,10 @@ class Kernel : private KernelBase {
       for (int64_t d = 0; d < width; ++d) mean += at(in(0), r * width + d) / n;
       for (int64_t d = 0; d < width; ++d) variance += std::pow(at(in(0), r * width + d) - mean, 2) / n;
       const double rstd = 1 / std::sqrt(variance + kEps);
-      at(out_[1], r) = mean;
-      at(out_[2], r) = rstd;
+      if (out_.size() > 2) {  // inference keeps nothing
+        at(out_[1], r) = mean;
+        at(out_[2], r) = rstd;
+      }
       for (int64_t d = 0; d < width; ++d)
         at(out_[0], r * width + d) = (at(in(0), r * width + d) - mean) * rstd * at(in(1), d) + (c_.inputs.size() > 2 ? at(in(2), d) : 0);
     }
@@ -240,12 +244,13 @@ class Kernel : private KernelBase {
 
   // Index of (batch, position, head, 0) in [b, s, h, e].
   static int64_t row(const RealTensor& t, int64_t b, int64_t s, int64_t h) {
+    if (t.shape.size() == 3) return (b * t.shape[1] + s) * t.shape[2];  // latents serve all heads
     return ((b * t.shape[1] + s) * t.shape[2] + h) * t.shape[3];
   }
   double score(const RealTensor& q, const RealTensor& k, int64_t qi, int64_t ki) const {
     double dot = 0;
     for (int64_t e = 0; e < q.shape[3]; ++e) dot += at(q, qi + e) * at(k, ki + e);
-    return dot / std::sqrt(static_cast<double>(q.shape[3]));
+    return dot / std::sqrt(static_cast<double>(c_.score_width > 0 ? c_.score_width : q.shape[3]));
   }
   int64_t kv_head(int64_t head, size_t q, size_t k) const {
     return (c_.input_starts[q][2] + head) / c_.heads_per_kv - c_.input_starts[k][2];
@@ -318,7 +323,7 @@ class Kernel : private KernelBase {
               at(out_[0], qi + e) = at(out_[0], qi + e) * std::exp(lse - joined) + sum[static_cast<size_t>(e)] * std::exp(-joined);
             lse = joined;
           }
-          at(*output("lse"), (b * q.shape[2] + h) * q.shape[1] + s) = lse;
+          if (RealTensor* kept = output("lse")) at(*kept, (b * q.shape[2] + h) * q.shape[1] + s) = lse;
         }
   }
   void attention() {  // q, k, v, perhaps sinks
@@ -353,7 +358,7 @@ class Kernel : private KernelBase {
               weight = keep ? weight / kKeep : 0;
             }
             if (dropped) at(*dropped, line * keys + t) = weight;
-            for (int64_t e = 0; e < v.shape[3]; ++e) at(out_[0], row(out_[0], b, s, h) + e) += weight * at(v, row(v, b, t, g) + e);
+            for (int64_t e = 0; e < v.shape.back(); ++e) at(out_[0], row(out_[0], b, s, h) + e) += weight * at(v, row(v, b, t, g) + e);
           }
         }
   }
@@ -455,6 +460,22 @@ class Kernel : private KernelBase {
   }
   void scale() {
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = kScale * at(in(0), i);
+  }
+
+  // Of a prompt its last tokens, as many as are kept; otherwise what was kept, and the new one at its end.
+  void cache_write() {
+    const bool grows = c_.inputs.size() > 1;
+    if (grows) out_[0] = in(1);
+    const int64_t made = in(0).shape[1], kept = out_[0].shape[1], width = in(0).elements() / (in(0).shape[0] * made);
+    for (int64_t b = 0; b < in(0).shape[0]; ++b)
+      for (int64_t s = grows ? 0 : made - kept; s < made; ++s)
+        for (int64_t i = 0; i < width; ++i) at(out_[0], (b * kept + kept - made + s) * width + i) = at(in(0), (b * made + s) * width + i);
+  }
+  void last_token() {
+    const int64_t seq = in(0).shape[1], width = in(0).shape[2];
+    for (int64_t b = 0; b < in(0).shape[0]; ++b)
+      for (int64_t s = 0; s < seq; ++s)
+        for (int64_t i = 0; i < width && position(0, s) + 1 == c_.tokens_of_sequence; ++i) at(out_[0], b * width + i) = at(in(0), (b * seq + s) * width + i);
   }
 
   void reduce_max() {

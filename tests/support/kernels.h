@@ -24,6 +24,8 @@ struct KernelCall {
   std::vector<std::vector<int64_t>> input_positions{};  // per input: place in the sequence of every row of dimension 1
   int64_t ring_ranks = 1, ring_position = 0;
   int64_t expert_groups = 1, groups_per_token = 1;
+  int64_t tokens_of_sequence = 0;
+  int64_t score_width = 0;  // of attention to latents: the head size that scales its scores
 };
 
 std::vector<RealTensor> run_kernel(const KernelCall& call);

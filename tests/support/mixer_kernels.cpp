@@ -22,19 +22,32 @@ class MixerKernel : private KernelBase {
   static double silu(double x) { return x * sigmoid(x); }
   static double silu_slope(double x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }
 
+  // What inference has kept of the tokens before, and what it keeps.
+  const RealTensor* past() const { return c_.input_names.back().ends_with(".past") ? c_.inputs.back() : nullptr; }
+  RealTensor* state() { return c_.output_names.back().ends_with(".cache") ? &out_.back() : nullptr; }
+
   // x [b, s, channels...], weight [channels..., taps], bias [channels...]: silu of the sum over the last tokens.
   double taps(const RealTensor& x, const RealTensor& weight, const RealTensor* bias, int64_t row, int64_t s, int64_t c) const {
     const int64_t width = weight.shape.back(), channels = weight.elements() / width;
     double sum = bias ? at(*bias, c) : 0;
-    for (int64_t j = 0; j < width; ++j)
-      if (s + j + 1 >= width) sum += at(weight, c * width + j) * at(x, (row + j + 1 - width) * channels + c);
+    for (int64_t j = 0; j < width; ++j) sum += at(weight, c * width + j) * input_at(x, row, s, j + 1 - width, c, channels, width);
     return sum;
   }
+  // A channel of the token so many behind token s, in row `row`: of this step, or of those that were kept, the last `width` ones.
+  double input_at(const RealTensor& x, int64_t row, int64_t s, int64_t behind, int64_t c, int64_t channels, int64_t width) const {
+    if (s + behind >= 0) return at(x, (row + behind) * channels + c);
+    return past() ? at(*past(), (row / x.shape[1] * channels + c) * width + width + s + behind) : 0;
+  }
   void conv() {
-    const int64_t seq = in(0).shape[1], channels = in(1).elements() / in(1).shape.back();
-    const RealTensor* bias = c_.inputs.size() > 2 ? c_.inputs[2] : nullptr;
+    const int64_t seq = in(0).shape[1], width = in(1).shape.back(), channels = in(1).elements() / width;
+    const RealTensor* bias = c_.op.spec.find(',') != c_.op.spec.rfind(',') ? c_.inputs[2] : nullptr;
     for (int64_t i = 0; i < in(0).elements(); ++i)
       at(out_[0], i) = silu(taps(in(0), in(1), bias, i / channels, i / channels % seq, i % channels));
+    if (RealTensor* kept = state())
+      for (int64_t i = 0; i < kept->elements(); ++i) {
+        const int64_t last = (i / width / channels + 1) * seq - 1;
+        at(*kept, i) = input_at(in(0), last, seq - 1, i % width + 1 - width, i / width % channels, channels, width);
+      }
   }
   void conv_backward() {  // g, x, weight, bias if there is one
     const RealTensor &x = in(1), &weight = in(2);
@@ -68,13 +81,14 @@ class MixerKernel : private KernelBase {
     double raw(int64_t row, int64_t channel) const { return at(dt, row * steps + step(channel)) + at(bias, step(channel)); }
     double delta(int64_t row, int64_t channel) const { return std::log1p(std::exp(raw(row, channel))); }
     double rate(int64_t channel, int64_t n) const { return -std::exp(at(a_log, decay(channel, n))); }
-    // States after each token of one sequence's channel, [token][n].
-    std::vector<double> states(int64_t first_row, int64_t channel) const {
+    // States after each token of one sequence's channel, [token][n]; from what was kept of those before, [b, channels, n].
+    std::vector<double> states(int64_t first_row, int64_t channel, const RealTensor* past = nullptr) const {
       std::vector<double> out(static_cast<size_t>(seq * state));
       for (int64_t s = 0; s < seq; ++s)
         for (int64_t n = 0; n < state; ++n) {
           const int64_t row = first_row + s;
-          const double before = s > 0 ? out[static_cast<size_t>((s - 1) * state + n)] : 0, step = delta(row, channel);
+          const double start = past ? at(*past, (first_row / seq * channels + channel) * state + n) : 0;
+          const double before = s > 0 ? out[static_cast<size_t>((s - 1) * state + n)] : start, step = delta(row, channel);
           out[static_cast<size_t>(s * state + n)] =
               std::exp(rate(channel, n) * step) * before + step * at(b, at_b(row, channel, n)) * at(x, row * channels + channel);
         }
@@ -85,7 +99,9 @@ class MixerKernel : private KernelBase {
     const Scan k(in(0), in(1), in(2), in(3), in(4), in(5), in(6));
     for (int64_t row = 0; row < k.x.shape[0] * k.seq; row += k.seq)
       for (int64_t channel = 0; channel < k.channels; ++channel) {
-        const std::vector<double> h = k.states(row, channel);
+        const std::vector<double> h = k.states(row, channel, past());
+        for (int64_t n = 0; n < k.state && state(); ++n)
+          at(*state(), (row / k.seq * k.channels + channel) * k.state + n) = h[static_cast<size_t>((k.seq - 1) * k.state + n)];
         for (int64_t s = 0; s < k.seq; ++s) {
           double& y = at(out_[0], (row + s) * k.channels + channel);
           y = at(k.d, k.step(channel)) * at(k.x, (row + s) * k.channels + channel);

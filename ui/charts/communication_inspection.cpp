@@ -105,6 +105,7 @@ QString group_reason(const std::string& group) {
   }
   if (group == "ep_local") return tr("Ranks of one node that share experts of a layer: tokens that came to the node go on to the ranks of their experts.");
   if (group == "etp") return tr("Experts are split over these ranks, with a degree of their own beside tp.");
+  if (group == "edp_shard") return tr("Ranks of one copy of the states that hold the same experts: each keeps a part of the states of these.");
   if (group == "edp") return tr("Ranks that hold the same experts: the gradients of experts are reduced over them, those of all else over all replicas.");
   if (is_of_experts(group)) {
     return tr("Ranks that share the experts of a layer, and those that each expert is split over: tokens reach all of them.");
@@ -144,6 +145,7 @@ QString group_label(const std::string& group) {
   if (group == "ep_local") return tr("Expert parallel, inside a node (ep_local)");
   if (group == "etp") return tr("Expert tensor parallel (etp)");
   if (group == "edp") return tr("Expert replicas (edp)");
+  if (group == "edp_shard") return tr("Sharding group of experts (edp_shard)");
   if (is_of_experts(group)) return tr("Experts and their tensor parallelism (%1)").arg(text_of(group));
   if (group == "dp_shard" || group == "dp_shard_cp") return tr("Sharding group (%1)").arg(text_of(group));
   if (group == "dp_replicate") return tr("Copies of shards (dp_replicate)");

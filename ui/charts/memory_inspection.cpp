@@ -94,6 +94,11 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
       return tr(
           "The output head of the last stage makes one score per token and vocabulary entry; the loss needs them until "
           "the backward pass of the same microbatch.");
+    case MemoryCategory::KvCache:
+      return trains(report.design)
+                 ? tr("Training keeps no keys and values for tokens to come.")
+                 : tr("What attention and mixers keep of the tokens so far, for every sequence that is served: keys and values, the latents they are made "
+                      "of, or states of fixed size.");
     case MemoryCategory::Buffers:
       return tr("What is alive at the fullest moment without being kept: results of ops at hand, gradients on their way back, "
                 "gathered tensors, messages, and workspaces that stay once made.");

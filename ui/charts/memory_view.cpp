@@ -75,6 +75,7 @@ BarData MemoryView::bars(const Report& report) const {
     data.series.push_back({text_of(memory_category_label(category)), Theme::instance().memoryColor(category)});
   }
   data.legend = data.series;
+  if (trains(report.design)) data.legend.erase(data.legend.begin() + static_cast<int>(MemoryCategory::KvCache));
   for (const StageMemory& stage : report.memory->stages) {
     std::vector<double> values;
     for (const int64_t bytes : stage.at_peak) values.push_back(static_cast<double>(bytes));

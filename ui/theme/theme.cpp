@@ -18,6 +18,7 @@ void set_series(Colors& colors) {
   colors.optimizer = "#8A6FC0";
   colors.activations = "#E08B2C";
   colors.logits = "#D2B535";
+  colors.kv_cache = "#B65C7A";
   colors.buffers = "#3E9E82";
   colors.runtime = "#98A2AD";
   colors.communication = "#E08B2C";
@@ -131,6 +132,7 @@ QColor Theme::memoryColor(MemoryCategory category) const {
     case MemoryCategory::Optimizer: return c.optimizer;
     case MemoryCategory::Activations: return c.activations;
     case MemoryCategory::Logits: return c.logits;
+    case MemoryCategory::KvCache: return c.kv_cache;
     case MemoryCategory::Buffers: return c.buffers;
     case MemoryCategory::Runtime: return c.runtime;
   }
@@ -217,6 +219,8 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::Add:
     case OpKind::BiasAdd:
     case OpKind::Concat:
+    case OpKind::CacheWrite:
+    case OpKind::LastToken:
     case OpKind::Contiguous:
     case OpKind::Flatten:
     case OpKind::Unflatten:

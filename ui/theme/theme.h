@@ -13,7 +13,7 @@ namespace shardscape::ui {
 
 struct Colors {
   QColor ground, panel, line, text, secondary, accent, accent_soft, good, note, bad, field;
-  QColor parameters, gradients, optimizer, activations, logits, buffers, runtime;  // series
+  QColor parameters, gradients, optimizer, activations, logits, kv_cache, buffers, runtime;  // series
   QColor communication;
   QColor gradient_sync, weight_gradient, idle;  // of the timeline, beside the series
 };

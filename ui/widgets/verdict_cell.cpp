@@ -35,6 +35,11 @@ void VerdictCell::recolor() {
   unit_->setInk(Theme::instance().colors().secondary);
 }
 
+void VerdictCell::setLabel(const QString& label) {
+  label_ = label;
+  caption_->setText(label);
+}
+
 void VerdictCell::setValue(const QString& value, const QString& detail) {
   const qsizetype blank = value.indexOf(' ');
   const QString unit = blank < 0 ? QString() : value.mid(blank + 1);

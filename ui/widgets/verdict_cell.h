@@ -13,6 +13,7 @@ class VerdictCell : public QWidget {
   VerdictCell(const QString& label, QWidget* parent);
   // "61.3 GiB" is split at its blank: the number is large, the rest and the detail small.
   void setValue(const QString& value, const QString& detail = {});
+  void setLabel(const QString& label);
   QString text() const;
 
  private:

@@ -7,6 +7,7 @@
 #include <QMouseEvent>
 #include <algorithm>
 
+#include "simulate/inference.h"
 #include "simulate/memory_timeline.h"
 #include "ui/state/session.h"
 #include "ui/theme/contrast.h"
@@ -151,6 +152,10 @@ void VerdictStrip::showTime() {
   const Simulation& s = *estimate->simulation;
   const QString machine = s.machine.accelerator ? text_of(s.machine.accelerator->name) : QString();
   const auto share = [](double part) { return text_of(significant(part * 100)) + " %"; };
+  const bool training = trains(estimate->report->design), decodes = estimate->report->design.workload.mode == Mode::Decode;
+  step_->setLabel(training ? tr("Step") : decodes ? tr("TPOT") : tr("TTFT"));
+  tokens_->setLabel(training ? tr("Tokens per second") : tr("Tokens/s per GPU"));
+  bubble_->setLabel(training ? tr("Bubble") : tr("KV cache"));
   step_->setValue(text_of(format_seconds(s.step_seconds)));
   step_->setToolTip(tr("One training step of %1 tokens on %2 %3.")
                         .arg(text_of(grouped(estimate->report->tokens_per_step)), text_of(grouped(estimate->report->ranks)), machine));
@@ -163,8 +168,21 @@ void VerdictStrip::showTime() {
                           .arg(text_of(significant(s.tokens_per_second / static_cast<double>(std::max<int64_t>(1, estimate->report->ranks))))));
   bubble_->setValue(share(s.bubble));
   bubble_->setToolTip(tr("Share of the step in which a stage waits for another one, mean over stages."));
+  if (!training) showInference(*estimate->report, s);
   exposed_->setValue(share(s.exposed));
   exposed_->setToolTip(tr("Share of the step in which nothing is computed because of communication, mean over stages."));
+}
+
+void VerdictStrip::showInference(const Report& report, const Simulation& simulation) {
+  const InferenceFigures f = inference_figures(report, simulation);
+  const bool decodes = report.design.workload.mode == Mode::Decode;
+  step_->setValue(text_of(format_seconds(f.seconds)));
+  step_->setToolTip(decodes ? tr("Time per output token: from one token of a sequence to the next, %1 sequences at once.").arg(text_of(grouped(report.tokens_per_step)))
+                            : tr("Time to first token: all prompts, %1 tokens, have been read.").arg(text_of(grouped(report.tokens_per_step))));
+  tokens_->setValue(text_of(significant(f.tokens_per_gpu)));
+  tokens_->setToolTip(tr("Of the whole job: %1.").arg(text_of(format_count(static_cast<Wide>(f.tokens_per_second)))));
+  bubble_->setValue(text_of(format_bytes(f.kv_cache_bytes, session_->units())));
+  bubble_->setToolTip(tr("Keys and values that a rank of the stage with most of them keeps of all sequences."));
 }
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {

@@ -8,6 +8,11 @@
 class QHBoxLayout;
 class QLabel;
 
+namespace shardscape {
+struct Report;
+struct Simulation;
+}  // namespace shardscape
+
 namespace shardscape::ui {
 
 class ElidedLabel;
@@ -31,6 +36,7 @@ class VerdictStrip : public QWidget {
   void refresh();
   void showMemory();
   void showTime();
+  void showInference(const Report& report, const Simulation& simulation);
   void fade();   // as soon as it takes long enough to be seen
   void showVerdict(const QString& icon, const QColor& color, const QString& text);
   void dim(bool on);

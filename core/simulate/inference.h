@@ -1,0 +1,65 @@
+// What serving gives: time to first token, time per output token, throughput, the cache of keys and values, and how many sequences fit.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "simulate/estimate.h"
+#include "simulate/simulation.h"
+
+namespace shardscape {
+
+struct InferenceFigures {
+  // Prefill: seconds to the first token of the last of its prompts, which all came at once. Decode: seconds from one token of a sequence to
+  // the next in a running pipeline, which takes a microbatch's next token up as soon as the one before is sampled and the stages are free:
+  // the longer of what the busiest stage computes in a step, and of the way of a microbatch through all stages.
+  double seconds = 0;
+  double tokens_per_second = 0;  // all ranks; prefill: of prompts, decode: made
+  double tokens_per_gpu = 0;     // the same per rank
+  int64_t kv_cache_bytes = 0;    // of one rank, of the stage that has most
+};
+// Of a valid report in prefill or decode.
+InferenceFigures inference_figures(const Report& report, const Simulation& simulation);
+
+// The design as it reads prompts of so many tokens one by one, or makes a token behind so many of each sequence: in as few
+// microbatches as fill the pipeline.
+Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t context);
+
+struct ServedPhase {
+  std::shared_ptr<const Report> report;  // an estimate; with errors nothing below is set
+  std::shared_ptr<const Simulation> simulation;
+  InferenceFigures figures;
+  bool valid() const { return simulation != nullptr; }
+};
+// Nothing in it when stopped.
+ServedPhase serve(const Design& design, std::stop_token stop = {});
+
+// The most sequences of so many tokens that decode can hold at once, the same number on all replicas and in as many microbatches as
+// stages; by bisection, as memory only grows. 0: none, or the design is not valid.
+int64_t largest_batch(const Design& design, int64_t context, std::stop_token stop = {});
+
+// One point of a sweep.
+struct ServedPoint {
+  int64_t batch = 0, context = 0;
+  ServedPhase prefill, decode;
+};
+
+std::string point_problem(const ServedPoint& point);  // the first error of either phase; empty where both are valid
+// A table of points, and of the largest batches by context. Of one design, whatever its mode; json: the same for programs.
+struct ServingSweep {
+  Design design;
+  std::vector<ServedPoint> points;
+  std::vector<std::pair<int64_t, int64_t>> largest;  // context, batch
+};
+ServingSweep sweep(const Design& design, const std::vector<int64_t>& batches, const std::vector<int64_t>& contexts, std::stop_token stop = {});
+std::string sweep_text(const ServingSweep& sweep);
+std::string sweep_json(const ServingSweep& sweep);
+
+// The JSON of a report, and the text of its time, with these figures; unchanged and empty for training.
+std::string with_inference(const std::string& report_json, const Report& report, const Simulation& simulation);
+std::string inference_text(const Report& report, const Simulation& simulation);
+
+}  // namespace shardscape

@@ -1,0 +1,155 @@
+// Proof by execution of inference: prefill and then decode, sharded, leave what the forward of training makes of the longer sequence.
+#include <QtTest>
+#include <cmath>
+
+#include "design/knobs.h"
+#include "support/designs.h"
+#include "support/equivalence.h"
+#include "support/interpreter.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+constexpr int64_t kPrompt = 8;  // tokens; one more is decoded
+constexpr double kRounding = 1e-11;
+
+Design served_design(const char* architecture) {
+  Design d = tiny_design(architecture);
+  const QString name = architecture;
+  if (d.model.positions > 0) d.model.positions = kPrompt + 1;
+  d.model.layers = name == "mamba2_hybrid" ? 12 : name == "jamba" ? 8 : 2;  // attention among them
+  if (name == "jamba") {
+    d.model.ssm_state = d.model.ssm_conv = 3;
+    d.model.ssm_expand = d.model.ssm_dt_rank = 2;
+  }
+  if (name == "mixtral" || name == "jamba" || name == "gpt-oss" || name == "qwen2-moe" || name.startsWith("deepseek")) {
+    d.model.experts = 4;
+    d.model.experts_per_token = 2;
+    d.model.expert_ffn = 8;
+  }
+  if (name == "qwen2-moe" || name.startsWith("deepseek")) d.model.shared_experts = 2;
+  if (name.startsWith("deepseek")) d.model.dense_layers = 1;
+  if (name == "deepseek2" || name == "deepseek3") {
+    d.model.kv_heads = d.model.heads;
+    d.model.q_rank = name == "deepseek3" ? 6 : 0;
+    d.model.kv_rank = 5;
+    d.model.rope_head_dim = 2;
+    d.model.nope_head_dim = 4;
+    d.model.value_head_dim = 3;
+  }
+  return d;
+}
+
+double difference(const RealTensor& a, const RealTensor& b) {
+  if (a.elements() != b.elements()) return INFINITY;
+  double worst = 0;
+  for (size_t i = 0; i < a.data.size(); ++i) worst = std::max(worst, std::abs(a.data[i] - b.data[i]));
+  return worst;
+}
+
+// Of [m, b, tokens, ...] the tokens from first on, so many.
+RealTensor tokens_of(const RealTensor& all, int64_t first, int64_t count) {
+  const int64_t rows = all.shape[0] * all.shape[1], tokens = all.shape[2], width = all.elements() / (rows * tokens);
+  RealTensor out({all.shape[0], all.shape[1], count, width});
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < count * width; ++i)
+      out.data[static_cast<size_t>(r * count * width + i)] = all.data[static_cast<size_t>((r * tokens + first) * width + i)];
+  return out;
+}
+
+// Empty, or what is not as it should be.
+std::string difference_from_longer(Design d) {
+  d.workload.seq = kPrompt + 1;
+  const Parameters parameters = random_parameters(d, 7);
+  Design prefill = d, decode = d, longer = unsharded(d);
+  longer.workload.seq = kPrompt + 1;
+  longer.workload.dropout = false;
+  prefill.workload.mode = Mode::Prefill;
+  prefill.workload.seq = kPrompt;
+  decode.workload.mode = Mode::Decode;
+  decode.workload.context_length = kPrompt + 1;
+  decode.parallel.cp = 1;  // the prompt's ranks hand over
+  try {
+    const RunResult trained = run_step(longer, parameters, 11, false);
+    longer.workload.mode = Mode::Prefill;
+    const RunResult whole = run_inference(longer, parameters, {trained.tokens, {}});
+    if (!(difference(whole.last_hidden, trained.last_hidden) < kRounding)) return "what goes into the head of a prefill differs from training";
+    const RunResult first = run_inference(prefill, parameters, {trained.tokens, {}});
+    if (!(difference(first.last_hidden, tokens_of(trained.last_hidden, 0, kPrompt)) < kRounding)) return "what goes into the head of the prompt differs";
+    const RunResult next = run_inference(decode, parameters, {trained.tokens, first.caches});
+    if (!(difference(next.last_hidden, tokens_of(trained.last_hidden, kPrompt, 1)) < kRounding)) return "what goes into the head of the decoded token differs";
+    if (!(difference(next.token_losses, whole.token_losses) < kRounding)) return "logits differ";
+    if (next.caches.size() != whole.caches.size() || next.caches.empty()) return "other things are kept";
+    for (const auto& [name, kept] : next.caches)
+      if (!(difference(kept, whole.caches.at(name)) < kRounding)) return "what is kept as " + name + " differs";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+struct Run {
+  int tp;
+  bool sp;
+  int pp, dp, b, kv_heads;
+  int cp = 1;
+  const char* settings = "";
+};
+
+}  // namespace
+
+class InferenceExecutionTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void decodeAfterPrefill_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QList<int>>("mesh");
+    QTest::addColumn<QString>("settings");
+    const auto row = [](const char* architecture, const Run& r) {
+      QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 b%6 kv heads %7 cp%8 %9").arg(architecture).arg(r.tp).arg(r.sp ? "+sp" : "").arg(r.pp).arg(r.dp)
+                                   .arg(r.b).arg(r.kv_heads).arg(r.cp).arg(r.settings)))
+          << QString(architecture) << QList<int>{r.tp, r.sp, r.pp, r.dp, r.b, r.kv_heads, r.cp} << QString(r.settings);
+    };
+    const Run dense[] = {{1, false, 1, 1, 1, 2}, {2, false, 1, 1, 1, 2}, {2, true, 1, 1, 2, 2}, {4, true, 1, 1, 4, 2}, {4, false, 2, 1, 1, 1},
+                         {1, false, 1, 2, 1, 2}, {2, true, 2, 2, 2, 2}, {1, false, 2, 1, 2, 2, 1, "kv_cache_dtype=fp8"}};
+    for (const char* architecture : {"llama", "gpt", "mistral", "qwen2", "qwen3", "gemma2", "mpt"})
+      for (const Run& r : dense) row(architecture, r);
+    for (const char* context : {"context=all-gather", "context=ulysses", "context=ring", "context=zigzag"})
+      row("llama", {1, false, 2, 1, 1, 2, 2, context});
+    row("llama", {2, true, 1, 1, 2, 4, 2, "context=all-gather"});
+    row("llama", {2, false, 2, 1, 1, 2, 1, "scatter_gather_pipeline=true"});
+    row("llama", {2, false, 2, 1, 1, 2, 1, "profile=megatron-2022 recompute=full dropout=true schedule=zb-h1 sync=fsdp2"});
+    for (const Run& r : {Run{1, false, 1, 1, 1, 4}, Run{2, false, 2, 1, 1, 4}, Run{2, true, 1, 2, 2, 4}, Run{4, true, 1, 1, 4, 4}, Run{1, false, 1, 1, 1, 4, 2, "context=all-gather"}})
+      row("latent", r);
+    for (const char* architecture : {"mamba", "mamba2", "mamba2_hybrid"})
+      for (const Run& r : {Run{1, false, 1, 1, 1, 2}, Run{2, false, 2, 1, 1, 2}, Run{2, true, 1, 2, 2, 2}}) row(architecture, r);
+    for (const char* architecture : {"mixtral", "deepseek-moe", "deepseek2", "deepseek3", "gpt-oss", "qwen2-moe", "jamba"})
+      for (const Run& r : {Run{1, false, 1, 1, 2, 2}, Run{1, false, 1, 2, 2, 2, 1, "ep=2"}, Run{2, false, 1, 2, 2, 2, 1, "ep=2"}, Run{2, false, 2, 2, 2, 2, 1, "ep=2 dispatcher=allgather"},
+                           Run{2, true, 1, 2, 4, 2, 1, "ep=4 etp=1"}, Run{2, true, 1, 2, 4, 2, 1, "ep=2 kv_cache_dtype=fp8"}, Run{1, false, 1, 4, 2, 2, 1, "ep=4"}})
+        row(architecture, r);
+  }
+
+  void decodeAfterPrefill() {
+    QFETCH(QString, architecture);
+    QFETCH(QList<int>, mesh);
+    QFETCH(QString, settings);
+    Design d = served_design(qPrintable(architecture));
+    d.parallel.tp = mesh[0];
+    d.parallel.sequence_parallel = mesh[1];
+    d.parallel.pp = mesh[2];
+    d.parallel.dp = mesh[3];
+    d.workload.microbatch = mesh[4];
+    d.workload.batch = 2 * mesh[4] * mesh[3];
+    if (d.model.kv_heads != d.model.heads) d.model.kv_heads = mesh[5];
+    d.parallel.cp = mesh[6];
+    for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts))
+      QVERIFY2(!set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()), setting.section('=', 1).toStdString()), qPrintable(setting));
+    QCOMPARE(QString::fromStdString(difference_from_longer(d)), QString());
+  }
+};
+
+QTEST_APPLESS_MAIN(InferenceExecutionTest)
+#include "inference_execution_test.moc"
