@@ -61,7 +61,7 @@ Command inference_command() {
                           {"--contexts", 0, FlagKind::Value, "N,N,...", "Tokens of each prompt, and of each sequence as the next token is made; without it the design's.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"inference", "time to first token, time per output token, throughput and the largest batch", "[FLAGS]",
-          std::string("Serves a design with every number of sequences and every context: prefill reads the prompts one by one, decode makes a "
+          std::string("Serves a design with every number of sequences and every context: prefill reads the prompts, short ones together, decode makes a "
                       "token for all sequences in as few microbatches as fill the pipeline. Prints the time to first token (TTFT), the time per "
                       "output token (TPOT), tokens per second, the cache of keys and values on a rank, and how many sequences fit at most. ") +
               kDesignFlagsHelp,

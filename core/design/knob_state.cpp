@@ -295,14 +295,24 @@ const Rule* rule_of(std::string_view knob) {
 
 }  // namespace
 
-std::optional<std::string> without_effect(const Design& design, const Knob& knob) {
+namespace {
+
+std::string why_idle(const Design& design, const std::string& id, const Rule* rule) {
+  std::string why = idle_in_mode(design, id);
+  if (why.empty()) why = rule ? rule->why(design) : missing_size(design, id);
   // What a model of unknown blocks has is unknown too.
-  if (!ModelLibrary::instance().architecture(design.model.architecture)) return std::nullopt;
-  const Rule* rule = rule_of(knob.id);
-  std::string why = idle_in_mode(design, knob.id);
-  if (why.empty()) why = rule ? rule->why(design) : missing_size(design, knob.id);
-  if (why.empty()) return std::nullopt;
-  return why;
+  return why.empty() || ModelLibrary::instance().architecture(design.model.architecture) ? why : "";
+}
+
+}  // namespace
+
+std::optional<std::string> without_effect(const Design& design, const Knob& knob) {
+  std::string why = why_idle(design, knob.id, rule_of(knob.id));
+  return why.empty() ? std::nullopt : std::optional(std::move(why));
+}
+
+IdleTest idle_test(const Knob& knob) {
+  return [id = knob.id, rule = rule_of(knob.id)](const Design& design) { return !why_idle(design, id, rule).empty(); };
 }
 
 std::optional<std::string> impossible_choice(const Design& design, const Knob& knob, const std::string& value) {

@@ -12,8 +12,8 @@
 
 namespace shardscape {
 
-const std::vector<DesignQuantity>& design_quantities() {
-  static const std::vector<DesignQuantity> list{
+const std::vector<ConstraintQuantity>& quantities() {
+  static const std::vector<ConstraintQuantity> list{
       {"gpus", "ranks of the job", [](const Design& d) { return static_cast<double>(d.world()); }},
       {"nodes", "nodes of the job", [](const Design& d) { return std::ceil(static_cast<double>(d.world()) / static_cast<double>(d.cluster.gpus_per_node)); }},
       {"node", "GPUs of a node", [](const Design& d) { return static_cast<double>(d.cluster.gpus_per_node); }},
@@ -26,7 +26,7 @@ const std::vector<DesignQuantity>& design_quantities() {
 
 std::string constraint_help() {
   std::string names;
-  for (const DesignQuantity& quantity : design_quantities()) names += std::string(names.empty() ? "" : ", ") + quantity.name + " (" + quantity.help + ")";
+  for (const ConstraintQuantity& quantity : quantities()) names += std::string(names.empty() ? "" : ", ") + quantity.name + " (" + quantity.help + ")";
   return "comparisons of knobs and quantities such as tp*cp<=node, tokens>=4M or schedule==1f1b|zb-h1, joined by and, or, not; quantities: " + names;
 }
 
@@ -190,7 +190,7 @@ class Parser {
     return name;
   }
   Operand named(const std::string& name) {
-    for (const DesignQuantity& quantity : design_quantities())
+    for (const ConstraintQuantity& quantity : quantities())
       if (name == quantity.name) return {quantity.of};
     const Knob* knob = find_knob(id_of(name));
     if (!knob) fail("there is no knob or quantity \"" + name + "\"");

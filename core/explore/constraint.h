@@ -29,11 +29,11 @@ class Constraint {
 };
 
 // Names beside knob ids, each with its meaning: gpus, nodes, node, domain, tokens, microbatches.
-struct DesignQuantity {
+struct ConstraintQuantity {
   const char *name, *help;
   double (*of)(const Design&);
 };
-const std::vector<DesignQuantity>& design_quantities();
+const std::vector<ConstraintQuantity>& quantities();
 // What a constraint may be, for people.
 std::string constraint_help();
 

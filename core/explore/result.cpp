@@ -42,7 +42,7 @@ void SearchCounts::add(const SearchCounts& other) {
 bool SearchResult::complete() const {
   if (parts.empty()) return false;
   int64_t shards = 0;
-  for (const Part& part : parts) {
+  for (const SearchPart& part : parts) {
     if (!part.complete()) return false;
     ++shards;
   }
@@ -148,7 +148,7 @@ std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult
   if (parts.empty()) return wrong("there is nothing to merge", "the results of shards");
   const SearchResult& first = parts.front();
   Keeper keeper(first.space, first.options);
-  std::vector<Part> shards;
+  std::vector<SearchPart> shards;
   for (const SearchResult& part : parts) {
     if (part.guided) return wrong("a guided search has no shards", "results of exhaustive searches");
     if (!(part.space->spec() == first.space->spec())) return wrong("the parts are of different spaces", "shards of one search");
@@ -156,7 +156,7 @@ std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult
     keeper.add(part);
     shards.insert(shards.end(), part.parts.begin(), part.parts.end());
   }
-  std::sort(shards.begin(), shards.end(), [](const Part& a, const Part& b) { return a.shard < b.shard; });
+  std::sort(shards.begin(), shards.end(), [](const SearchPart& a, const SearchPart& b) { return a.shard < b.shard; });
   for (size_t i = 0; i < shards.size(); ++i) {
     if (shards[i].shards != shards[0].shards) return wrong("the parts are of " + grouped(shards[0].shards) + " and of " + grouped(shards[i].shards) + " shards", "the same number of shards");
     if (i > 0 && shards[i].shard == shards[i - 1].shard) return wrong("shard " + grouped(shards[i].shard) + " is there twice", "each shard once");
@@ -166,7 +166,7 @@ std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult
   // All of them are what one run of the whole is.
   if (out.complete()) {
     Wide chunks = 0;
-    for (const Part& part : out.parts) chunks += part.chunks;
+    for (const SearchPart& part : out.parts) chunks += part.chunks;
     out.parts = {{0, 1, chunks, chunks}};
   }
   return out;

@@ -46,11 +46,11 @@ struct SearchCounts {
 };
 
 // Shard i of n of the chunks of a space, in the order in which they are visited, and how many of them are done.
-struct Part {
+struct SearchPart {
   int64_t shard = 0, shards = 1;
   Wide done = 0, chunks = 0;
   bool complete() const { return done == chunks; }
-  friend bool operator==(const Part&, const Part&) = default;
+  friend bool operator==(const SearchPart&, const SearchPart&) = default;
 };
 
 struct Guided {
@@ -62,7 +62,7 @@ struct Guided {
 struct SearchResult {
   std::shared_ptr<const Space> space;
   ResultOptions options;
-  std::vector<Part> parts;        // of an exhaustive search; shards in order
+  std::vector<SearchPart> parts;        // of an exhaustive search; shards in order
   std::optional<Guided> guided;   // a guided search has no parts
   SearchCounts counts;
   std::vector<Point> best;        // the best first; ties by index

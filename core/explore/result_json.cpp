@@ -179,7 +179,7 @@ std::string result_json(const SearchResult& r, const RunFigures* figures) {
                      {"price_per_hour", r.options.price_per_hour}};
   if (r.guided) root["guided"] = {{"seed", static_cast<int64_t>(r.guided->seed)}, {"budget", r.guided->budget}};
   json& parts = root["parts"] = json::array();
-  for (const Part& part : r.parts) parts.push_back({{"shard", part.shard}, {"shards", part.shards}, {"done", json_number(part.done)}, {"chunks", json_number(part.chunks)}});
+  for (const SearchPart& part : r.parts) parts.push_back({{"shard", part.shard}, {"shards", part.shards}, {"done", json_number(part.done)}, {"chunks", json_number(part.chunks)}});
   root["best"] = points_json(*r.space, r.best);
   root["front"] = points_json(*r.space, r.front);
   json& groups = root["groups"] = json::object();

@@ -16,7 +16,7 @@ namespace shardscape {
 namespace {
 
 constexpr Wide kChunk = 64;                     // designs that a thread takes at once
-constexpr Wide kBlock = 64;                     // chunks that are visited one after the other
+constexpr Wide kBlock = 8;                      // chunks that are visited one after the other
 constexpr Wide kScattered = Wide{1} << 21;      // designs beyond which blocks are scattered
 
 // The order in which chunks of a space are visited.
@@ -150,7 +150,7 @@ std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, c
   if (options.guided && options.shards > 1) return wrong("shard", "a guided search cannot be split", "an exhaustive search, or no shards");
   if (auto problem = unknown_objective(*space, options.keep)) return *problem;
   const Route route(space->size(), options.shard, options.shards);
-  Part part{options.shard, options.shards, 0, route.chunks()};
+  SearchPart part{options.shard, options.shards, 0, route.chunks()};
   if (const SearchResult* before = options.resume) {
     const bool same = !options.guided && before->space->spec() == space->spec() && before->options == options.keep && before->parts.size() == 1 &&
                       before->parts.front().shard == part.shard && before->parts.front().shards == part.shards && before->parts.front().chunks == part.chunks;

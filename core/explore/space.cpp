@@ -5,7 +5,6 @@
 
 #include "base/units.h"
 #include "design/checks.h"
-#include "design/knob_state.h"
 #include "design/limits.h"
 #include "design/number_text.h"
 #include "explore/values.h"
@@ -21,13 +20,6 @@ constexpr Wide kMaxSize = Wide{1} << 120;
 bool is_degree(std::string_view id) { return std::find(std::begin(kDegrees), std::end(kDegrees), id) != std::end(kDegrees); }
 
 Problem wrong(std::string where, std::string what, std::string accepted) { return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}}; }
-
-// Ranks and nodes are read as the degree dp is.
-Knob count_knob(const char* id) {
-  Knob knob = *find_knob("dp");
-  knob.id = id;
-  return knob;
-}
 
 }  // namespace
 
@@ -130,8 +122,11 @@ class SpaceBuilder {
     std::vector<std::pair<int64_t, int64_t>> out;
     const bool by_node = !spec_.nodes.empty();
     const char* id = by_node ? kNodesAxis : kGpusAxis;
-    auto values = parse_values(count_knob(id), by_node ? spec_.nodes : spec_.gpus);
-    if (auto* problem = std::get_if<Problem>(&values)) throw *problem;
+    auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);  // read as that degree is
+    if (auto* problem = std::get_if<Problem>(&values)) {
+      problem->where = id;
+      throw *problem;
+    }
     if (by_node && spec_.find("gpus_per_node")) throw wrong(kNodesAxis, "nodes of various sizes do not make a number of ranks", "gpus, or gpus_per_node with one value");
     for (const std::string& text : std::get<0>(values)) {
       const int64_t n = std::stoll(text), ranks = by_node ? n * space_->base_.cluster.gpus_per_node : n;
@@ -254,7 +249,10 @@ class SpaceBuilder {
       (changes_structure(space_->axes_[static_cast<size_t>(axis)]) ? structural : numeric).push_back(axis);
     }
     for (const auto* list : {&structural, &numeric})
-      for (int axis : *list) add_digit(axis);
+      for (int axis : *list) {
+        add_digit(axis);
+        space_->idle_.emplace_back(static_cast<size_t>(axis), idle_test(*space_->axes_[static_cast<size_t>(axis)].knob));
+      }
     // A preset would undo knobs of the model that have one value.
     if (const int model = space_->axis(kModelAxis); model >= 0)
       for (KnobSetting& setting : space_->settings_[static_cast<size_t>(model)])
@@ -340,11 +338,7 @@ int Space::excluded_by(const Design& design) const {
 }
 
 bool Space::repeats(const Design& design, const std::vector<int>& values) const {
-  return std::any_of(digits_.begin(), digits_.end(), [&](const Digit& digit) {
-    if (digit.axes.size() > 1) return false;  // degrees
-    const auto axis = static_cast<size_t>(digit.axes.front());
-    return values[axis] > 0 && axes_[axis].knob && without_effect(design, *axes_[axis].knob).has_value();
-  });
+  return std::any_of(idle_.begin(), idle_.end(), [&](const auto& of) { return values[of.first] > 0 && of.second(design); });
 }
 
 void Space::apply(Design& design, size_t digit, int row) const {

@@ -12,6 +12,7 @@
 
 #include "base/problem.h"
 #include "base/wide.h"
+#include "design/knob_state.h"
 #include "design/knobs.h"
 #include "explore/constraint.h"
 
@@ -85,6 +86,7 @@ class Space {
   Design base_;  // with the dimensions of one value
   std::vector<SpaceAxis> axes_;
   std::vector<std::vector<KnobSetting>> settings_;  // per axis and value
+  std::vector<std::pair<size_t, IdleTest>> idle_;   // axes that may have no effect
   std::vector<Digit> digits_;
   std::vector<Constraint> constraints_;
   Wide size_ = 1;

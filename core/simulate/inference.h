@@ -24,8 +24,8 @@ struct InferenceFigures {
 // Of a valid report in prefill or decode.
 InferenceFigures inference_figures(const Report& report, const Simulation& simulation);
 
-// The design as it reads prompts of so many tokens one by one, or makes a token behind so many of each sequence: in as few
-// microbatches as fill the pipeline.
+// The design as it reads prompts of so many tokens, together where they are short; or as it makes the last token of so many of each
+// sequence: in as few microbatches as fill the pipeline.
 Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t context);
 
 struct ServedPhase {

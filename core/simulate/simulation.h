@@ -33,7 +33,8 @@ enum class SpanKind : uint8_t {
   Collective, Send, Receive, Store, Load, Optimizer
 };
 
-std::string_view span_kind_name(SpanKind kind);  // "backward_input"
+std::string_view span_kind_name(SpanKind kind);   // "backward_input", as files say it
+std::string_view span_kind_label(SpanKind kind);  // "backward of the input", as people do
 
 // One stream of a stage: what runs on it follows one after the other.
 // DataComm: of gradients and parameters. PipelineComm: messages that the stage sends; Receive: those that it gets. Links and the
@@ -83,6 +84,12 @@ struct Simulation {
 
 // Of a valid report. Nothing when stopped.
 std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token stop = {});
+
+// What follows from the seconds of a step.
+struct StepRates {
+  double tokens_per_second = 0, model_tflops = 0, mfu = 0;
+};
+StepRates step_rates(const Report& report, const Machine& machine, double seconds);
 
 // One op of an action in time, for those who look closer: seconds since the action began.
 struct OpSpan {

@@ -114,7 +114,7 @@ class InferenceTest : public QObject {
   void collectives() {
     const auto decode = reported(served("llama3-8b", Mode::Decode, {{"tp", "4"}, {"batch", "8"}, {"microbatch", "8"}}));
     QCOMPARE(sent(*decode, "all_reduce", "tp"), Wide{65} * 8 * 4096 * 2);
-    QCOMPARE(sent(*decode, "all_gather", "tp"), Wide{8} * 128256 * 2);  // logits, for the sampler
+    QCOMPARE(sent(*decode, "all_gather", "tp"), Wide{8} * 128512 * 2);  // logits, vocabulary padded, for the sampler
     const auto experts = reported(served("deepseek-v3", Mode::Decode, {{"dp", "16"}, {"ep", "16"}, {"batch", "512"}, {"microbatch", "32"}}));
     QCOMPARE(sent(*experts, "all_to_all", "ep"), Wide{58} * 2 * 32 * 8 * 7168 * 2);
     const auto piped = reported(served("llama3-8b", Mode::Decode, {{"pp", "2"}, {"batch", "8"}, {"microbatch", "4"}}));
@@ -147,6 +147,18 @@ class InferenceTest : public QObject {
     QVERIFY(full.figures.seconds < 0.8 * full.simulation->step_seconds);
     QVERIFY(qAbs(one.figures.seconds - one.simulation->step_seconds) < 1e-9);
     QCOMPARE(full.simulation->stages[0].spans.size() > 0, true);
+  }
+
+  void schedules() {
+    Schedule schedule = make_schedule(ScheduleKind::ForwardOnly, 3, 4);
+    QVERIFY(violations(schedule).empty());
+    QCOMPARE(schedule.actions[1].size(), size_t{4 * 3});
+    QCOMPARE(microbatches_in_flight(schedule), std::vector<int>({1, 1, 1}));
+    Schedule turned = schedule;
+    turned.actions[2].push_back({ActionKind::Backward, 0});
+    QVERIFY(!violations(turned).empty());
+    schedule.actions[1].pop_back();
+    QVERIFY(!violations(schedule).empty());
   }
 
   void largest() {

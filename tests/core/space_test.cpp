@@ -55,7 +55,8 @@ QString joined(const std::vector<std::string>& words) {
 
 std::vector<int64_t> numbers(const std::string& knob, const std::string& text) {
   std::vector<int64_t> out;
-  for (const std::string& value : std::get<0>(parse_values(*find_knob(knob), text))) out.push_back(std::stoll(value));
+  const auto values = parse_values(*find_knob(knob), text);
+  for (const std::string& value : std::get<0>(values)) out.push_back(std::stoll(value));
   return out;
 }
 

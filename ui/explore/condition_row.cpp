@@ -17,7 +17,7 @@ ConditionRow::ConditionRow(const QString& text, QWidget* parent) : QWidget(paren
   field_->setAccessibleName(tr("Condition on designs"));
   field_->setPlaceholderText(tr("tp*cp <= node"));
   QString help = QStringLiteral("<p>%1</p>").arg(QString::fromStdString(constraint_help()).toHtmlEscaped());
-  for (const DesignQuantity& quantity : design_quantities()) help += QStringLiteral("<b>%1</b> %2<br>").arg(QString::fromLatin1(quantity.name), QString::fromLatin1(quantity.help).toHtmlEscaped());
+  for (const ConstraintQuantity& quantity : quantities()) help += QStringLiteral("<b>%1</b> %2<br>").arg(QString::fromLatin1(quantity.name), QString::fromLatin1(quantity.help).toHtmlEscaped());
   field_->setToolTip(help);
   field_->setAcceptDrops(false);
   auto* drop = new QPushButton(QString(QChar(0x00D7)), this);
