@@ -36,7 +36,8 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  layout->addWidget(makeTools());
+  tools_ = makeTools();
+  layout->addWidget(tools_);
   layout->addSpacing(6);
   scatter_ = new ScatterCanvas(this);
   layout->addWidget(scatter_, 1);
@@ -143,8 +144,7 @@ void DesignsPage::setRows(std::shared_ptr<const ExploreRows> rows, bool same_sea
   picked_ = rows_ && before >= 0 ? rows_->rowOf(before) : -1;
   fillBoxes();
   const bool shown = rows_ && rows_->rows() > 0;
-  for (QWidget* widget : {static_cast<QWidget*>(filters_), static_cast<QWidget*>(table_), static_cast<QWidget*>(columns_)}) widget->setVisible(shown);
-  for (QComboBox* box : boxes_) box->setEnabled(shown);
+  for (QWidget* widget : {tools_, static_cast<QWidget*>(filters_), static_cast<QWidget*>(table_), static_cast<QWidget*>(columns_)}) widget->setVisible(shown);
   filters_->setRows(shown ? rows_ : nullptr);
   ScatterCanvas::Columns columns;
   if (shown) columns = {rows_->column(chosen_[X]), rows_->column(chosen_[Y]), rows_->column(chosen_[Colour]), rows_->column(chosen_[Shape])};

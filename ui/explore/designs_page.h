@@ -65,6 +65,7 @@ class DesignsPage : public QWidget {
   void fitHeights();
   std::shared_ptr<const ExploreRows> rows_;
   UnitSystem units_ = UnitSystem::Binary;
+  QWidget* tools_;
   QComboBox* boxes_[4] = {};
   QString chosen_[4];                // column ids, kept over searches
   ScatterCanvas* scatter_;

@@ -16,7 +16,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kFieldWidth = 128;
+constexpr int kFieldWidth = 112, kTickWidth = 22;
 
 }  // namespace
 
@@ -24,12 +24,13 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
     : QWidget(parent), id_(id), field_(new QLineEdit(this)), issue_(new IssueLine(this)) {
   auto* line = new QHBoxLayout;
   line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(8);
+  line->setSpacing(6);
   if (ticked_by_person) {
     tick_ = new QCheckBox(this);
     tick_->setObjectName(QStringLiteral("vary_") + id);
     tick_->setAccessibleName(tr("Vary %1").arg(label));
     tick_->setToolTip(help);
+    tick_->setFixedWidth(kTickWidth);
     line->addWidget(tick_);
     connect(tick_, &QCheckBox::toggled, this, [this] {
       showUse();

@@ -195,6 +195,8 @@ void ExploreView::zoomIn() { designs_->zoomBy(1.4); }
 void ExploreView::zoomOut() { designs_->zoomBy(1 / 1.4); }
 void ExploreView::fit() { designs_->fit(); }
 
+void ExploreView::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme::instance().colors().ground); }
+
 void ExploreView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   showState();

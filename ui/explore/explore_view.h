@@ -44,6 +44,7 @@ class ExploreView : public QWidget {
   bool stale() const;         // the designs are of another space than the present design's
 
  protected:
+  void paintEvent(QPaintEvent* event) override;
   void showEvent(QShowEvent* event) override;
 
  private:

@@ -29,7 +29,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kPause = 250, kFieldWidth = 128;
+constexpr int kPause = 250, kFieldWidth = 112;
 constexpr size_t kBestKept = 200, kSampled = 10'000;
 constexpr int64_t kBudget = 20'000;
 enum Method { EveryDesign, GuidedSearch };
