@@ -31,6 +31,7 @@
 #include "ui/graph_view/graph_view.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/state/export_job.h"
+#include "ui/state/memory_problem.h"
 #include "ui/state/settings.h"
 #include "ui/timeline/timeline_view.h"
 #include "ui/view_picture.h"
@@ -43,7 +44,10 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kFormWidth = 320, kInspectorWidth = 300, kProblemsHeight = 180;
+constexpr int kProblemsHeight = 180;
+// Form and inspector take their share of the width, within what they can use.
+int form_width(int width) { return std::clamp(width * 22 / 100, 284, 340); }
+int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); }
 
 // A local file that is dragged over the window, empty for anything else.
 QString dragged_file(const QMimeData* data) {
@@ -137,6 +141,10 @@ void MainWindow::wireFile() {
   connect(document_, &Document::failed, message_, &MessageBar::show);
   connect(document_, &Document::succeeded, message_, &QWidget::hide);
   connect(document_, &Document::changed, this, &MainWindow::updateTitle);
+  connect(session_, &Session::designChanged, message_, &MessageBar::endNote);
+  connect(session_, &Session::adapted, this, [this](const QString& model, const QStringList& changes) {
+    message_->note(tr("Changed to fit %1: %2. All else is as it was.").arg(model, changes.join(QStringLiteral(", "))), actions_.undo);
+  });
   connect(session_->undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
   connect(session_, &Session::designChanged, this, &MainWindow::updateTitle);
 }
@@ -183,6 +191,7 @@ void MainWindow::wireView() {
   connect(verdict_, &VerdictStrip::problemsRequested, this, [this] { actions_.problems->setChecked(true); });
   connect(problems_, &ProblemsPanel::closeRequested, this, [this] { actions_.problems->setChecked(false); });
   connect(problems_, &ProblemsPanel::knobRequested, this, [this](const QString& id) {
+    if (id == kMemoryPlace) return showView(1);
     actions_.form->setChecked(true);
     form_->focusKnob(id);
   });
@@ -261,7 +270,8 @@ void MainWindow::resetLayout() {
     const QSize room = screen()->availableSize();
     resize(std::min(1440, room.width()), std::min(900, room.height()));
   }
-  columns_->setSizes({kFormWidth, std::max(1, width() - kFormWidth - kInspectorWidth), kInspectorWidth});
+  const int form = form_width(width()), inspector = inspector_width(width());
+  columns_->setSizes({form, std::max(1, width() - form - inspector), inspector});
   centre_->setSizes({std::max(1, height() - kProblemsHeight), kProblemsHeight});
 }
 

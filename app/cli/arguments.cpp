@@ -18,9 +18,12 @@ bool looks_like_flag(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && !std::isdigit(static_cast<unsigned char>(word[1]));
 }
 
+// Also several between commas, and "all": what searches take.
 bool looks_like_boolean(std::string_view word) {
-  static const std::vector<std::string> words{"true", "false", "on", "off", "yes", "no", "1", "0"};
-  return std::find(words.begin(), words.end(), lower_case(word)) != words.end();
+  static const std::vector<std::string> words{"true", "false", "on", "off", "yes", "no", "1", "0", "all"};
+  const size_t comma = std::min(word.find(','), word.size());
+  if (std::find(words.begin(), words.end(), lower_case(word.substr(0, comma))) == words.end()) return false;
+  return comma == word.size() || looks_like_boolean(word.substr(comma + 1));
 }
 
 Problem unknown_flag(const std::string& name, const Command& command) {
@@ -42,6 +45,13 @@ const std::string* Arguments::value(std::string_view flag) const {
     if (it->first == flag) return &it->second;
   }
   return nullptr;
+}
+
+std::vector<std::string> Arguments::values(std::string_view flag) const {
+  std::vector<std::string> all;
+  for (const auto& [name, value] : values_)
+    if (name == flag) all.push_back(value);
+  return all;
 }
 
 std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words, const Command& command) {

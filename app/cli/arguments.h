@@ -18,6 +18,8 @@ class Arguments {
  public:
   // Of a flag given several times the last one counts.
   const std::string* value(std::string_view flag) const;
+  // All of them, in order.
+  std::vector<std::string> values(std::string_view flag) const;
   bool has(std::string_view flag) const { return value(flag) != nullptr; }
   const std::vector<std::string>& operands() const { return operands_; }
 

@@ -24,6 +24,8 @@ struct Flag {
   std::string group;    // heading in the help
 };
 
+inline constexpr int kAnyNumber = 1 << 20;  // of operands
+
 struct Command {
   std::string name, summary;   // summary: a line of the overview
   std::string usage;           // what follows the name: "[FLAGS] -o DIR"

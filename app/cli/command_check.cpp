@@ -1,43 +1,23 @@
 // shardscape-cli check
-#include <filesystem>
 #include <iostream>
 
-#include "app/cli/arguments.h"
+#include "app/cli/bundle_operand.h"
 #include "app/cli/command_list.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
 #include "trace/checker.h"
 
 namespace shardscape {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A folder that is not there is another matter than a bundle that is wrong.
-int unreadable(const fs::path& bundle) {
-  std::error_code error;
-  const fs::file_status status = fs::status(bundle, error);
-  const std::string reason = !fs::exists(status)         ? "there is no such folder"
-                             : !fs::is_directory(status) ? "it is not a folder"
-                                                         : (fs::directory_iterator(bundle, error), error ? error.message() : "");
-  if (reason.empty()) return kDone;
-  print_problem({Severity::Error, bundle.string(), reason, "the folder of a bundle, as written by shardscape-cli export", {}});
-  return kFileError;
-}
-
 int run(const Arguments& arguments) {
-  if (arguments.operands().empty()) {
-    print_problem({Severity::Error, "BUNDLE", "the folder to check is missing", "shardscape-cli check BUNDLE", {}});
-    return kWrongUsage;
-  }
-  const fs::path bundle = arguments.operands().front();
-  if (const int exit_code = unreadable(bundle)) return exit_code;
+  const auto operand = bundle_operand(arguments, "check");
+  if (const int* exit_code = std::get_if<int>(&operand)) return *exit_code;
   Interrupt interrupt;
   const CheckReport report = [&] {
     ProgressLine line;
-    return check_bundle(bundle, [&](double part) { line.show("checked " + std::to_string(static_cast<int>(100 * part)) + " %"); },
+    return check_bundle(std::get<0>(operand), [&](double part) { line.show("checked " + std::to_string(static_cast<int>(100 * part)) + " %"); },
                         interrupt.token());
   }();
   if (interrupt.requested()) {

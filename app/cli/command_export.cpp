@@ -33,7 +33,7 @@ int exit_code_of(const Problem& problem) {
 void print_summary(const ExportSummary& s, const ExportOptions& options, bool json) {
   if (json) {
     std::cout << nlohmann::ordered_json{{"target", s.target.string()}, {"name", options.name}, {"ranks", s.ranks},
-                                        {"nodes", s.nodes}, {"bytes", s.bytes}, {"seconds", s.seconds}}
+                                        {"nodes", s.nodes}, {"bytes", s.bytes}, {"seconds", s.seconds}, {"nearest", s.nearest}}
                      .dump(2)
               << "\n";
     return;
@@ -61,6 +61,8 @@ int run(const Arguments& arguments) {
   options.target = *target;
   if (const std::string* name = arguments.value("--name")) options.name = *name;
   options.tensors = arguments.has("--tensors");
+  options.durations = arguments.has("--durations");
+  options.flat_network = arguments.has("--flat-network");
   options.replace = arguments.has("--replace");
   const auto result = [&] {
     ProgressLine line;
@@ -70,7 +72,9 @@ int run(const Arguments& arguments) {
     print_problem(*problem);
     return interrupt.requested() ? static_cast<int>(kInterrupted) : exit_code_of(*problem);
   }
-  print_summary(std::get<ExportSummary>(result), options, arguments.has("--json"));
+  const auto& summary = std::get<ExportSummary>(result);
+  for (const std::string& text : summary.nearest) print_problem({Severity::Note, "network.yml", text, "", {}});
+  print_summary(summary, options, arguments.has("--json"));
   return kDone;
 }
 
@@ -83,6 +87,10 @@ Command export_command() {
       {"--name", 0, FlagKind::Value, "NAME", "Traces are called NAME.<rank>.et; default: trace.", ""},
       {"--tensors", 0, FlagKind::Switch, "",
        "Write names and sizes of input and output tensors; more than doubles the size.", ""},
+      {"--durations", 0, FlagKind::Switch, "",
+       "Write our seconds of every compute node, which ASTRA-sim then replays instead of its own roofline.", ""},
+      {"--flat-network", 0, FlagKind::Switch, "",
+       "Describe the network in one dimension, at the rate of its slowest links, as ASTRA-sim's congestion-aware backend wants it.", ""},
       {"--replace", 0, FlagKind::Switch, "", "Replace a bundle that is already there; never anything else.", ""},
       json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));

@@ -1,4 +1,4 @@
-// The commands, one maker per file command_<name>.cpp.
+// The commands, their makers in files command_<name>.cpp.
 #pragma once
 
 #include "app/cli/command.h"
@@ -13,9 +13,15 @@ Command graph_command();
 Command timeline_command();
 Command export_command();
 Command check_command();
+Command play_command();
 Command audit_command();
 Command validate_command();
 Command calibrate_command();
+Command explore_command();
+Command merge_command();
+Command sensitivity_command();
+Command scaling_command();
+Command compare_command();
 
 // --json with the same words everywhere.
 Flag json_flag();

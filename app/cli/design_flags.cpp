@@ -96,12 +96,13 @@ std::variant<ImportResult, int> import_of(const std::string& path) {
 }
 
 // What the knobs are set on.
-std::variant<Design, int> starting_point(const Arguments& arguments) {
+std::variant<Design, int> starting_point(const Arguments& arguments, bool several_models) {
   if (!describes_design(arguments)) return default_design();
   const std::string *model = arguments.value("--model"), *config = arguments.value("--hf-config");
   if (model && config)
     return failed({Severity::Error, "--hf-config", "the model is given twice", "either --model or --hf-config", {}}, kWrongUsage);
-  const std::string name = model ? *model : kUsualModel;
+  const std::string first = model && several_models ? model->substr(0, model->find(',')) : "";
+  const std::string name = several_models ? (find_preset(first) ? first : kUsualModel) : model ? *model : kUsualModel;
   const Preset* preset = find_preset(name);
   if (!preset && !config) return failed(unknown_preset(name), kWrongUsage);
   std::optional<ImportResult> import;
@@ -179,15 +180,15 @@ bool models_found() {
   return false;
 }
 
-std::variant<Design, int> design_of(const Arguments& arguments) {
-  auto start = starting_point(arguments);
+std::variant<Design, int> design_of(const Arguments& arguments, const std::set<std::string>& left_out) {
+  auto start = starting_point(arguments, left_out.count("model") > 0);
   if (std::holds_alternative<int>(start)) return start;
   Design& design = std::get<Design>(start);
   if (const std::string* architecture = arguments.value("--architecture")) design.model.architecture = *architecture;
   bool good = true;
   for (const Knob& knob : knobs()) {
     const std::string* text = arguments.value(knob.flag());
-    if (!text) continue;
+    if (!text || left_out.count(knob.id)) continue;
     if (const auto problem = set_knob(design, knob, *text)) {
       print_problem(*problem);
       good = false;

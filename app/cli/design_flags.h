@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -27,8 +29,9 @@ Design imported_design(const ImportResult& import);
 // Whether there are models to start from. Prints what could not be read of the library and, where nothing could, why.
 bool models_found();
 
-// The design, or the exit code after the problems were printed.
-std::variant<Design, int> design_of(const Arguments& arguments);
+// The design, or the exit code after the problems were printed. left_out: knobs (and "model") whose flags hold more
+// than one value.
+std::variant<Design, int> design_of(const Arguments& arguments, const std::set<std::string>& left_out = {});
 
 // A valid report, or the exit code after the problems were printed. invalid: called before that with the report of a
 // design that has errors.

@@ -238,10 +238,10 @@ class ShapeBuilder {
       const Expr elements = collective_elements(segment, op);
       if (is_ring(op.kind)) {
         for (const char* way : {"send", "recv"})
-          collective(op.phase, way, group_name(op.group), group_size(op.group), t.dtype, times * ring_messages(op), times * elements);
+          collective(op.phase, way, group_name(op.group), group_size(graph_.structure, op.group), t.dtype, times * ring_messages(op), times * elements);
         return;
       }
-      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group), group_size(op.group), t.dtype, times, times * elements);
+      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group), group_size(graph_.structure, op.group), t.dtype, times, times * elements);
     } else if (!op.flops.is_zero()) {
       FlopsRow& row = flops_.try_emplace({op.phase, op.kind, op.compute}, FlopsRow{op.kind, op.phase, op.compute, {}, {}}).first->second;
       row.counted += times * op.flops;
@@ -332,26 +332,26 @@ class ShapeBuilder {
   // Messages that came in parts.
   void gathered(const Expr& count, const StageBoundary& boundary) {
     if (boundary.gathered.empty()) return;
-    collective(Phase::Pipeline, "all_gather", group_name(boundary.gathered), group_size(boundary.gathered), boundary.stream.dtype, count,
+    collective(Phase::Pipeline, "all_gather", group_name(boundary.gathered), group_size(graph_.structure, boundary.gathered), boundary.stream.dtype, count,
                count * local_elements(boundary.stream));
   }
 
   void reductions() {
     const StageSync sync = stage_sync(graph_, shape_.first, shape_.last, shape_.has_layers);
     for (const SyncRow& row : sync.rows)
-      collective(row.phase, std::string(sync_op_name(row.op)), group_name(row.axes), group_size(row.axes), row.dtype, row.count, row.elements);
+      collective(row.phase, std::string(sync_op_name(row.op)), group_name(row.axes), group_size(graph_.structure, row.axes), row.dtype, row.count, row.elements);
     for (const SyncUnit& unit : sync.units)
       for (const GradReduction& r : unit.inner) reduction(r, unit.reductions);
     for (const GradReduction& r : plan_grad_reduce(graph_, shape_.first, shape_.last, shape_.has_layers)) reduction(r, Expr(1));
     // One number each: the norm of the gradients, and the loss of every microbatch.
     for (const MeshAxes& norm : norm_groups(graph_))
-      collective(Phase::Step, "all_reduce", group_name(norm), group_size(norm), DType::FP32, Expr(1), Expr(1));
+      collective(Phase::Step, "all_reduce", group_name(norm), group_size(graph_.structure, norm), DType::FP32, Expr(1), Expr(1));
     if (const MeshAxes loss = loss_group(graph_); shape_.last && !loss.empty())
-      collective(Phase::Forward, "all_reduce", group_name(loss), group_size(loss), DType::FP32, microbatches(), microbatches());
+      collective(Phase::Forward, "all_reduce", group_name(loss), group_size(graph_.structure, loss), DType::FP32, microbatches(), microbatches());
   }
 
   void reduction(const GradReduction& r, const Expr& count) {
-    collective(Phase::GradReduce, "all_reduce", r.group(), r.pair() ? Expr(2) : group_size(r.axes), r.dtype, count, count * r.elements);
+    collective(Phase::GradReduce, "all_reduce", r.group(), r.pair() ? Expr(2) : group_size(graph_.structure, r.axes), r.dtype, count, count * r.elements);
   }
 
   const Graph& graph_;
@@ -442,6 +442,7 @@ Symbol layers_in_transit_symbol(const Graph& graph, int kind, LayerClass of) {
 }
 Symbol layers_replayed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lw", kind); }
 Symbol inner_replayed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lv", kind); }
+Symbol layers_followed_symbol(const Graph& graph, int kind) { return layers_symbol(graph, "Lr", kind); }
 bool counts_replayed(const Graph& graph) {
   return graph.structure.recompute != Recompute::None && (graph.structure.recompute_groups || graph.segments.size() > 3);
 }

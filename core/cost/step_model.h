@@ -107,6 +107,8 @@ inline constexpr int64_t kLayersInTransit = 2;  // the one that runs and the one
 Symbol layers_replayed_symbol(const Graph& graph, int kind);
 Symbol inner_replayed_symbol(const Graph& graph, int kind);
 bool counts_replayed(const Graph& graph);
+// Recomputed layers of kind k with others of their group behind them: Lr. Under groups of several layers only.
+Symbol layers_followed_symbol(const Graph& graph, int kind);
 // Layers of kind k in the whole model: L, or L0, L1, ...
 Symbol model_layers_symbol(const Graph& graph, int kind);
 

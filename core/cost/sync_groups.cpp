@@ -16,9 +16,15 @@ ReplicaGroup replica_group(const Structure& structure, const Tensor& gradient) {
   for (const MeshAxis axis : gradient.placement.partial) {
     if (!is_replica_axis(axis)) continue;
     group.axes.push_back(axis);
-    const bool split = structure.hybrid && axis == MeshAxis::Dp;
-    group.shard.push_back(split ? MeshAxis::DpShard : axis);
-    if (split) group.across.push_back(MeshAxis::DpRep);
+    const bool of_experts = is_expert_axis(axis);
+    if (!structure.hybrid || !(of_experts || axis == MeshAxis::Dp)) {
+      group.shard.push_back(axis);
+      continue;
+    }
+    // Of experts one rank of a copy may be all that has them.
+    if (!of_experts) group.shard.push_back(MeshAxis::DpShard);
+    else if (structure.edp_shards) group.shard.push_back(axis == MeshAxis::Edp ? MeshAxis::EdpShard : MeshAxis::EdpShardFolded);
+    group.across.push_back(MeshAxis::DpRep);
   }
   return group;
 }
@@ -60,7 +66,7 @@ std::vector<MeshAxes> norm_axes(const Graph& graph) {
   if (experts.empty()) return {dense};
   // The mesh of experts lies over the same ranks: what both axes reach must not be counted twice.
   const MeshAxes cp = cp_axes(s);
-  const bool all_replicas = (!s.dp || has(MeshAxis::Dp)) && std::all_of(cp.begin(), cp.end(), has);
+  const bool all_replicas = (!s.dp || has(MeshAxis::Dp) || has(MeshAxis::DpShard)) && std::all_of(cp.begin(), cp.end(), has);
   const bool all_tp = !s.folded || !s.tp || has(MeshAxis::Tp) || (has(MeshAxis::TpKv) && has(MeshAxis::TpRep));
   if (replicas && all_replicas && all_tp) return {dense};
   const bool apart = !replicas && (!s.folded || dense == stages);

@@ -10,9 +10,9 @@ namespace shardscape {
 // Ranks that hold replicas of some parameters.
 struct ReplicaGroup {
   MeshAxes axes;    // the replica axes along which the gradient is Partial; empty: every rank has parameters of its own
-  MeshAxes shard;   // over which gradients are scattered and parameters gathered: all axes, under hybrid sharding a part
+  MeshAxes shard;   // over which gradients are scattered and parameters gathered: all axes, under hybrid sharding a part, or none
   MeshAxes across;  // over which the shards are replicated; empty: none
-  Expr size() const { return group_size(shard); }
+  Expr size(const Structure& structure) const { return group_size(structure, shard); }
   friend bool operator==(const ReplicaGroup&, const ReplicaGroup&) = default;
 };
 

@@ -33,12 +33,13 @@ bool needs_plan(const Structure& s) {
   return !is_fsdp(s.sync) && (s.overlap || s.interleaved || s.sync == SyncStrategy::DdpBuckets || is_deepspeed(s.sync));
 }
 // FSDP units that stay gathered while a chunk's microbatches come and go.
-bool needs_schedule(const Structure& s) { return is_fsdp(s.sync) && s.interleaved; }
+bool needs_schedule(const Structure& s) { return is_fsdp(s.sync) && (s.split_backward ? s.reshards : s.interleaved); }
 
 class StageSyncBuilder {
  public:
   StageSyncBuilder(const Graph& graph, bool first, bool last, bool has_layers)
       : graph_(graph), s_(graph.structure), groups_(replica_groups(graph)), policy_(sync_policy(graph.structure)), ends_(first != last),
+        roots_apart_(first && last && graph.structure.layout == ChunkLayout::Vee),
         params_(stage_params(graph, first, last, has_layers)), segments_(stage_segments(graph, first, last, has_layers)) {
     sync_.strategy = s_.sync;
   }
@@ -92,13 +93,13 @@ class StageSyncBuilder {
     }
     const bool planned = needs_plan(s_), flat = !planned && s_.sync == SyncStrategy::DistributedOptimizer;
     const bool sharded = shards_states(s_.sync) || sync_kinds(policy_).back().gathers();
-    const Expr owned = flat ? shard_symbol("Pd" + suffix(g), elements, group.size()) : sharded ? Expr(symbol("Po" + suffix(g))) : elements;
+    const Expr owned = flat && group.shard.empty() ? elements : flat ? shard_symbol("Pd" + suffix(g), elements, group.size(s_)) : sharded ? Expr(symbol("Po" + suffix(g))) : elements;
     sync_.owned += owned;
-    sync_.buffers += s_.sync == SyncStrategy::DistributedOptimizer ? owned * group.size() : elements;
+    sync_.buffers += s_.sync == SyncStrategy::DistributedOptimizer ? owned * group.size(s_) : elements;
     for (const SyncKind& kind : sync_kinds(policy_)) {
-      if (kind.across && group.across.empty()) continue;
+      if ((kind.across ? group.across : group.shard).empty()) continue;
       SyncRow row{kind.phase, kind.op, kind.across ? group.across : group.shard, dtype(kind), Expr(1),
-                  kind.across ? owned : flat ? owned * group.size() : elements};
+                  kind.across ? owned : flat ? owned * group.size(s_) : elements};
       if (planned) {
         const KindSymbols symbols = kind_symbols(kind, g);
         row.count = Expr(symbol(symbols.count));
@@ -120,13 +121,13 @@ class StageSyncBuilder {
     const auto at = std::find(row_kinds_.begin(), row_kinds_.end(), std::pair{rows, group}) - row_kinds_.begin();
     const Symbol name = symbol("Rs" + std::to_string(at));
     if (std::none_of(sync_.derived.begin(), sync_.derived.end(), [&](const DerivedSymbol& d) { return d.symbol == name; }))
-      sync_.derived.push_back({name, DerivedRule::CeilDiv, rows, group.size()});
+      sync_.derived.push_back({name, DerivedRule::CeilDiv, rows, group.size(s_)});
     return Expr(name);
   }
 
   Expr shard_of(const std::vector<StageParam>& params, const std::string& name, const SyncUnit& unit) {
-    if (unit.group.axes.empty()) return unit.elements;
-    if (s_.sync == SyncStrategy::Fsdp1) return shard_symbol(name, unit.elements, unit.group.size());
+    if (unit.group.shard.empty()) return unit.elements;
+    if (s_.sync == SyncStrategy::Fsdp1) return shard_symbol(name, unit.elements, unit.group.size(s_));
     Expr out;
     for (const StageParam& p : params)
       for (const FlatParam& flat : flats(*p.segment))
@@ -134,39 +135,44 @@ class StageSyncBuilder {
     return out;
   }
 
-  // Of the parameters of one layer, or of the root, those of one group.
-  void make_unit(std::vector<StageParam> params, int segment, size_t g, const Expr& count) {
+  // Of the parameters of one layer, or of a root, those of one group.
+  void make_unit(std::vector<StageParam> params, bool root, int segment, size_t g, const Expr& count) {
     for (StageParam& p : params) p.count = Expr(1);
     params = in_group(params, g);
     if (params.empty()) return;
     SyncUnit unit;
+    unit.root = root;
     unit.segment = segment;
     unit.group = groups_[g];
     unit.count = count;
     unit.elements = elements_of(params);
-    const bool kept = segment < 0 || !s_.reshards;
-    unit.freed = !kept ? UnitFreed::AfterForward
+    const bool kept = root || !s_.reshards;
+    unit.freed = s_.split_backward ? (kept ? UnitFreed::AfterReduction : UnitFreed::AfterForwardAlone)
+                 : !kept           ? UnitFreed::AfterForward
                  : s_.sync == SyncStrategy::Fsdp1 && !s_.reshards && !s_.every_microbatch ? UnitFreed::AfterReduction
                                                                                          : UnitFreed::AfterBackward;
-    // The root shards into Pr, layers into Pl (one kind) or Pl0, Pl1, ... (several).
+    // The root shards into Pr, that of a head apart into Ph, layers into Pl (one kind) or Pl0, Pl1, ... (several).
     const bool one_kind = graph_.segments.size() == 3;
-    const std::string name = (segment < 0 ? "r" : one_kind ? "l" : "l" + std::to_string(segment - 1)) + suffix(g);
+    const std::string name = (root && segment == graph_.head() ? "h" : root ? "r" : one_kind ? "l" : "l" + std::to_string(segment - 1)) + suffix(g);
     unit.shard = shard_of(params, "P" + name, unit);
-    unit.full = unit.shard * unit.group.size();
-    unit.inner = reductions_of(graph_, params, segment < 0 && ends_);
+    unit.full = unit.shard * unit.group.size(s_);
+    unit.inner = reductions_of(graph_, params, root && ends_);
     unit.reductions = s_.every_microbatch ? microbatches() * count : count;
     // How often a kept unit is gathered: for every forward that finds it freed, that is not in the wake of another
     // microbatch's, and for the backwards after the first one in flight.
     static const Expr in_flight{symbol("nf")};
     if (unit.freed == UnitFreed::AfterForward) unit.forward = unit.backward = microbatches() * count;
     if (unit.freed == UnitFreed::AfterReduction) unit.forward = count;
-    if (unit.freed == UnitFreed::AfterBackward && s_.interleaved) {
+    if (unit.freed == UnitFreed::AfterForwardAlone || (unit.freed == UnitFreed::AfterBackward && s_.interleaved)) {
       unit.forward = Expr(symbol("ngf_" + name));
       unit.backward = Expr(symbol("ngb_" + name));
     } else if (unit.freed == UnitFreed::AfterBackward) {
       unit.forward = (microbatches() - in_flight + Expr(1)) * count;
       unit.backward = (in_flight - Expr(1)) * count;
     }
+    // A group of layers that is recomputed at once runs them one by one again: all but the last, whose backward is next, are freed.
+    if (s_.recompute_groups && (unit.freed == UnitFreed::AfterForward || unit.freed == UnitFreed::AfterForwardAlone))
+      unit.backward += microbatches() * Expr(layers_followed_symbol(graph_, segment - 1));
     sync_.owned += count * unit.shard;
     rows_of(unit);
     sync_.units.push_back(std::move(unit));
@@ -175,19 +181,20 @@ class StageSyncBuilder {
   void rows_of(const SyncUnit& unit) {
     if (unit.group.axes.empty()) return;
     const auto row = [&](Phase phase, SyncOp op, const MeshAxes& axes, const Expr& count, const Expr& each) {
-      if (!count.is_zero()) sync_.rows.push_back({phase, op, axes, op == SyncOp::AllGather ? s_.dtype : s_.grad_dtype, count, count * each});
+      if (!count.is_zero() && !axes.empty()) sync_.rows.push_back({phase, op, axes, op == SyncOp::AllGather ? s_.dtype : s_.grad_dtype, count, count * each});
     };
     row(Phase::Forward, SyncOp::AllGather, unit.group.shard, unit.forward, unit.full);
     row(Phase::Backward, SyncOp::AllGather, unit.group.shard, unit.backward, unit.full);
     row(Phase::Backward, SyncOp::ReduceScatter, unit.group.shard, unit.reductions, unit.full);
-    if (!unit.group.across.empty()) row(Phase::Backward, SyncOp::AllReduce, unit.group.across, unit.reductions, unit.shard);
+    row(Phase::Backward, SyncOp::AllReduce, unit.group.across, unit.reductions, unit.shard);
   }
 
   void make_units() {
-    std::vector<StageParam> root;
+    std::map<int, std::vector<StageParam>> roots;
     for (const StageParam& p : params_)
-      if (p.segment->kind != SegmentKind::Layer) root.push_back(p);
-    for (size_t g = 0; g < groups_.size(); ++g) make_unit(root, -1, g, Expr(1));
+      if (p.segment->kind != SegmentKind::Layer) roots[!roots_apart_ ? -1 : p.segment->kind == SegmentKind::Head ? graph_.head() : 0].push_back(p);
+    for (const auto& [segment, root] : roots)
+      for (size_t g = 0; g < groups_.size(); ++g) make_unit(root, true, segment, g, Expr(1));
     for (const SyncUnit& unit : sync_.units) {
       if (!unit.group.axes.empty()) sync_.gathered += unit.full;
       sync_.unreduced += unit.full;
@@ -201,7 +208,7 @@ class StageSyncBuilder {
       for (const StageParam& p : params_)
         if (p.segment == &graph_.segments[static_cast<size_t>(part.segment)]) params.push_back(p);
       const size_t before = sync_.units.size();
-      for (size_t g = 0; g < groups_.size(); ++g) make_unit(params, part.segment, g, part.count);
+      for (size_t g = 0; g < groups_.size(); ++g) make_unit(params, false, part.segment, g, part.count);
       Expr full, sharded;
       for (size_t u = before; u < sync_.units.size(); ++u) {
         full += sync_.units[u].full;
@@ -209,8 +216,8 @@ class StageSyncBuilder {
       }
       const std::string index = several ? std::to_string(kind) : "";
       Expr held = part.count;
-      if (s_.reshards) {
-        sync_.derived.push_back({symbol("Lg" + index), DerivedRule::Min, Expr(2), part.count});
+      if (s_.reshards && !s_.split_backward) {
+        sync_.derived.push_back({symbol("Lg" + index), DerivedRule::Min, Expr(s_.recompute_groups ? 3 : 2), part.count});
         held = Expr(symbol("Lg" + index));
       }
       sync_.gathered += held * sharded;
@@ -231,6 +238,7 @@ class StageSyncBuilder {
   std::vector<ReplicaGroup> groups_;
   SyncPolicy policy_;
   bool ends_;  // tied parameters live on the other end of the pipeline too
+  bool roots_apart_;
   std::vector<StageParam> params_;
   std::vector<StageSegment> segments_;
   std::vector<std::pair<Expr, ReplicaGroup>> row_kinds_;
@@ -250,7 +258,7 @@ int64_t owned_of(const SyncPlan& plan, const SyncInput& input, int group) {
   const SyncGroup& of = input.groups[static_cast<size_t>(group)];
   int64_t gathered = 0, scattered = 0, whole = 0;
   for (const SyncAction& a : plan.actions) {
-    if (a.group != of.name) continue;
+    if (a.of != group) continue;
     if (a.when == SyncWhen::AfterOptimizer) gathered += a.elements;
     if (a.op == SyncOp::ReduceScatter) scattered += a.elements;
   }
@@ -263,8 +271,8 @@ void bind_plan(Binding& binding, const Graph& graph, const SyncInput& input, con
   const auto planned = plan_sync(input, policy);
   if (const auto* problem = std::get_if<Problem>(&planned)) throw std::invalid_argument(to_string(*problem));
   const SyncPlan& plan = std::get<SyncPlan>(planned);
-  const auto totals = sync_totals(plan, policy.microbatches);
   for (size_t g = 0; g < input.groups.size(); ++g) {
+    const auto totals = sync_totals(plan, policy.microbatches, static_cast<int>(g));
     for (const SyncKind& kind : sync_kinds(policy)) {
       const std::string& over = kind.across ? input.groups[g].across : input.groups[g].name;
       if (over.empty()) continue;
@@ -282,17 +290,18 @@ void bind_plan(Binding& binding, const Graph& graph, const SyncInput& input, con
   }
 }
 
-// Of a unit that is freed after each backward of its chunk: gathers in forward and in backward, per chunk.
+// Of a unit that only backwards of its chunk free, or only forwards: gathers in forward and in backward, per chunk.
 using ChunkGathers = std::vector<std::pair<int64_t, int64_t>>;
 ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbatches, int chunks) {
   ChunkGathers out(static_cast<size_t>(chunks));
   std::vector<char> whole(static_cast<size_t>(chunks));
+  const bool split = splits_backward(schedule_of(parallel));
   for (const Action& a : make_stage_schedule(parallel, stage, microbatches)) {
-    const bool backward = a.kind == ActionKind::Backward;
+    const bool backward = a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
     if (!backward && a.kind != ActionKind::Forward) continue;
     const auto c = static_cast<size_t>(a.chunk);
     if (!whole[c]) ++(backward ? out[c].second : out[c].first);
-    whole[c] = !backward;
+    whole[c] = backward == split;
   }
   return out;
 }
@@ -300,8 +309,8 @@ ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbat
 void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last, const std::vector<std::vector<int>>& chunks) {
   const auto stages = static_cast<int>(parallel.pp), stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size());
   const int64_t m = number(binding, "m");
-  // 1F1B repeats itself every pp microbatches between warm-up and cool-down.
-  const int64_t seen = telling_microbatches(parallel, static_cast<int>(m));
+  // Schedules repeat themselves every pp microbatches between warm-up and cool-down.
+  const int64_t enough = telling_microbatches(parallel, static_cast<int>(m)), seen = enough - ((enough - m) % stages + stages) % stages;
   ChunkGathers gathers = chunk_gathers(parallel, stage, static_cast<int>(seen), v);
   if (m > seen) {
     const ChunkGathers before = chunk_gathers(parallel, stage, static_cast<int>(seen) - stages, v);

@@ -11,13 +11,16 @@
 namespace shardscape {
 
 // When a gathered FSDP unit is freed: after each forward and each backward, after each backward, or after the one that
-// reduces (FSDP1 keeps what it did not reshard under no_sync).
-enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterReduction };
+// reduces (FSDP1 keeps what it did not reshard under no_sync). Where backwards are split none frees it before that, whatever a
+// forward does (torch.distributed.pipelining, stage.py: set_reshard_after_backward(False)); gradients of weights read no parameters.
+enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterReduction, AfterForwardAlone };
 
 // FSDP: what is gathered and reduced as one. A layer is a unit; embedding, head and what else is outside layers is the
-// root unit. Parameters of another replica group are a unit of their own within it.
+// root unit; each has its own where they are in two chunks of a stage (ChunkLayout::Vee). Parameters of another replica group
+// are a unit of their own within it.
 struct SyncUnit {
-  int segment = -1;            // of a layer; -1: the root
+  bool root = false;
+  int segment = -1;            // of a layer; of the root where embedding and head are apart, otherwise -1
   ReplicaGroup group;
   UnitFreed freed = UnitFreed::AfterForward;
   Expr count;                  // of them on the stage
@@ -44,8 +47,8 @@ struct StageSync {
   std::vector<SyncRow> rows;
   Expr owned;                  // parameters whose optimizer states a rank keeps, padding included
   Expr buffers;                // elements of whole gradients, padding included
-  std::vector<SyncUnit> units; // FSDP; the root's first
-  Expr gathered;               // elements gathered at once: FSDP the root and two layers (the one that runs, the next one)
+  std::vector<SyncUnit> units; // FSDP; those of roots first
+  Expr gathered;               // elements gathered at once: FSDP the root and two layers (the one that runs, the next one; in the replay of a group its last one too)
   Expr unreduced;              // elements of gradients that wait for their unit's reduction: the root's and one layer's
 };
 StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers);

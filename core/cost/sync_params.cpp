@@ -100,7 +100,7 @@ SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, boo
   const std::vector<ReplicaGroup> groups = replica_groups(graph);
   input.groups.clear();
   for (const ReplicaGroup& g : groups)
-    input.groups.push_back({group_name(g.shard), number(g.size()), group_name(g.across), number(group_size(g.across))});
+    input.groups.push_back({group_name(g.shard), number(g.size(graph.structure)), group_name(g.across), number(group_size(g.across))});
   // A segment's parameters are worked out once: its layers have equal ones.
   struct Made {
     SyncParam param;

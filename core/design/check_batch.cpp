@@ -28,6 +28,7 @@ void check_batch(Checks& checks) {
   if (!checks.sound({"batch", "microbatch", "dp"})) return;
   const Design& d = checks.design;
   const int64_t batch = d.workload.batch, slots = d.workload.microbatch * d.parallel.dp;
+  if (batch % slots != 0 && checks.stops_at("batch")) return;
   const std::string sizes = "microbatch x dp = " + grouped(d.workload.microbatch) + " x " + grouped(d.parallel.dp);
   if (batch % slots != 0) {
     const std::string wrong = batch < slots ? " is less than one microbatch per replica, " : " does not split into ";
@@ -40,7 +41,7 @@ void check_batch(Checks& checks) {
   const int64_t m = batch / slots;
   if (!checks.sound({"pp", "virtual_stages"})) return;
   const int64_t stages = d.parallel.pp * d.parallel.virtual_stages, most = kMaxStageMicrobatches / stages;
-  if (m <= most) return;
+  if (m <= most || checks.stops_at("batch")) return;
   std::vector<Fix> fixes;
   offer(fixes, "batch", most * slots);
   checks.error("batch",

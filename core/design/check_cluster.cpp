@@ -48,6 +48,7 @@ void check_pods(Checks& checks) {
 }
 
 void check_switches(Checks& checks) {
+  if (checks.first_only) return;  // they are notes
   if (!checks.sound({"accelerator", "network", "in_network_reduction", "collective_algorithm"})) return;
   const ClusterSpec& c = checks.design.cluster;
   const NetworkEntry* entry = catalogue_network(c);

@@ -44,16 +44,21 @@ void check_ring(Checks& checks) {
                  "a zigzag ring cannot cut " + grouped(seq) + " tokens into " + grouped(2 * ring) + " blocks, two for each of its ranks",
                  "a multiple of " + grouped(parts), std::move(fixes));
   }
+  // As Transformer Engine has it (attn_forward_func_with_cp): windows with cp_comm_type all_gather or a2a, sinks with a2a.
+  std::vector<Fix> fixes;
+  if (d.model.kv_heads % (d.parallel.tp * d.parallel.cp) == 0) fixes.push_back(set_to("context", std::string("ulysses")));
+  fixes.push_back(gather_instead());
   if (has_sinks(d.model.architecture)) {
-    std::vector<Fix> fixes{gather_instead()};
-    if (d.model.kv_heads % (d.parallel.tp * d.parallel.cp) == 0) fixes.push_back(set_to("context", std::string("ulysses")));
     checks.error("context",
-                 "a ring joins the softmax of blocks of keys: how it counts the sinks of the " + d.model.architecture + " architecture once is not known",
-                 "all-gather or ulysses", std::move(fixes));
+                 "a ring joins the softmax of blocks of keys, each of which would count the sinks of the " + d.model.architecture +
+                     " architecture: Transformer Engine refuses them with cp_comm_type p2p and a2a+p2p",
+                 "ulysses (a2a), or all-gather", std::move(fixes));
   } else if (checks.sound({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture)) {
+    fixes.push_back(set_to("window", 0));
     checks.error("context",
-                 "a ring passes on whole blocks: which of them a sliding window of " + grouped(d.model.window) + " tokens skips is not known",
-                 "all-gather or ulysses, or no window", {gather_instead(), set_to("window", 0)});
+                 "a ring passes on whole blocks, whatever a sliding window of " + grouped(d.model.window) +
+                     " tokens sees of them: Transformer Engine refuses windows with cp_comm_type p2p and a2a+p2p",
+                 "ulysses (a2a), all-gather (all_gather), or no window", std::move(fixes));
   }
   // Results of blocks are joined by their log-sum-exp; kernels that keep scores of whole rows have no part in it.
   const KernelProfile* profile = checks.sound({"profile"}) ? ModelLibrary::instance().profile(d.workload.profile) : nullptr;
@@ -65,7 +70,7 @@ void check_ring(Checks& checks) {
   if (!blockwise)
     checks.error("context",
                  "the attention of the kernel profile " + profile->id +
-                     " cannot be joined from the blocks of a ring: it wants all keys at once",
+                     " keeps the scores of whole rows, which cannot be joined from the blocks of a ring; Transformer Engine runs context parallelism without its unfused attention",
                  "a profile whose attention works by blocks, such as flash, or all-gather or ulysses",
                  {set_to("profile", std::string("flash")), gather_instead()});
 }
@@ -87,6 +92,7 @@ void check_context(Checks& checks) {
     checks.error("seq", "context parallelism cannot split " + grouped(seq) + " tokens into " + grouped(parts) + " parts",
                  "a multiple of " + grouped(parts), std::move(fixes));
   }
+  if (!uses_axis(d, Axis::Heads)) return;
   if (d.parallel.context == ContextMode::Ulysses && d.model.kv_heads % (tp * cp) != 0)
     checks.error("cp", "Ulysses cannot spread " + grouped(d.model.kv_heads) + " KV heads over tp x cp = " + grouped(tp * cp) + " ranks",
                  "tp x cp that divides the KV heads, or a way that leaves heads where they are",

@@ -25,6 +25,7 @@ void check_layers(Checks& checks) {
   const int64_t layers = d.model.layers, pp = d.parallel.pp, v = d.parallel.virtual_stages;
   // More stages than layers are a problem of their own.
   if (!d.parallel.stage_layers.empty() || !checks.sound({"layers"}) || pp > layers || layers % (pp * v) == 0) return;
+  if (checks.stops_at("virtual_stages")) return;
   const std::vector<int64_t> accepted = choices(layers, pp);
   int64_t below = 0, above = 0;
   for (int64_t c : accepted) {
@@ -47,6 +48,7 @@ void check_groups(Checks& checks) {
   if (!checks.sound({"batch", "microbatch", "dp"})) return;
   const int64_t pp = d.parallel.pp, slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots;
   if (d.workload.batch % slots != 0 || m % pp == 0) return;
+  if (checks.stops_at("batch")) return;
   std::vector<Fix> fixes;
   offer(fixes, "batch", m / pp * pp * slots);
   if (m / pp + 1 <= kMaxBatch / slots / pp) offer(fixes, "batch", (m / pp + 1) * pp * slots);
@@ -61,12 +63,14 @@ void check_interleaving(Checks& checks) {
   const Design& d = checks.design;
   if (!checks.sound({"virtual_stages", "pp"}) || d.parallel.virtual_stages == 1) return;
   if (d.parallel.pp == 1) {
+    if (checks.stops_at("virtual_stages")) return;
     checks.error("virtual_stages", "virtual stages are rounds through a pipeline, and there is none (pp = 1)",
                  "1, or pp of at least 2", {without_interleaving(d)});
     return;
   }
   const ScheduleKind kind = d.parallel.schedule;
   if (kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible && chunk_layout(kind) != ChunkLayout::Vee) {
+    if (checks.stops_at("virtual_stages")) return;
     const std::string name = schedule_label(kind);
     checks.error("virtual_stages", grouped(d.parallel.virtual_stages) + " virtual stages are interleaved 1F1B, but the schedule is " + name,
                  "1 with " + name + ", or the schedule 1f1b", {set_to("schedule", "1f1b"), without_interleaving(d)});

@@ -9,7 +9,7 @@ namespace shardscape {
 void check_offload(Checks& checks) {
   const Design& d = checks.design;
   const int64_t number = d.workload.offload_activations;
-  if (number == 0 || !checks.sound({"offload_activations", "layers", "pp", "virtual_stages"})) return;
+  if (number == 0 || checks.first_only || !checks.sound({"offload_activations", "layers", "pp", "virtual_stages"})) return;
   const std::vector<int64_t> chunks = layers_per_virtual_stage(d);
   const int64_t most = chunks.empty() ? 0 : *std::max_element(chunks.begin(), chunks.end());
   if (most < 1 || number <= most) return;

@@ -66,6 +66,7 @@ void check_list(Checks& checks) {
 
 void check_bubble(Checks& checks) {
   const Design& d = checks.design;
+  if (checks.first_only) return;  // it is a note
   // Fewer microbatches than stages cannot be interleaved at all.
   if (!checks.sound({"batch", "microbatch", "dp"}) || d.parallel.pp < 2 || d.parallel.virtual_stages > 1) return;
   if (splits_backward(d.parallel.schedule)) return;  // they idle less
@@ -103,7 +104,7 @@ void check_pipeline(Checks& checks) {
   const Design& d = checks.design;
   if (!d.parallel.stage_layers.empty()) {
     check_list(checks);
-  } else if (d.parallel.pp > d.model.layers) {
+  } else if (d.parallel.pp > d.model.layers && !checks.stops_at("pp")) {
     checks.error("pp", grouped(d.parallel.pp) + " stages are more than " + grouped(d.model.layers) + " layers",
                  "at most " + grouped(d.model.layers), {set_to("pp", d.model.layers)});
   }

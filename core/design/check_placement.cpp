@@ -46,6 +46,7 @@ RankOrder tp_first(RankOrder order) {
 
 // The collectives of tp are on the critical path of every layer.
 void check_nodes(Checks& checks) {
+  if (checks.first_only) return;  // they are notes
   if (!checks.sound({"tp", "pp", "dp", "cp", "rank_order", "gpus_per_node", "accelerator", "network", "scaleup_domain"})) return;
   const Design& d = checks.design;
   const int64_t tp = d.parallel.tp, node = scaleup_domain(d), span = tp_stride(d.parallel) * tp;

@@ -39,7 +39,7 @@ std::string names(RecomputeModules modules) {
 
 void check_modules(Checks& checks) {
   const WorkloadSpec& w = checks.design.workload;
-  if (w.recompute != Recompute::Selective) return;
+  if (w.recompute != Recompute::Selective || checks.first_only) return;  // they are notes
   const std::string usual = names(WorkloadSpec{}.recompute_modules);
   Fix none = set_to("recompute", std::string("none"));
   if (w.recompute_modules != WorkloadSpec{}.recompute_modules) none = both(std::move(none), set_to("recompute_modules", usual));
@@ -61,13 +61,7 @@ void check_groups(Checks& checks) {
   const Design& d = checks.design;
   const WorkloadSpec& w = d.workload;
   const int64_t number = w.recompute_num_layers;
-  const bool block = w.recompute_method == RecomputeMethod::Block;
-  const Fix one = set_to("recompute_num_layers", 1);
-  if (w.recompute != Recompute::Full) return;
-  if (!block && number > 1 && d.parallel.sync == SyncStrategy::Fsdp1 && checks.sound({"sync", "dp", "cp"}) && d.parallel.dp * d.parallel.cp > 1)
-    checks.error("recompute_num_layers", "FSDP units are layers: groups of " + grouped(number) + " that are recomputed as one would have to be gathered together",
-                 "1, or the method block", {one, set_to("recompute_method", std::string("block"))});
-  if (!checks.sound({"layers", "pp", "virtual_stages"})) return;
+  if (w.recompute != Recompute::Full || checks.first_only || !checks.sound({"layers", "pp", "virtual_stages"})) return;
   const std::vector<int64_t> chunks = layers_per_virtual_stage(d);
   const int64_t most = chunks.empty() ? 0 : *std::max_element(chunks.begin(), chunks.end());
   if (most < 1 || number <= most) return;
@@ -79,8 +73,8 @@ void check_groups(Checks& checks) {
 void check_checkpoints(Checks& checks) {
   const Design& d = checks.design;
   if (!d.workload.distribute_saved_activations || !checks.sound({"tp", "cp", "seq", "recompute"})) return;
-  const Fix off = set_to("distribute_saved_activations", std::string("false"));
   if (d.workload.recompute != Recompute::Full || d.parallel.tp == 1 || d.parallel.sequence_parallel) return;  // nothing to split
+  const Fix off = set_to("distribute_saved_activations", std::string("false"));
   const int64_t parts = d.parallel.tp * d.parallel.cp, seq = d.workload.seq;
   if (seq % parts == 0) return;
   std::vector<Fix> fixes{off};

@@ -52,6 +52,27 @@ void check_dual_pipe(Checks& checks) {
                "m " + std::string(both_ways ? "even and " : "") + "at least " + grouped(least), std::move(fixes));
 }
 
+// FSDP as torch.distributed.pipelining runs it under split backwards (stage.py, schedules.py; torchtitan's ZBVZeroBubble and DualPipeV,
+// or a list of actions from a file): units of fully_shard, reduced once a step, every stage of the model on one rank.
+void check_split_units(Checks& checks, const Fix& plain) {
+  const Design& d = checks.design;
+  const ParallelSpec& p = d.parallel;
+  Fix fsdp2 = set_to("sync", std::string("fsdp2"));
+  if (p.reduce_every_microbatch) fsdp2 = both(std::move(fsdp2), set_to("reduce_every_microbatch", std::string("false")));
+  const Fix sharded_states = set_to("sync", std::string("distributed-optimizer"));
+  const bool both_ways = chunk_layout(p.schedule) == ChunkLayout::BothWays;
+  if (both_ways && (p.sync == SyncStrategy::Fsdp1 || p.sync == SyncStrategy::Fsdp2)) {
+    checks.error("sync", label(d) + " holds every layer on two stages: torch.distributed.pipelining, whose schedules run FSDP with split backwards, gives a stage to one rank",
+                 "distributed-optimizer, or the schedule dualpipe-v, zb-v or 1f1b", {sharded_states, plain});
+  } else if (p.sync == SyncStrategy::Fsdp1) {
+    checks.error("sync", "FSDP1 frees and reduces a flat unit when autograd has accumulated all its gradients, which " + label(d) + " splits; torch.distributed.pipelining does so with fsdp2 only",
+                 "fsdp2, ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {fsdp2, plain});
+  } else if (p.sync == SyncStrategy::Fsdp2 && p.reduce_every_microbatch) {
+    checks.error("reduce_every_microbatch", "under " + label(d) + " torch.distributed.pipelining reduces the gradients of a stage once, after its last backward", "off, or the schedule 1f1b",
+                 {set_to("reduce_every_microbatch", std::string("false")), plain});
+  }
+}
+
 // What a backward in two parts does not go with.
 void check_split(Checks& checks) {
   const Design& d = checks.design;
@@ -59,14 +80,12 @@ void check_split(Checks& checks) {
   if (!splits_backward(p.schedule)) return;
   const Fix plain = p.virtual_stages > 1 ? both(to_1f1b(), set_to("virtual_stages", 1)) : to_1f1b();
   if (d.workload.offload_activations > 0)
-    checks.error("offload_activations", "activations come back from the host for a whole backward, which " + label(d) + " splits", "0, or the schedule 1f1b",
-                 {set_to("offload_activations", 0), plain});
+    checks.error("offload_activations", "activations come back from the host for a whole backward, which " + label(d) + " splits: no code base offloads under such a schedule",
+                 "0, or the schedule 1f1b", {set_to("offload_activations", 0), plain});
   if (!checks.sound({"sync", "dp", "cp"}) || p.dp * p.cp == 1) return;
-  const bool fsdp = p.sync == SyncStrategy::Fsdp1 || p.sync == SyncStrategy::Fsdp2;
-  const bool deepspeed = p.sync >= SyncStrategy::Zero0 && p.sync <= SyncStrategy::Zero3;
-  if (fsdp || deepspeed)
-    checks.error("sync",
-                 fsdp ? "FSDP gathers and frees a unit around its whole backward, which " + label(d) + " splits" : "DeepSpeed's pipelines do not run " + label(d),
+  check_split_units(checks, plain);
+  if (p.sync >= SyncStrategy::Zero0 && p.sync <= SyncStrategy::Zero3)
+    checks.error("sync", "DeepSpeed's pipelines do not run " + label(d) + ": its engine knows 1f1b alone",
                  "ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {set_to("sync", std::string("distributed-optimizer")), plain});
   if (p.reduce_every_microbatch && p.sync == SyncStrategy::DdpBuckets && chunk_layout(p.schedule) == ChunkLayout::BothWays)
     checks.error("reduce_every_microbatch", "the two stages that hold the same parameters under DualPipe meet once a step", "off, or the schedule 1f1b",

@@ -19,6 +19,7 @@ void check_deepspeed(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
   if (!deepspeed(p.sync)) return;
   if (p.pp > 1 && (p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3)) {
+    if (checks.stops_at("sync")) return;
     const std::string policy = p.sync == SyncStrategy::Zero2 ? "zero-2" : "zero-3";
     checks.error("sync", policy + " does not go with pipeline stages: it reduces gradients after every microbatch",
                  "zero-1, fsdp1 or fsdp2, or pp = 1",
@@ -27,6 +28,31 @@ void check_deepspeed(Checks& checks) {
     checks.error("sync", "DeepSpeed's pipelines have no virtual stages", "1 virtual stage, or another gradient sync",
                  {set_to("virtual_stages", 1), sync_to("distributed-optimizer")});
   }
+}
+
+// Every copy of the states has all experts: Megatron asserts that the instances divide the expert data parallel size
+// (parallel_state.py), torchtitan takes the ranks of experts out of one copy (parallel_dims.py).
+void check_experts_in_copies(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  if (!checks.sound({"ep", "etp", "tp"}) || checks.design.model.experts == 0 || (p.ep == 1 && !p.folds_experts())) return;
+  const int64_t copies = p.dp / p.dp_shard, inner = p.cp * (p.folds_experts() ? p.tp : 1), wanted = p.ep * (p.folds_experts() ? p.etp : 1);
+  if (p.dp * inner % wanted != 0 || p.dp_shard * inner % wanted == 0) return;  // the first is said elsewhere
+  std::vector<Fix> fixes{set_to("dp_shard", 0)};
+  for (const int64_t n : divisors(p.dp))
+    if (n > p.dp_shard && n < p.dp && n * inner % wanted == 0) {
+      fixes.push_back(set_to("dp_shard", n));
+      break;
+    }
+  const std::vector<int64_t> degrees = divisors(p.ep);
+  for (auto ep = degrees.rbegin(); ep != degrees.rend(); ++ep)
+    if (p.dp_shard * inner % (*ep * (p.folds_experts() ? p.etp : 1)) == 0) {
+      fixes.push_back(set_to("ep", *ep));
+      break;
+    }
+  checks.error("dp_shard", grouped(copies) + " copies of the states do not divide the " + grouped(p.edp()) + " replicas of each expert: a copy of ds x cp" +
+                   (p.folds_experts() ? " x tp = " : " = ") + grouped(p.dp_shard * inner) + " ranks cannot hold all experts spread over " +
+                   (p.folds_experts() ? "ep x etp = " : "ep = ") + grouped(wanted),
+               "0, or groups of which ds x cp" + std::string(p.folds_experts() ? " x tp is a multiple of ep x etp" : " is a multiple of ep"), std::move(fixes));
 }
 
 void check_hybrid(Checks& checks) {
@@ -38,16 +64,12 @@ void check_hybrid(Checks& checks) {
   if (!fsdp(p.sync) && !megatron) {
     std::vector<Fix> fixes{all};
     if (fits) fixes.insert(fixes.end(), {sync_to("distributed-optimizer"), sync_to("fsdp1"), sync_to("fsdp2")});
-    checks.error("dp_shard", "only FSDP and Megatron's distributed optimizer shard inside a group of replicas and replicate across groups",
+    checks.error("dp_shard", "only FSDP and Megatron's distributed optimizer shard inside a group of replicas and replicate across groups" +
+                                 std::string(deepspeed(p.sync) ? " here (DeepSpeed's MiCS is not covered)" : ""),
                  "0, or the gradient sync distributed-optimizer, fsdp1 or fsdp2", std::move(fixes));
     return;
   }
-  if (megatron && checks.sound({"ep", "etp"}) && checks.design.model.experts > 0 && (p.ep > 1 || p.folds_experts())) {
-    checks.error("dp_shard", "instances of the distributed optimizer that split the replicas of experts on a mesh of their own are not covered",
-                 "0, or ep = 1 and the tensor parallelism of the rest", {all, sync_to("fsdp1"), sync_to("fsdp2")});
-    return;
-  }
-  if (fits) return;
+  if (fits) return check_experts_in_copies(checks);
   std::vector<int64_t> sizes = divisors(p.dp);
   std::erase_if(sizes, [&](int64_t n) { return n * p.cp < 2; });
   std::vector<Fix> fixes{all};

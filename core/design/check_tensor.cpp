@@ -21,7 +21,7 @@ std::string divisor_of(int64_t n) { return "a divisor of " + grouped(n) + ": " +
 
 void check_heads(Checks& checks) {
   const int64_t heads = checks.design.model.heads, tp = checks.design.parallel.tp;
-  if (!uses_axis(checks.design, Axis::Heads) || !checks.sound({"heads", "tp"}) || heads % tp == 0) return;
+  if (!uses_axis(checks.design, Axis::Heads) || !checks.sound({"heads", "tp"}) || heads % tp == 0 || checks.stops_at("tp")) return;
   checks.error("tp", grouped(heads) + " heads do not split over tp = " + grouped(tp), divisor_of(heads), tp_fixes(checks));
 }
 
@@ -38,7 +38,7 @@ void check_kv_heads(Checks& checks) {
 
 void check_ffn(Checks& checks) {
   const int64_t ffn = checks.design.model.ffn, tp = checks.design.parallel.tp;
-  if (!uses_axis(checks.design, Axis::Ffn) || !checks.sound({"ffn", "tp"}) || ffn % tp == 0) return;
+  if (!uses_axis(checks.design, Axis::Ffn) || !checks.sound({"ffn", "tp"}) || ffn % tp == 0 || checks.stops_at("tp")) return;
   std::vector<Fix> fixes = tp_fixes(checks);
   const int64_t padded = (ffn / tp + 1) * tp;
   if (padded <= kMaxFfn) offer(fixes, "ffn", padded);
@@ -61,7 +61,7 @@ void check_sequence(Checks& checks) {
   const Design& d = checks.design;
   if (!d.parallel.sequence_parallel || !checks.sound({"tp"})) return;
   const int64_t seq = d.workload.seq, tp = d.parallel.tp;
-  if (d.workload.mode == Mode::Decode || !checks.sound({"seq"}) || seq % tp == 0) return;  // decode: check_inference
+  if (d.workload.mode == Mode::Decode || !checks.sound({"seq"}) || seq % tp == 0 || checks.stops_at("seq")) return;  // decode: check_inference
   std::vector<Fix> fixes;
   // Down, so that a position table stays long enough; up only where nothing is left.
   offer(fixes, "seq", seq >= tp ? seq / tp * tp : tp);

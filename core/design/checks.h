@@ -16,10 +16,14 @@ struct Checks {
   const Design& design;
   std::vector<Problem> problems;
   std::vector<std::string> broken;  // knobs whose value alone is wrong
+  bool first_only = false;          // nobody reads problems: the first violated condition is all that is asked for
+  std::string first{};              // its knob; empty while there is none
 
   // Whether relations between these knobs can be judged.
   bool sound(std::initializer_list<std::string_view> ids) const;
   void error(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes = {});
+  // Where only the first is asked for: takes it, before texts and fixes are made.
+  bool stops_at(std::string_view where);
   void note(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes = {});
 };
 
@@ -42,7 +46,7 @@ void check_idle(Checks& checks);          // values that mean nothing for this d
 void check_cluster(Checks& checks);      // links between accelerators
 void check_placement(Checks& checks);    // number of ranks, groups and nodes
 
-// "set seq to 8,192"
+// "set sequence length to 8,192", "set tp to 4", "turn on sequence parallel"
 Fix set_to(std::string_view id, int64_t value);
 Fix set_to(std::string_view id, const std::string& text);
 // Settings of a as well as of b.

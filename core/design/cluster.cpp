@@ -1,14 +1,49 @@
 #include "design/cluster.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
 
-#include "machine/accelerator.h"
+#include "base/units.h"
 #include "machine/collective_table.h"
 
 namespace shardscape {
 
 const NetworkEntry* catalogue_network(const ClusterSpec& cluster) {
   return cluster.network == "auto" ? usual_network(cluster.accelerator) : find_network(cluster.network);
+}
+
+namespace {
+
+Accelerator changed(const Accelerator& base, const ClusterSpec& cluster) {
+  Accelerator out = base;
+  std::string changes;
+  const auto change = [&](double value, double& field, const char* unit) {
+    if (value <= 0) return;
+    field = value;
+    changes += (changes.empty() ? "" : ", ") + grouped(static_cast<int64_t>(value)) + " " + unit;
+  };
+  change(static_cast<double>(cluster.peak_tflops), out.bf16_tflops, "TFLOP/s");
+  for (double* narrower : {&out.fp8_tflops, &out.fp4_tflops}) *narrower *= out.bf16_tflops / base.bf16_tflops;
+  change(static_cast<double>(cluster.memory_capacity), out.memory_gb, "GB");
+  if (cluster.memory_capacity > 0) out.memory_bytes = cluster.memory_capacity << 30;
+  change(static_cast<double>(cluster.memory_bandwidth), out.memory_gbps, "GB/s");
+  out.name += " (" + changes + ")";
+  return out;
+}
+
+}  // namespace
+
+const Accelerator* accelerator_of(const ClusterSpec& cluster) {
+  const Accelerator* base = find_accelerator(cluster.accelerator);
+  if (!base || (cluster.peak_tflops <= 0 && cluster.memory_capacity <= 0 && cluster.memory_bandwidth <= 0)) return base;
+  static std::mutex mutex;
+  static std::map<std::tuple<const Accelerator*, int64_t, int64_t, int64_t>, Accelerator> known;
+  const std::scoped_lock lock(mutex);
+  const auto [it, fresh] = known.try_emplace({base, cluster.peak_tflops, cluster.memory_capacity, cluster.memory_bandwidth});
+  if (fresh) it->second = changed(*base, cluster);
+  return &it->second;
 }
 
 int64_t world_at_most(const Design& design, int64_t limit) {
@@ -52,6 +87,7 @@ Network network_of(const Design& design) {
   first(net.oversubscription, {static_cast<double>(cluster.oversubscription) * 1e-3, entry.oversubscription});
   // Without a size of pods whatever leaves a domain meets the thin level.
   if (net.oversubscription > 1) net.pod = cluster.pod_size > 0 ? cluster.pod_size : entry.pod > 0 ? entry.pod : net.domain;
+  net.links = entry.links;
   switch (cluster.in_network_reduction) {
     case InNetworkReduction::Auto: net.nvls = entry.nvls; break;  // NCCL uses NVLink SHARP unasked, SHARP only when told to
     case InNetworkReduction::None: break;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "design/checks.h"
 #include "design/expert_nodes.h"
 #include "model/library.h"
 
@@ -10,12 +11,14 @@ namespace shardscape {
 
 DeviceMesh device_mesh(const Design& design) {
   const ParallelSpec& p = design.parallel;
+  const int64_t sharing = ranks_per_mixer_group(design);
   const int64_t ep_local = p.dispatcher == Dispatcher::Flex ? ep_ranks_per_node(design) : 1;
-  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp, ulysses_ranks(design), ep_local}, p.order);
+  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp, sharing > 1 ? sharing : ulysses_ranks(design), ep_local}, p.order);
 }
 
 int64_t ulysses_ranks(const Design& design) {
   const ParallelSpec& p = design.parallel;
+  if (!uses_axis(design, Axis::Heads)) return 1;  // no attention to see anything
   if (p.context == ContextMode::Ulysses) return p.cp;
   if (p.context != ContextMode::UlyssesRing && p.context != ContextMode::UlyssesZigzag) return 1;
   if (p.ulysses_degree > 0) return p.ulysses_degree;
@@ -23,9 +26,15 @@ int64_t ulysses_ranks(const Design& design) {
   return p.tp > 0 && m.kv_heads % p.tp == 0 ? std::max<int64_t>(1, std::gcd(p.cp, std::gcd(m.kv_heads, m.heads) / p.tp)) : 1;
 }
 
+int64_t ranks_per_mixer_group(const Design& design) {
+  const int64_t groups = design.parallel.tp > 0 ? design.model.ssm_groups / design.parallel.tp : 0, cp = design.parallel.cp;
+  const bool shared = groups > 1 && groups < cp && cp % groups == 0 && ring_ranks(design) == 1 && uses_axis(design, Axis::SsmGroups);
+  return shared ? cp / groups : 1;
+}
+
 int64_t ring_ranks(const Design& design) {
   const ContextMode mode = design.parallel.context;
-  return mode == ContextMode::AllGather || mode == ContextMode::Ulysses ? 1 : design.parallel.cp / ulysses_ranks(design);
+  return mode == ContextMode::AllGather || mode == ContextMode::Ulysses || !uses_axis(design, Axis::Heads) ? 1 : design.parallel.cp / ulysses_ranks(design);
 }
 
 Design default_design() {

@@ -61,6 +61,9 @@ enum class InNetworkReduction : uint8_t { Auto, None, Nvls, Sharp };
 // 0: as the catalogue or the accelerator has it (design/cluster.h).
 struct ClusterSpec {
   std::string accelerator = "h100-sxm-80gb";
+  int64_t peak_tflops = 0;          // dense, bfloat16; narrower types keep their ratio to it
+  int64_t memory_capacity = 0;      // GB, as sold
+  int64_t memory_bandwidth = 0;     // 10^9 bytes per second
   int64_t gpus_per_node = 8;
   std::string network = "auto";     // of the catalogue; auto: what the accelerator usually comes with
   int64_t scaleup_domain = 0;       // ranks
@@ -98,6 +101,8 @@ DType compute_dtype(const WorkloadSpec& workload);
 // The cp ranks that exchange heads by all-to-all (u) and those that pass K and V round a ring (cp/u); 1: none do.
 int64_t ulysses_ranks(const Design& design);
 int64_t ring_ranks(const Design& design);
+// The cp ranks that share a group of Mamba-2 mixers, where a tensor-parallel rank has several groups but fewer than cp; 1: none do.
+int64_t ranks_per_mixer_group(const Design& design);
 // What the window opens on: Llama 3 8B on 8 GPUs.
 Design default_design();
 // Takes a model under a name; keeps the rest as apply_preset does.

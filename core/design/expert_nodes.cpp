@@ -24,6 +24,7 @@ int64_t ep_ranks_per_node(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const int64_t per_node = design.cluster.gpus_per_node;
   if (design.world() <= per_node) return p.ep;
+  const MeshDegrees degrees{.tp = p.tp, .cp = p.cp, .dp = p.dp, .dp_shard = p.dp_shard, .ep = p.ep, .etp = p.etp};
   Span span{1, 1};
   int64_t stride = 1;
   for (const MeshAxis axis : p.order.fastest_first) {
@@ -32,7 +33,7 @@ int64_t ep_ranks_per_node(const Design& design) {
     if (covered && degree > 1) {
       if (span.ranks == 1) span.step = stride;
       if (span.step * span.ranks != stride) break;
-      span.ranks *= degree;
+      span.ranks *= axis == MeshAxis::Dp ? degrees.expert_dp() : degree;
     }
     stride *= degree;
   }

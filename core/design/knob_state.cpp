@@ -83,10 +83,20 @@ std::string groups(const Design& d) {
   return when(d.parallel.schedule != ScheduleKind::Flexible, "only the flexible schedule groups microbatches at will");
 }
 std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
-std::string ulysses_degree(const Design& d) {
+std::string context(const Design& d) {
   if (std::string none = no_cp(d); !none.empty()) return none;
+  return lacks(d, uses_axis(d, Axis::Heads), "attention");
+}
+std::string ulysses_degree(const Design& d) {
+  if (std::string none = context(d); !none.empty()) return none;
   const ContextMode mode = d.parallel.context;
   return when(mode != ContextMode::UlyssesRing && mode != ContextMode::UlyssesZigzag, "Ulysses does not run inside a ring");
+}
+std::string overlapped_experts(const Design& d) {
+  if (std::string none = no_ep(d); !none.empty()) return none;
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  const ScheduleKind kind = d.parallel.schedule;
+  return when(kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV, "only DualPipe and DualPipeV run a forward beside a backward");
 }
 std::string messages(const Design& d) {
   if (d.parallel.pp == 1) return "there are no messages between stages (pp = 1)";
@@ -200,11 +210,12 @@ constexpr Rule kRules[] = {
     {"ep", experts},
     {"etp", experts},
     {"dispatcher", experts},
+    {"dispatch_sms", overlapped_experts},
     {"dispatch_dtype", no_ep, true, "ep of at least 2"},
     {"capacity_factor", experts},
     {"pad_to_capacity", experts},
     {"load_imbalance", experts},
-    {"context", no_cp},
+    {"context", context},
     {"ulysses_degree", ulysses_degree, true, "cp of at least 2 with ulysses-ring or ulysses-zigzag"},
     {"sequence_parallel", no_tp, true, "tp of at least 2"},
     {"virtual_stages", no_pp},
@@ -284,14 +295,24 @@ const Rule* rule_of(std::string_view knob) {
 
 }  // namespace
 
-std::optional<std::string> without_effect(const Design& design, const Knob& knob) {
+namespace {
+
+std::string why_idle(const Design& design, const std::string& id, const Rule* rule) {
+  std::string why = idle_in_mode(design, id);
+  if (why.empty()) why = rule ? rule->why(design) : missing_size(design, id);
   // What a model of unknown blocks has is unknown too.
-  if (!ModelLibrary::instance().architecture(design.model.architecture)) return std::nullopt;
-  const Rule* rule = rule_of(knob.id);
-  std::string why = idle_in_mode(design, knob.id);
-  if (why.empty()) why = rule ? rule->why(design) : missing_size(design, knob.id);
-  if (why.empty()) return std::nullopt;
-  return why;
+  return why.empty() || ModelLibrary::instance().architecture(design.model.architecture) ? why : "";
+}
+
+}  // namespace
+
+std::optional<std::string> without_effect(const Design& design, const Knob& knob) {
+  std::string why = why_idle(design, knob.id, rule_of(knob.id));
+  return why.empty() ? std::nullopt : std::optional(std::move(why));
+}
+
+IdleTest idle_test(const Knob& knob) {
+  return [id = knob.id, rule = rule_of(knob.id)](const Design& design) { return !why_idle(design, id, rule).empty(); };
 }
 
 std::optional<std::string> impossible_choice(const Design& design, const Knob& knob, const std::string& value) {
@@ -306,6 +327,7 @@ std::optional<std::string> impossible_choice(const Design& design, const Knob& k
 }
 
 int64_t least_value(const Design& design, const Knob& knob) {
+  if (knob.group != KnobGroup::Model) return knob.min;
   const auto size = std::find_if(kSizes.begin(), kSizes.end(), [&](const PartialSize& s) { return knob.id == s.knob; });
   return size != kSizes.end() && uses_axis(design, size->axis) ? 1 : knob.min;
 }
@@ -326,6 +348,7 @@ void check_idle(Checks& checks) {
     return out;
   }();
   const Design& design = checks.design;
+  if (checks.first_only) return;  // they are notes
   if (!checks.sound({"tp", "pp", "dp", "cp"}) || !ModelLibrary::instance().architecture(design.model.architecture)) return;
   for (const auto& [knob, rule, rest] : noted) {
     const std::string why = rule ? rule->why(design) : missing_size(design, knob->id);

@@ -126,7 +126,9 @@ const Knob* find_knob(std::string_view id) {
 }
 
 const KnobAccess& knob_access(const Knob& knob) {
-  const Knob* known = find_knob(knob.id);
+  const std::vector<Knob>& all = table().knobs;
+  const bool own = !all.empty() && &knob >= &all.front() && &knob <= &all.back();
+  const Knob* known = own ? &knob : find_knob(knob.id);
   if (!known) throw std::invalid_argument("no such knob: " + knob.id);
   return table().access[static_cast<size_t>(known - table().knobs.data())];
 }
@@ -142,6 +144,8 @@ std::string_view group_label(KnobGroup group) {
 }
 
 const std::string* canonical_choice(const Knob& knob, std::string_view text) {
+  for (const KnobChoice& choice : knob.choices)
+    if (choice.value == text) return &choice.value;
   std::string wanted = lower(text);
   if (knob.id == "accelerator") {
     if (const Accelerator* item = find_accelerator(wanted)) wanted = lower(item->id);
@@ -165,12 +169,29 @@ std::string knob_text(const Design& design, const Knob& knob) {
 }
 
 std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text) {
-  KnobValue value;
-  if (std::string wrong = read_value(knob, trimmed(text), value); !wrong.empty()) {
-    return Problem{Severity::Error, knob.id, std::move(wrong), accepted_values(knob), {}};
-  }
-  knob_access(knob).set(design, value);
+  const auto setting = read_setting(knob, text);
+  if (const auto* problem = std::get_if<Problem>(&setting)) return *problem;
+  std::get<KnobSetting>(setting)(design);
   return std::nullopt;
+}
+
+std::variant<KnobSetting, Problem> read_setting(const Knob& knob, std::string_view text) {
+  KnobValue value;
+  if (std::string wrong = read_value(knob, trimmed(text), value); !wrong.empty()) return Problem{Severity::Error, knob.id, std::move(wrong), accepted_values(knob), {}};
+  return KnobSetting([set = knob_access(knob).set, value = std::move(value)](Design& design) { set(design, value); });
+}
+
+KnobNumber knob_number(const Knob& knob) {
+  return [get = knob_access(knob).get, known = find_knob(knob.id)](const Design& design) -> int64_t {
+    const KnobValue value = get(design);
+    if (const auto* number = std::get_if<int64_t>(&value)) return *number;
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+    if (const auto* numbers = std::get_if<std::vector<int64_t>>(&value)) return static_cast<int64_t>(numbers->size());
+    if (const auto* words = std::get_if<std::vector<std::string>>(&value)) return static_cast<int64_t>(words->size());
+    const auto& choices = known->choices;
+    const auto is_it = [&](const KnobChoice& choice) { return choice.value == std::get<std::string>(value); };
+    return std::find_if(choices.begin(), choices.end(), is_it) - choices.begin();
+  };
 }
 
 std::string accepted_values(const Knob& knob) {

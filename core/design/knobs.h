@@ -1,9 +1,11 @@
 // The one table of knobs: form, flags, JSON keys, tooltips and help all come from it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/problem.h"
@@ -42,6 +44,13 @@ std::string knob_text(const Design& design, const Knob& knob);
 // Integers may have thousands separators, and those counted in tokens the suffix k for 1,024. Names of choices may be
 // in any case. On a Problem the design is unchanged.
 std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text);
+// A value read once, to be set in many designs.
+using KnobSetting = std::function<void(Design&)>;
+std::variant<KnobSetting, Problem> read_setting(const Knob& knob, std::string_view text);
+// What comparisons use: whole numbers as they are, decimals in thousandths, 0 and 1 for off and on, the place of a choice among
+// the knob's; of a list how many it holds.
+using KnobNumber = std::function<int64_t(const Design&)>;
+KnobNumber knob_number(const Knob& knob);
 // A line for people: "a whole number from 1 to 131,072".
 std::string accepted_values(const Knob& knob);
 

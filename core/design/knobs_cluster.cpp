@@ -40,6 +40,13 @@ void add_cluster(TableWriter& table) {
   table.section("Hardware");
   table.choice(member<cluster, &C::accelerator>(), "accelerator", "Accelerator", accelerator_choices(),
                "Device of every rank: its memory is the capacity that a design has to fit. Peaks are dense.");
+  table.number(member<cluster, &C::peak_tflops>(), "peak_tflops", "Peak", "", "TFLOP/s", 0, kMaxPeakTflops,
+               "Dense peak of bfloat16 products, for a device that nobody sells yet; FP8 and FP4 keep their ratio to it. The accelerator's measured "
+               "efficiencies are scaled. 0: the accelerator's.");
+  table.number(member<cluster, &C::memory_capacity>(), "memory_capacity", "Memory", "", "GB", 0, kMaxMemoryGb,
+               "Capacity of the device, which a design has to fit. 0: the accelerator's.");
+  table.number(member<cluster, &C::memory_bandwidth>(), "memory_bandwidth", "Memory bandwidth", "", "GB/s", 0, kMaxLinkRate,
+               "Of the device's memory, 10^9 bytes per second. 0: the accelerator's.");
   table.number(member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1, kMaxGpusPerNode,
                "Ranks that share the fast links of a node, or of a rack-scale domain such as NVL72. Groups that reach "
                "beyond run over the network.");

@@ -99,6 +99,10 @@ void add_parallelism(TableWriter& table) {
                "with DeepEP) sends a token once to each node that has experts of it, and inside the node to their ranks. The ep ranks "
                "that share a node follow from GPUs per node and rank order. With as many groups of experts as nodes a token reaches "
                "all of its groups, without a limit the mean over balanced routing.");
+  table.number(member<parallel, &P::dispatch_sms>(), "dispatch_sms", "SMs of dispatch", "", "processors", 0, kMaxProcessors,
+               "Processors that the kernels of dispatch and combine keep to themselves while a forward and a backward overlap (DualPipe): products "
+               "and attention of the other one have so many fewer meanwhile. 20 in DeepSeek-V3 and as DeepEP and Megatron-core's "
+               "moe_deepep_num_sms have it.");
   table.section("Gradient sync");
   table.choice(named<parallel, &P::sync, kSyncStrategies>(), "sync", "Gradient sync", choices_of(kSyncStrategies),
                "What replicas do with gradients, states and parameters. ddp-flat (Megatron) and ddp-buckets (PyTorch) keep all "

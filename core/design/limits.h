@@ -20,11 +20,13 @@ inline constexpr int64_t kMaxVocab = int64_t{1} << 27;
 inline constexpr int64_t kMaxVocabMultiple = int64_t{1} << 20;
 inline constexpr int64_t kMaxMtpLayers = 4;
 inline constexpr int64_t kMaxSeq = int64_t{1} << 26;
+inline constexpr int64_t kMaxProcessors = 1024;  // of an accelerator
 inline constexpr int64_t kMaxBatch = int64_t{1} << 24;
 inline constexpr int64_t kMaxMicrobatch = int64_t{1} << 20;
 inline constexpr int64_t kMaxBucket = int64_t{1} << 40;  // elements
 inline constexpr int64_t kMaxBucketMb = int64_t{1} << 20;
 inline constexpr int64_t kMaxGpusPerNode = 4096;
+inline constexpr int64_t kMaxPeakTflops = 1000000, kMaxMemoryGb = 1000000;
 inline constexpr int64_t kMaxLinkRate = 1000000;         // GB/s, Gb/s
 inline constexpr int64_t kMaxLatencyNs = 1000000000;
 inline constexpr int64_t kMaxOversubscription = 1000000; // in thousandths

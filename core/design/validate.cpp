@@ -1,6 +1,8 @@
 #include "design/validate.h"
 
 #include <algorithm>
+#include <cctype>
+#include <optional>
 
 #include "base/units.h"
 #include "design/checks.h"
@@ -11,31 +13,35 @@
 
 namespace shardscape {
 
+namespace {
+
+// In the order of the form.
+constexpr void (*kChecks[])(Checks&) = {check_values,   check_model,       check_mixers,    check_tensor,  check_context,   check_experts,
+                                        check_pipeline, check_interleaving, check_schedule, check_precision, check_recompute, check_offload,
+                                        check_batch,    check_inference,   check_sync,      check_placement, check_cluster,  check_idle};
+
+}  // namespace
+
 std::vector<Problem> validate(const Design& given) {
   const Design design = as_run(given);
   Checks checks{design, {}, {}};
-  check_values(checks);
-  check_model(checks);
-  check_mixers(checks);
-  check_tensor(checks);
-  check_context(checks);
-  check_experts(checks);
-  check_pipeline(checks);
-  check_interleaving(checks);
-  check_schedule(checks);
-  check_precision(checks);
-  check_recompute(checks);
-  check_offload(checks);
-  check_batch(checks);
-  check_inference(checks);
-  check_sync(checks);
-  check_placement(checks);
-  check_cluster(checks);
-  check_idle(checks);
-  // Errors first; within them the order of the checks, which is the order of the form.
+  for (const auto check : kChecks) check(checks);
+  // Errors first; within them the order of the checks.
   std::stable_partition(checks.problems.begin(), checks.problems.end(),
                         [](const Problem& p) { return p.severity == Severity::Error; });
   return std::move(checks.problems);
+}
+
+std::string first_error(const Design& given) {
+  std::optional<Design> inference;  // a copy costs more than the checks
+  if (!trains(given)) inference = as_run(given);
+  const Design& design = inference ? *inference : given;
+  Checks checks{design, {}, {}, true};
+  for (const auto check : kChecks) {
+    check(checks);
+    if (!checks.first.empty()) break;
+  }
+  return std::move(checks.first);
 }
 
 bool Checks::sound(std::initializer_list<std::string_view> ids) const {
@@ -44,11 +50,18 @@ bool Checks::sound(std::initializer_list<std::string_view> ids) const {
   });
 }
 
+bool Checks::stops_at(std::string_view where) {
+  if (first_only && first.empty()) first = where;
+  return first_only;
+}
+
 void Checks::error(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+  if (stops_at(where)) return;
   problems.push_back({Severity::Error, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
 }
 
 void Checks::note(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+  if (first_only) return;
   problems.push_back({Severity::Note, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
 }
 
@@ -57,6 +70,7 @@ void check_values(Checks& checks) {
   for (const Knob& knob : knobs()) {
     const auto wrong = [&](const std::string& what, std::vector<Fix> fixes) {
       checks.broken.push_back(knob.id);
+      if (checks.stops_at(knob.id)) return;
       Knob shown = knob;
       shown.min = least_value(design, knob);
       checks.error(knob.id, what, accepted_values(shown), std::move(fixes));
@@ -83,14 +97,32 @@ void check_values(Checks& checks) {
   }
 }
 
+namespace {
+
+// As the form has it: "virtual stages". The symbol where that is the name that people use: "tp". The id of what is no knob.
+std::string knob_words(const Knob* knob, std::string_view id) {
+  if (!knob || knob->symbol == id) return std::string(id);
+  std::string label = knob->label;
+  // "KV heads" stays.
+  if (label.size() > 1 && std::islower(static_cast<unsigned char>(label[1]))) label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+  return label;
+}
+
+}  // namespace
+
 Fix set_to(std::string_view id, int64_t value) {
-  const std::string knob(id);
-  return {"set " + knob + " to " + grouped(value), {{knob, std::to_string(value)}}};
+  return {"set " + knob_words(find_knob(id), id) + " to " + grouped(value), {{std::string(id), std::to_string(value)}}};
 }
 
 Fix set_to(std::string_view id, const std::string& text) {
-  const std::string knob(id);
-  return {text.empty() ? "clear " + knob : "set " + knob + " to " + text, {{knob, text}}};
+  const Knob* knob = find_knob(id);
+  const std::string words = knob_words(knob, id);
+  const Fix fix{"set " + words + " to " + text, {{std::string(id), text}}};
+  if (text.empty()) return {"clear " + words, fix.settings};
+  if (knob && knob->type == KnobType::Boolean) return {(text == "true" ? "turn on " : "turn off ") + words, fix.settings};
+  if (!knob || knob->type != KnobType::Choice) return fix;
+  const auto choice = std::find_if(knob->choices.begin(), knob->choices.end(), [&](const KnobChoice& c) { return c.value == text; });
+  return choice == knob->choices.end() ? fix : Fix{"set " + words + " to " + choice->label, fix.settings};
 }
 
 Fix both(Fix a, const Fix& b) {

@@ -10,6 +10,8 @@
 namespace shardscape {
 
 std::vector<Problem> validate(const Design& design);
+// The knob of the first error among them, found without making any text; empty where there is none.
+std::string first_error(const Design& design);
 
 // Layers on each of pp stages: stage_layers, or as even as possible.
 std::vector<int64_t> layers_per_stage(const Design& design);

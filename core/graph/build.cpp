@@ -26,6 +26,7 @@ void set_sync(const Design& design, Structure& s) {
   s.accumulates = accumulates && fsdp && !s.every_microbatch;
   s.reshards = !fsdp || p.reshard_after_forward;
   s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
+  s.edp_shards = s.hybrid && s.edp && p.edp() > p.dp / p.dp_shard;
 }
 
 }  // namespace
@@ -44,6 +45,7 @@ Structure structure_of(const Design& given) {
   s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag || design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
   s.ssm_heads = s.cp && uses_axis(design, Axis::SsmGroups) && design.model.ssm_groups == design.parallel.tp;
+  s.ssm_shared = s.cp && ranks_per_mixer_group(design) > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;
   s.grouped = design.model.kv_heads < design.model.heads;
@@ -80,6 +82,8 @@ Structure structure_of(const Design& given) {
   s.master_weights = design.workload.master_weights || dtype_bytes(s.dtype) == 4;
   s.recompute = design.workload.recompute;
   if (s.recompute == Recompute::Selective) s.recompute_modules = design.workload.recompute_modules;
+  // Megatron-core checkpoints a whole layer of experts, those that all tokens meet included.
+  if (s.recompute_modules.has(RecomputeModule::Moe)) s.recompute_modules.add(RecomputeModule::SharedExperts);
   const bool block = design.workload.recompute_method == RecomputeMethod::Block;
   s.recompute_block = s.recompute == Recompute::Full && block;
   s.recompute_groups = s.recompute == Recompute::Full && !block && design.workload.recompute_num_layers > 1;

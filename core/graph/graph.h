@@ -191,6 +191,7 @@ struct Structure {
   bool q_compressed = false;     // latent attention with a rank of queries
   int64_t mtp_layers = 0;        // depths of multi-token prediction
   bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
+  bool ssm_shared = false;       // cp spreads the groups of mixers that a rank has, and the heads of each: cp_ring x cp_ulysses
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
   bool split_backward = false;   // gradients of weights wait
@@ -223,6 +224,7 @@ struct Structure {
   bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
   bool reshards = true;          // FSDP: units are freed between forward and backward
   bool hybrid = false;           // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard
+  bool edp_shards = false;       // hybrid: several ranks of a copy hold the same experts
   bool clip_grad_norm = false, average_loss = false;
   bool trains() const { return mode == Mode::Train; }
   // Whether chunks of a stage hold different numbers of microbatches, or hold them in two ways.
@@ -237,6 +239,8 @@ MeshAxes ulysses_axes(const Structure& structure);
 // The mesh axes that split experts: none, {ep}, or its parts over and inside nodes where tokens are sent once per node.
 MeshAxes ep_axes(const Structure& structure);
 MeshAxes node_axes(const Structure& structure);  // the first of these parts, where there are parts
+// The size of a group, without the degrees that the structure has not: edp is a quotient of others.
+Expr group_size(const Structure& structure, const MeshAxes& axes);
 
 // Whether kernels of the structure make this statistic: its condition, but for shards of letters.
 bool applies(const Structure& structure, const KernelStat& stat);

@@ -34,7 +34,9 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   // Mixers run on the whole sequence of some of their heads: cp goes from the sequence to groups, or to the heads of a rank's one
   // group (Megatron-core, MambaContextParallel).
   MeshAxes groups = tp, heads;
-  (structure.ssm_heads ? heads : groups).insert((structure.ssm_heads ? heads : groups).end(), cp.begin(), cp.end());
+  const size_t to_groups = structure.ssm_heads ? 0 : structure.ssm_shared ? 1 : cp.size();
+  groups.insert(groups.end(), cp.begin(), cp.begin() + static_cast<std::ptrdiff_t>(to_groups));
+  heads.insert(heads.end(), cp.begin() + static_cast<std::ptrdiff_t>(to_groups), cp.end());
   scan_rules_.set(Axis::SsmGroups, groups);
   scan_rules_.set(Axis::SsmGroupHeads, heads);
   inner_rules_.set(Axis::Batch, dp);
@@ -261,7 +263,7 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
   for (const auto& [known, result] : moved_)
     if (known == key) return result;
 
-  TensorId at = from;
+  TensorId at = structure_.ssm_shared ? exchange_shared(from, target, phase, consumer) : from;
   // Partial first: each declared group becomes a reduce-scatter where the target shards by it, else an all-reduce.
   MeshAxes open;
   for (MeshAxis axis : tensor(at).placement.partial)
@@ -319,6 +321,30 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
   }
   moved_.push_back({key, at});
   return at;
+}
+
+// Of mixers whose groups several ranks share each: cp goes from the sequence to groups and to the heads of each at once, and back.
+// B and C have no heads: each rank of a group gets a copy, and their gradients are added on the way back. Otherwise the tensor itself.
+TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer) {
+  const Tensor& t = tensor(from);
+  const auto dim_of = [&](Axis axis) { return static_cast<int>(std::find(t.axes.begin(), t.axes.end(), axis) - t.axes.begin()); };
+  const int size = static_cast<int>(t.axes.size()), seq = dim_of(Axis::Seq), group = dim_of(Axis::SsmGroups), heads = dim_of(Axis::SsmGroupHeads);
+  if (seq == size || group == size) return from;
+  const MeshAxes cp = cp_axes(structure_), over_heads{cp.back()};
+  const auto at = [](const Placement& p, int dim) { return p.shards[static_cast<size_t>(dim)]; };
+  const bool out = at(t.placement, seq) == cp && at(target, seq).empty(), back = at(t.placement, seq).empty() && at(target, seq) == cp;
+  if (!out && !back) return from;
+  MeshAxes spread = at(out ? t.placement : target, group);
+  spread.push_back(cp.front());
+  const Placement& far = out ? target : t.placement;  // where the scan is
+  if (at(far, group) != spread || (heads < size && at(far, heads) != over_heads)) return from;
+  Placement next = t.placement;
+  next.shards[static_cast<size_t>(seq)] = at(target, seq);
+  next.shards[static_cast<size_t>(group)] = at(target, group);
+  if (heads < size) next.shards[static_cast<size_t>(heads)] = at(target, heads);
+  const bool copies = heads == size;
+  if (back && copies) std::erase(next.partial, cp.back());
+  return move(from, OpKind::AllToAll, cp, out ? seq : copies ? -1 : group, back ? seq : copies ? -1 : group, next, phase, consumer, target);
 }
 
 TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {

@@ -86,6 +86,7 @@ class SegmentBuilder {
   Placement cache_placement(const std::vector<Axis>& axes) const { return cache_rules_.place(axes); }
   TensorId cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes, const Placement& placement, DType type);
   static std::string unique(std::set<std::string>& taken, const std::string& name);
+  TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
   TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to, Phase phase,
                 const std::string& consumer, const Placement& wanted);
 

@@ -105,7 +105,7 @@ Expr collective_bytes(const Segment& segment, const Op& op) {
 
 MeshAxes cp_axes(const Structure& s) {
   if (!s.cp) return {};
-  return s.ring && s.ulysses ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
+  return (s.ring && s.ulysses) || s.ssm_shared ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
 }
 
 MeshAxes ring_axes(const Structure& s) {
@@ -115,6 +115,7 @@ MeshAxes ring_axes(const Structure& s) {
 
 MeshAxes ulysses_axes(const Structure& s) {
   if (!s.ulysses) return {};
+  if (s.ssm_shared) return cp_axes(s);
   return {s.ring ? MeshAxis::CpUlysses : MeshAxis::Cp};
 }
 
@@ -126,6 +127,14 @@ MeshAxes ep_axes(const Structure& s) {
 MeshAxes node_axes(const Structure& s) {
   if (!s.ep_nodes) return {};
   return {ep_axes(s).front()};
+}
+
+Expr group_size(const Structure& s, const MeshAxes& axes) {
+  static const Symbol dp = Symbol::intern("dp"), cp = Symbol::intern("cp"), tp = Symbol::intern("tp"), ep = Symbol::intern("ep"), etp = Symbol::intern("etp");
+  Expr out = group_size(axes);
+  for (const auto& [there, degree] : {std::pair{s.dp, dp}, {s.cp, cp}, {s.tp, tp}, {s.ep, ep}, {!s.folded || s.etp, etp}})
+    if (!there) out = out.substitute(degree, Expr(1));
+  return out;
 }
 
 }  // namespace shardscape

@@ -3,95 +3,59 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/data_dir.h"
-#include "model/json_reader.h"
+#include "machine/catalogue_file.h"
 
 namespace shardscape {
 namespace {
 
 using json = nlohmann::ordered_json;
 
-class Catalogue {
- public:
-  Catalogue() {
-    for (const auto& path : data_files("resources/catalogue")) {
-      if (path.filename() != "accelerators.json") continue;
-      try {
-        auto text = read_text(path);
-        if (auto* problem = std::get_if<Problem>(&text)) throw DataError{*problem};
-        read(JsonFile(std::get<std::string>(text), path.string()));
-      } catch (const DataError& error) {
-        problems.push_back(error.problem);
-      } catch (const json::exception& error) {
-        problems.push_back({Severity::Error, path.string(), std::string("a value cannot be read: ") + error.what(),
-                            "a catalogue in JSON", {}});
-      }
+double number(const JsonFile& file, const json& entry, const std::string& key, const std::string& near, bool needed) {
+  const auto it = entry.find(key);
+  if (it == entry.end() && !needed) return 0;
+  const double value = it != entry.end() && it->is_number() ? it->get<double>() : 0;
+  if (!(value > 0 && value < 1e9)) {
+    file.fail(near, "\"" + key + "\" of \"" + near + "\" is missing or out of range", "a number above 0 and below 10^9");
+  }
+  return value;
+}
+
+Accelerator accelerator(const JsonFile& file, const json& entry) {
+  if (!entry.is_object()) file.fail("accelerators", entry.dump() + " is not an accelerator", "an object in braces");
+  file.only(entry, {"id", "aliases", "name", "bf16_tflops", "memory_gb", "memory_gbps", "scaleup_gbps", "nic_gbps",
+                    "source", "note", "family", "processors", "fp8_tflops", "fp4_tflops", "fp32_tflops",
+                    "board_watts", "price_per_hour", "price_source"});
+  Accelerator item;
+  item.id = file.text(entry, "id");
+  item.name = file.text(entry, "name");
+  item.source = file.text(entry, "source");
+  if (const auto aliases = entry.find("aliases"); aliases != entry.end()) {
+    if (!aliases->is_array()) file.fail(item.id, "\"aliases\" of \"" + item.id + "\" is not a list", "a list of texts");
+    for (const json& alias : *aliases) {
+      if (!alias.is_string()) file.fail(item.id, alias.dump() + " is not an alias", "a text in quotes");
+      item.aliases.push_back(alias.get<std::string>());
     }
   }
+  item.bf16_tflops = number(file, entry, "bf16_tflops", item.id, true);
+  item.family = file.text_or(entry, "family", "");
+  item.processors = std::llround(number(file, entry, "processors", item.id, false));
+  item.fp8_tflops = number(file, entry, "fp8_tflops", item.id, false);
+  item.fp4_tflops = number(file, entry, "fp4_tflops", item.id, false);
+  item.fp32_tflops = number(file, entry, "fp32_tflops", item.id, false);
+  item.memory_gb = number(file, entry, "memory_gb", item.id, true);
+  item.memory_bytes = std::llround(item.memory_gb * 1073741824.0);
+  item.memory_gbps = number(file, entry, "memory_gbps", item.id, true);
+  item.scaleup_gbps = number(file, entry, "scaleup_gbps", item.id, false);
+  item.nic_gbps = number(file, entry, "nic_gbps", item.id, false);
+  item.board_watts = number(file, entry, "board_watts", item.id, false);
+  item.price_per_hour = number(file, entry, "price_per_hour", item.id, false);
+  item.price_source = file.text_or(entry, "price_source", "");
+  if (item.price_per_hour > 0 && item.price_source.empty()) file.fail(item.id, "the price of \"" + item.id + "\" has no source", "\"price_source\": where and when it was asked");
+  return item;
+}
 
-  std::vector<Accelerator> items;
-  std::vector<Problem> problems;
-
- private:
-  void read(const JsonFile& file) {
-    for (const json& entry : file.array(file.root(), "accelerators")) {
-      try {
-        put(accelerator(file, entry));
-      } catch (const DataError& error) {
-        problems.push_back(error.problem);
-      }
-    }
-  }
-
-  // A person's own catalogue is read last and replaces entries by id.
-  void put(Accelerator item) {
-    const auto it = std::find_if(items.begin(), items.end(), [&](const Accelerator& a) { return a.id == item.id; });
-    if (it == items.end()) items.push_back(std::move(item));
-    else *it = std::move(item);
-  }
-
-  static double number(const JsonFile& file, const json& entry, const std::string& key, const std::string& near, bool needed) {
-    const auto it = entry.find(key);
-    if (it == entry.end() && !needed) return 0;
-    const double value = it != entry.end() && it->is_number() ? it->get<double>() : 0;
-    if (!(value > 0 && value < 1e9)) {
-      file.fail(near, "\"" + key + "\" of \"" + near + "\" is missing or out of range", "a number above 0 and below 10^9");
-    }
-    return value;
-  }
-
-  static Accelerator accelerator(const JsonFile& file, const json& entry) {
-    if (!entry.is_object()) file.fail("accelerators", entry.dump() + " is not an accelerator", "an object in braces");
-    file.only(entry, {"id", "aliases", "name", "bf16_tflops", "memory_gb", "memory_gbps", "scaleup_gbps", "nic_gbps",
-                      "source", "note", "family", "processors", "fp8_tflops", "fp4_tflops", "fp32_tflops"});
-    Accelerator item;
-    item.id = file.text(entry, "id");
-    item.name = file.text(entry, "name");
-    item.source = file.text(entry, "source");
-    if (const auto aliases = entry.find("aliases"); aliases != entry.end()) {
-      if (!aliases->is_array()) file.fail(item.id, "\"aliases\" of \"" + item.id + "\" is not a list", "a list of texts");
-      for (const json& alias : *aliases) {
-        if (!alias.is_string()) file.fail(item.id, alias.dump() + " is not an alias", "a text in quotes");
-        item.aliases.push_back(alias.get<std::string>());
-      }
-    }
-    item.bf16_tflops = number(file, entry, "bf16_tflops", item.id, true);
-    item.family = file.text_or(entry, "family", "");
-    item.processors = std::llround(number(file, entry, "processors", item.id, false));
-    item.fp8_tflops = number(file, entry, "fp8_tflops", item.id, false);
-    item.fp4_tflops = number(file, entry, "fp4_tflops", item.id, false);
-    item.fp32_tflops = number(file, entry, "fp32_tflops", item.id, false);
-    item.memory_gb = number(file, entry, "memory_gb", item.id, true);
-    item.memory_bytes = std::llround(item.memory_gb * 1073741824.0);
-    item.memory_gbps = number(file, entry, "memory_gbps", item.id, true);
-    item.scaleup_gbps = number(file, entry, "scaleup_gbps", item.id, false);
-    item.nic_gbps = number(file, entry, "nic_gbps", item.id, false);
-    return item;
-  }
-};
-
-const Catalogue& catalogue() {
-  static const Catalogue instance;
+const Catalogue<Accelerator>& catalogue() {
+  static const Catalogue<Accelerator> instance = read_catalogue("accelerators.json", "accelerators", accelerator);
   return instance;
 }
 
@@ -102,9 +66,7 @@ const std::vector<Accelerator>& accelerators() { return catalogue().items; }
 const std::vector<Problem>& accelerator_problems() { return catalogue().problems; }
 
 const Accelerator* find_accelerator(const std::string& name) {
-  for (const Accelerator& item : accelerators()) {
-    if (item.id == name) return &item;
-  }
+  if (const Accelerator* item = catalogue().find(name)) return item;
   for (const Accelerator& item : accelerators()) {
     if (std::find(item.aliases.begin(), item.aliases.end(), name) != item.aliases.end()) return &item;
   }

@@ -24,6 +24,9 @@ struct Accelerator {
   double memory_gbps = 0;         // 10^9 bytes per second
   double scaleup_gbps = 0;        // per direction, 10^9 bytes per second; 0: not published
   double nic_gbps = 0;            // per direction, 10^9 bytes per second; 0: not published
+  double board_watts = 0;         // power limit of the board; 0: not published
+  double price_per_hour = 0;      // dollars to rent one for an hour, as price_source says; 0: not known
+  std::string price_source;
 };
 
 const std::vector<Accelerator>& accelerators();

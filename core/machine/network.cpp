@@ -63,11 +63,14 @@ int64_t stride_of(const DeviceMesh& mesh, MeshAxis axis) { return mesh.degree(ax
 Steps plain_steps(const DeviceMesh& mesh, bool of_experts) {
   const int64_t experts = mesh.degree(MeshAxis::EdpFolded) * mesh.degree(MeshAxis::Ep) * mesh.degree(MeshAxis::Etp);
   const bool with_tp = !of_experts || experts == mesh.degree(MeshAxis::Dp) * mesh.degree(MeshAxis::Cp) * mesh.degree(MeshAxis::Tp);
+  // Copies of hybrid sharding that experts stay inside of come last, wherever they lie.
+  const bool copies_apart = of_experts && mesh.degree(MeshAxis::EdpShard) < mesh.degree(MeshAxis::Edp);
   Steps steps;
-  for (MeshAxis axis : {MeshAxis::Dp, MeshAxis::Cp}) steps.add(stride_of(mesh, axis), mesh.degree(axis));
+  for (MeshAxis axis : {copies_apart ? MeshAxis::DpShard : MeshAxis::Dp, MeshAxis::Cp}) steps.add(stride_of(mesh, axis), mesh.degree(axis));
   if (with_tp) steps.add(stride_of(mesh, MeshAxis::Tp), mesh.degree(MeshAxis::Tp));
   if (!of_experts) steps.add(stride_of(mesh, MeshAxis::Pp), mesh.degree(MeshAxis::Pp));
   std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.stride < b.stride; });
+  if (copies_apart) steps.add(stride_of(mesh, MeshAxis::DpRep), mesh.degree(MeshAxis::DpRep));
   return steps;
 }
 

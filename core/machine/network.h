@@ -12,6 +12,13 @@ namespace shardscape {
 
 class CollectiveTable;
 
+// How the ranks of a scale-up domain are joined. Seconds take any as one fabric; a simulator is told.
+enum class ScaleupLinks : uint8_t {
+  Switch,        // one link per rank, to switches
+  Mesh,          // links of its own to every other rank
+  Torus2, Torus3 // to its neighbours along two or three dimensions
+};
+
 enum class CollectiveKind : uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Reduce, SendRecv };
 inline constexpr int kCollectiveKindCount = 7;
 
@@ -41,6 +48,7 @@ struct Network {
   int64_t rails = 8;                // NICs of a domain's ranks that go to switches of their own; 1: all to the same
   int64_t pod = 0;                  // ranks that reach each other without the oversubscribed level; 0: all
   double oversubscription = 1;      // bandwidth below that level over the bandwidth of its links upwards
+  ScaleupLinks links = ScaleupLinks::Switch;
   bool nvls = false;                // switches of a scale-up domain add up (NVLink SHARP)
   bool sharp = false;               // so do those between domains
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::Auto;

@@ -2,96 +2,71 @@
 
 #include <algorithm>
 
-#include "base/data_dir.h"
-#include "model/json_reader.h"
+#include "machine/catalogue_file.h"
 
 namespace shardscape {
 namespace {
 
 using json = nlohmann::ordered_json;
 
-class Catalogue {
- public:
-  Catalogue() {
-    for (const auto& path : data_files("resources/catalogue")) {
-      if (path.filename() != "clusters.json") continue;
-      guarded([&] {
-        auto text = read_text(path);
-        if (auto* problem = std::get_if<Problem>(&text)) throw DataError{*problem};
-        const JsonFile file(std::get<std::string>(text), path.string());
-        for (const json& entry : file.array(file.root(), "networks")) guarded([&] { put(network(file, entry)); });
-      });
-    }
+double number(const JsonFile& file, const json& entry, const std::string& key, const std::string& near, double low, double high, double fallback) {
+  const auto it = entry.find(key);
+  if (it == entry.end()) return fallback;
+  const double value = it->is_number() ? it->get<double>() : -1;
+  if (!(value >= low && value <= high))
+    file.fail(near, "\"" + key + "\" of \"" + near + "\" is out of range", "a number from " + json(low).dump() + " to " + json(high).dump());
+  return value;
+}
+
+int64_t count(const JsonFile& file, const json& entry, const std::string& key, const std::string& near, int64_t fallback) {
+  const int64_t value = file.integer_or(entry, key, fallback);
+  if (value < 0 || value > 131072) file.fail(near, "\"" + key + "\" of \"" + near + "\" is out of range", "a whole number from 0 to 131,072");
+  return value;
+}
+
+ScaleupLinks links(const JsonFile& file, const json& entry, const std::string& near) {
+  const std::string text = file.text_or(entry, "scaleup_links", "switch");
+  if (text == "switch") return ScaleupLinks::Switch;
+  if (text == "mesh") return ScaleupLinks::Mesh;
+  if (text == "torus-2d") return ScaleupLinks::Torus2;
+  if (text == "torus-3d") return ScaleupLinks::Torus3;
+  file.fail(near, "\"scaleup_links\" of \"" + near + "\" is \"" + text + "\"", "switch, mesh, torus-2d or torus-3d");
+}
+
+NetworkEntry network(const JsonFile& file, const json& entry) {
+  if (!entry.is_object()) file.fail("networks", entry.dump() + " is not a network", "an object in braces");
+  file.only(entry, {"id", "name", "accelerators", "gpus_per_node", "domain", "segment", "scaleup_gbps", "nic_gbps", "scaleup_efficiency",
+                    "nic_efficiency", "scaleup_latency_us", "nic_latency_us", "rails", "pod", "oversubscription", "scaleup_links", "nvls", "sharp", "source", "note"});
+  NetworkEntry item;
+  item.id = file.text(entry, "id");
+  item.name = file.text(entry, "name");
+  item.source = file.text(entry, "source");
+  if (item.id.empty() || item.id == "auto") file.fail("id", "\"" + item.id + "\" cannot name a network", "any other text");
+  for (const json& id : file.array(entry, "accelerators")) {
+    if (!id.is_string()) file.fail(item.id, id.dump() + " is not an accelerator's id", "a text in quotes");
+    item.accelerators.push_back(id.get<std::string>());
   }
+  item.gpus_per_node = std::max<int64_t>(1, count(file, entry, "gpus_per_node", item.id, 8));
+  item.domain = count(file, entry, "domain", item.id, 0);
+  item.segment = count(file, entry, "segment", item.id, 0);
+  if (item.segment > item.domain) file.fail(item.id, "\"segment\" of \"" + item.id + "\" is larger than its domain", "a part of the domain");
+  item.scaleup_gbps = number(file, entry, "scaleup_gbps", item.id, 0, 1e6, 0);
+  item.nic_gbps = number(file, entry, "nic_gbps", item.id, 0, 1e6, 0);
+  item.scaleup_efficiency = number(file, entry, "scaleup_efficiency", item.id, 0, 1, 0);
+  item.nic_efficiency = number(file, entry, "nic_efficiency", item.id, 0, 1, 0);
+  item.scaleup_latency_us = number(file, entry, "scaleup_latency_us", item.id, 0, 1e6, 0);
+  item.nic_latency_us = number(file, entry, "nic_latency_us", item.id, 0, 1e6, 0);
+  item.rails = count(file, entry, "rails", item.id, 0);
+  item.pod = count(file, entry, "pod", item.id, 0);
+  item.oversubscription = number(file, entry, "oversubscription", item.id, 1, 1e3, 1);
+  item.links = links(file, entry, item.id);
+  item.nvls = file.boolean_or(entry, "nvls", false);
+  item.sharp = file.boolean_or(entry, "sharp", false);
+  return item;
+}
 
-  std::vector<NetworkEntry> items;
-  std::vector<Problem> problems;
-
- private:
-  template <class F>
-  void guarded(F&& read) {
-    try {
-      read();
-    } catch (const DataError& error) {
-      problems.push_back(error.problem);
-    }
-  }
-
-  void put(NetworkEntry item) {
-    const auto it = std::find_if(items.begin(), items.end(), [&](const NetworkEntry& n) { return n.id == item.id; });
-    if (it == items.end()) items.push_back(std::move(item));
-    else *it = std::move(item);
-  }
-
-  static double number(const JsonFile& file, const json& entry, const std::string& key, const std::string& near, double low, double high, double fallback) {
-    const auto it = entry.find(key);
-    if (it == entry.end()) return fallback;
-    const double value = it->is_number() ? it->get<double>() : -1;
-    if (!(value >= low && value <= high))
-      file.fail(near, "\"" + key + "\" of \"" + near + "\" is out of range", "a number from " + json(low).dump() + " to " + json(high).dump());
-    return value;
-  }
-
-  static int64_t count(const JsonFile& file, const json& entry, const std::string& key, const std::string& near, int64_t fallback) {
-    const int64_t value = file.integer_or(entry, key, fallback);
-    if (value < 0 || value > 131072) file.fail(near, "\"" + key + "\" of \"" + near + "\" is out of range", "a whole number from 0 to 131,072");
-    return value;
-  }
-
-  static NetworkEntry network(const JsonFile& file, const json& entry) {
-    if (!entry.is_object()) file.fail("networks", entry.dump() + " is not a network", "an object in braces");
-    file.only(entry, {"id", "name", "accelerators", "gpus_per_node", "domain", "segment", "scaleup_gbps", "nic_gbps", "scaleup_efficiency",
-                      "nic_efficiency", "scaleup_latency_us", "nic_latency_us", "rails", "pod", "oversubscription", "nvls", "sharp", "source", "note"});
-    NetworkEntry item;
-    item.id = file.text(entry, "id");
-    item.name = file.text(entry, "name");
-    item.source = file.text(entry, "source");
-    if (item.id.empty() || item.id == "auto") file.fail("id", "\"" + item.id + "\" cannot name a network", "any other text");
-    for (const json& id : file.array(entry, "accelerators")) {
-      if (!id.is_string()) file.fail(item.id, id.dump() + " is not an accelerator's id", "a text in quotes");
-      item.accelerators.push_back(id.get<std::string>());
-    }
-    item.gpus_per_node = std::max<int64_t>(1, count(file, entry, "gpus_per_node", item.id, 8));
-    item.domain = count(file, entry, "domain", item.id, 0);
-    item.segment = count(file, entry, "segment", item.id, 0);
-    if (item.segment > item.domain) file.fail(item.id, "\"segment\" of \"" + item.id + "\" is larger than its domain", "a part of the domain");
-    item.scaleup_gbps = number(file, entry, "scaleup_gbps", item.id, 0, 1e6, 0);
-    item.nic_gbps = number(file, entry, "nic_gbps", item.id, 0, 1e6, 0);
-    item.scaleup_efficiency = number(file, entry, "scaleup_efficiency", item.id, 0, 1, 0);
-    item.nic_efficiency = number(file, entry, "nic_efficiency", item.id, 0, 1, 0);
-    item.scaleup_latency_us = number(file, entry, "scaleup_latency_us", item.id, 0, 1e6, 0);
-    item.nic_latency_us = number(file, entry, "nic_latency_us", item.id, 0, 1e6, 0);
-    item.rails = count(file, entry, "rails", item.id, 0);
-    item.pod = count(file, entry, "pod", item.id, 0);
-    item.oversubscription = number(file, entry, "oversubscription", item.id, 1, 1e3, 1);
-    item.nvls = file.boolean_or(entry, "nvls", false);
-    item.sharp = file.boolean_or(entry, "sharp", false);
-    return item;
-  }
-};
-
-const Catalogue& catalogue() {
-  static const Catalogue instance;
+const Catalogue<NetworkEntry>& catalogue() {
+  static const Catalogue<NetworkEntry> instance = read_catalogue("clusters.json", "networks", network);
   return instance;
 }
 
@@ -101,11 +76,7 @@ const std::vector<NetworkEntry>& networks() { return catalogue().items; }
 
 const std::vector<Problem>& network_problems() { return catalogue().problems; }
 
-const NetworkEntry* find_network(const std::string& id) {
-  for (const NetworkEntry& item : networks())
-    if (item.id == id) return &item;
-  return nullptr;
-}
+const NetworkEntry* find_network(const std::string& id) { return catalogue().find(id); }
 
 const NetworkEntry* usual_network(const std::string& accelerator) {
   for (const NetworkEntry& item : networks())

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "machine/network.h"
 
 namespace shardscape {
 
@@ -22,6 +23,7 @@ struct NetworkEntry {
   double scaleup_latency_us = 0, nic_latency_us = 0;
   int64_t rails = 0, pod = 0;
   double oversubscription = 1;
+  ScaleupLinks links = ScaleupLinks::Switch;
   bool nvls = false, sharp = false;       // what the switches can do
 };
 

@@ -7,7 +7,8 @@ namespace shardscape {
 namespace {
 
 constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "dp_replicate", "dp_shard",
-                                                              "cp_ring", "cp_ulysses", "edp", "edp", "etp", "ep", "ep_node", "ep_local"};
+                                                              "cp_ring", "cp_ulysses", "edp", "edp", "edp_shard", "edp_shard",
+                                                              "etp", "ep", "ep_node", "ep_local"};
 
 constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
 
@@ -28,14 +29,14 @@ const Expr& mesh_axis_degree(MeshAxis axis) {
     const Expr tp(Symbol::intern("tp")), dp(Symbol::intern("dp")), cp(Symbol::intern("cp")), kv_heads(Symbol::intern("G"));
     const Expr ep(Symbol::intern("ep")), local(Symbol::intern("el")), etp(Symbol::intern("etp")), shard(Symbol::intern("ds")), ulysses(Symbol::intern("u"));
     return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard, cp / ulysses, ulysses,
-                                            dp * cp / ep, dp * cp * tp / (ep * etp), etp, ep, ep / local, local};
+                                            dp * cp / ep, dp * cp * tp / (ep * etp), shard * cp / ep, shard * cp * tp / (ep * etp), etp, ep, ep / local, local};
   }();
   return degrees[index(axis)];
 }
 
 bool is_cp_axis(MeshAxis axis) { return axis == MeshAxis::Cp || axis == MeshAxis::CpRing || axis == MeshAxis::CpUlysses; }
 bool is_replica_axis(MeshAxis axis) {
-  return axis == MeshAxis::Dp || is_cp_axis(axis) || axis == MeshAxis::Edp || axis == MeshAxis::EdpFolded;
+  return axis == MeshAxis::Dp || is_cp_axis(axis) || (axis >= MeshAxis::Edp && axis <= MeshAxis::EdpShardFolded);
 }
 
 std::string group_name(const MeshAxes& axes) {
@@ -85,6 +86,12 @@ bool parse_rank_order(std::string_view text, RankOrder& out) {
   return true;
 }
 
+int64_t MeshDegrees::expert_dp() const {
+  const int64_t wanted = std::max<int64_t>(1, ep) * (folds_experts() ? etp : 1);
+  const bool fits = dp_shard >= 1 && dp % dp_shard == 0 && dp_shard * cp * (folds_experts() ? tp : 1) % wanted == 0;
+  return fits ? dp_shard : dp;
+}
+
 DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : degrees_(degrees), order_(order) {
   if (!is_permutation(order)) throw std::invalid_argument("rank order names a mesh axis twice: " + to_string(order));
   degree_[index(MeshAxis::Pp)] = degrees.pp;
@@ -117,9 +124,12 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   degree_[index(MeshAxis::DpRep)] = degrees.dp / degree_[index(MeshAxis::DpShard)];
   stride_[index(MeshAxis::DpShard)] = stride_[index(MeshAxis::Dp)];
   stride_[index(MeshAxis::DpRep)] = stride_[index(MeshAxis::Dp)] * degree_[index(MeshAxis::DpShard)];
-  // Experts: etp fastest, then ep, then edp, within what is left of a stage's ranks in their order.
-  folded_ = degrees.etp > 0 && degrees.etp != degrees.tp;
-  const int64_t covered = degrees.dp * degrees.cp * (folded_ ? degrees.tp : 1), etp = folded_ ? degrees.etp : 1;
+  // Experts: etp fastest, then ep, then edp, within what is left of a stage's ranks in their order, copy by copy.
+  const bool folded = degrees.folds_experts(), copies_apart = degrees.expert_dp() < degrees.dp;
+  for (MeshAxis axis : order.fastest_first)
+    if (axis != MeshAxis::Pp && (axis != MeshAxis::Tp || folded)) expert_order_.push_back(axis == MeshAxis::Dp && copies_apart ? MeshAxis::DpShard : axis);
+  if (copies_apart) expert_order_.push_back(MeshAxis::DpRep);
+  const int64_t covered = degrees.dp * degrees.cp * (folded ? degrees.tp : 1), etp = folded ? degrees.etp : 1;
   const int64_t ep = std::max<int64_t>(1, degrees.ep), edp = std::max<int64_t>(1, covered / (ep * etp));
   degree_[index(MeshAxis::Etp)] = etp;
   stride_[index(MeshAxis::Etp)] = 1;
@@ -131,8 +141,9 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   degree_[index(MeshAxis::EpNode)] = ep / local;
   stride_[index(MeshAxis::EpLocal)] = etp;
   stride_[index(MeshAxis::EpNode)] = etp * local;
-  for (MeshAxis axis : {MeshAxis::Edp, MeshAxis::EdpFolded}) {
-    degree_[index(axis)] = edp;
+  for (MeshAxis axis : {MeshAxis::Edp, MeshAxis::EdpFolded, MeshAxis::EdpShard, MeshAxis::EdpShardFolded}) {
+    const bool in_copy = copies_apart && (axis == MeshAxis::EdpShard || axis == MeshAxis::EdpShardFolded);
+    degree_[index(axis)] = in_copy ? edp / degree_[index(MeshAxis::DpRep)] : edp;
     stride_[index(axis)] = etp * ep;
   }
 }
@@ -141,8 +152,7 @@ bool DeviceMesh::of_experts(MeshAxis axis) const { return axis >= MeshAxis::Edp;
 
 int64_t DeviceMesh::expert_index(int64_t rank) const {
   int64_t out = 0, stride = 1;
-  for (MeshAxis axis : order_.fastest_first) {
-    if (axis == MeshAxis::Pp || (axis == MeshAxis::Tp && !folded_)) continue;
+  for (MeshAxis axis : expert_order_) {
     out += coordinate(rank, axis) * stride;
     stride *= degree(axis);
   }
@@ -150,8 +160,7 @@ int64_t DeviceMesh::expert_index(int64_t rank) const {
 }
 
 int64_t DeviceMesh::at_expert_index(int64_t rank, int64_t at) const {
-  for (MeshAxis axis : order_.fastest_first) {
-    if (axis == MeshAxis::Pp || (axis == MeshAxis::Tp && !folded_)) continue;
+  for (MeshAxis axis : expert_order_) {
     rank = with(rank, axis, at % degree(axis));
     at /= degree(axis);
   }

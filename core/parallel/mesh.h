@@ -16,12 +16,17 @@ namespace shardscape {
 // CpRing x CpUlysses refine Cp where Ulysses runs inside a ring: u neighbours exchange heads, cp/u such groups form the ring.
 // Experts have a mesh of their own over the ranks of a stage: Edp x Ep covers dp x cp where experts are split over tp as
 // everything else is; EdpFolded x Ep x Etp covers dp x cp x tp where their tensor parallelism has a degree of its own.
+// Under hybrid sharding the mesh of experts lies inside each copy of the states, if it fits: DpRep x EdpShard (or EdpShardFolded)
+// refine edp, so that copies are the same ranks for all parameters (Megatron-core parallel_state: the instances of experts and of
+// the rest share one group across).
 // EpNode x EpLocal refine Ep where tokens are sent once per node: el ranks of a group share a node, ep/el nodes share the experts.
-enum class MeshAxis : uint8_t { Pp, Dp, Cp, Tp, TpKv, TpRep, DpRep, DpShard, CpRing, CpUlysses, Edp, EdpFolded, Etp, Ep, EpNode, EpLocal };
-inline constexpr int kMeshAxisCount = 16;
+enum class MeshAxis : uint8_t {
+  Pp, Dp, Cp, Tp, TpKv, TpRep, DpRep, DpShard, CpRing, CpUlysses, Edp, EdpFolded, EdpShard, EdpShardFolded, Etp, Ep, EpNode, EpLocal
+};
+inline constexpr int kMeshAxisCount = 18;
 std::string_view mesh_axis_name(MeshAxis axis);  // "tp", "tp_kv"
-// tp; G for tp_kv; tp/G for tp_rep; ds for dp_shard; dp/ds for dp_replicate; cp/u for cp_ring; u for cp_ulysses; ep/el for
-// ep_node; el for ep_local
+// tp; G for tp_kv; tp/G for tp_rep; ds for dp_shard; dp/ds for dp_replicate; cp/u for cp_ring; u for cp_ulysses; edp·ds/dp for
+// edp_shard; ep/el for ep_node; el for ep_local
 const Expr& mesh_axis_degree(MeshAxis axis);
 bool is_cp_axis(MeshAxis axis);                  // cp or a part of it
 // Along it lie replicas of parameters that saw other tokens: gradients that are Partial on it are summed by the gradient sync.
@@ -49,6 +54,9 @@ struct MeshDegrees {
   int64_t etp = 0;       // 0: as tp
   int64_t ulysses = 1;   // splits cp
   int64_t ep_local = 1;  // splits ep
+  bool folds_experts() const { return etp > 0 && etp != tp; }
+  // How much of dp the mesh of experts covers at a time: of hybrid sharding one copy where ep (x etp) fits into it, otherwise all.
+  int64_t expert_dp() const;
 };
 
 class DeviceMesh {
@@ -71,7 +79,7 @@ class DeviceMesh {
 
   MeshDegrees degrees_;
   RankOrder order_;
-  bool folded_ = false;                                       // the expert mesh covers tp too
+  std::vector<MeshAxis> expert_order_;                        // what the expert mesh covers, fastest first
   std::array<int64_t, kMeshAxisCount> degree_{}, stride_{};   // of Edp .. Ep: strides of the expert index
   int64_t ranks_ = 1;
 };

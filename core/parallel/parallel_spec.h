@@ -46,6 +46,7 @@ struct ParallelSpec {
   int64_t ep = 1;                        // ranks that share the experts of a layer, out of dp x cp (x tp / etp)
   int64_t etp = 0;                       // tensor parallelism of experts; 0: as tp
   Dispatcher dispatcher = Dispatcher::AllToAll;
+  int64_t dispatch_sms = 20;             // processors that exchanges of experts take from the kernels that they overlap with
   bool sequence_parallel = false;
   ContextMode context = ContextMode::AllGather;
   int64_t ulysses_degree = 0;  // ranks that exchange heads inside a ring; 0: as many as the KV heads allow

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cost/sync_model.h"
+#include "design/cluster.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
@@ -43,7 +44,7 @@ class ReportMaker {
   void run() {
     const Design& d = r_.design;
     r_.problems = validate(d);
-    r_.accelerator = find_accelerator(d.cluster.accelerator);
+    r_.accelerator = accelerator_of(d.cluster);
     if (has_errors(r_.problems)) return;
     auto model = cached_model(structure_of(d));
     if (auto* problem = std::get_if<Problem>(&model)) {
@@ -151,13 +152,14 @@ class ReportMaker {
     const std::vector<LayerClass> classes = layer_classes(graph.structure);
     const bool replays = counts_replayed(graph);
     StageLayers out;
-    std::vector<int64_t> sums(kinds.size() * classes.size(), 0);
+    std::vector<int64_t> sums(kinds.size() * classes.size(), 0), followed(kinds.size(), 0);
     for (const StageChunk& chunk : s.chunks) {
       std::vector<int64_t>& of = out.chunks.emplace_back(sums.size(), 0);
       const std::vector<ChunkLayer> layers = chunk_layers(graph, r_.design, chunk.first_layer, chunk.layers);
       for (const ChunkLayer& layer : layers) {
         const auto at = std::find(classes.begin(), classes.end(), LayerClass{layer.keeps, layer.offloaded}) - classes.begin();
         ++of[static_cast<size_t>(layer.segment - 1) * classes.size() + static_cast<size_t>(at)];
+        followed[static_cast<size_t>(layer.segment - 1)] += layer.recomputed() && !layer.ends_group();
         if (layer.offloaded) out.transits.insert(transit(graph, layers, layer.index));
         if (replays && layer.index == layer.begin && (layer.recomputed() || graph.structure.recompute == Recompute::Selective))
           out.groups.insert(group(graph, layers, layer));
@@ -172,6 +174,7 @@ class ReportMaker {
         all += count;
       }
       s.binding.set(stage_layers_symbol(graph, kind), all);
+      if (graph.structure.recompute_groups) s.binding.set(layers_followed_symbol(graph, kind), followed[static_cast<size_t>(kind)]);
     }
     return out;
   }

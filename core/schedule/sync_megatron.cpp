@@ -1,5 +1,5 @@
 // Megatron's flat buffers: without overlap one buffer a step, with overlap buckets of at least 40 million elements, or a
-// million per rank of the group (megatron/core/distributed, param_and_grad_buffer.py). The distributed optimizer pads
+// million per replica (megatron/core/distributed, param_and_grad_buffer.py). The distributed optimizer pads
 // them so that every rank owns an equal shard, and gathers the updated parameters bucket by bucket. Of several instances
 // (num_distributed_optimizer_instances) each has all shards: a bucket is scattered inside the instance, then the shard is all-reduced
 // across instances, with and without overlap (start_grad_sync).
@@ -20,7 +20,9 @@ std::vector<Bucket> buckets_of(const SyncScope& scope) {
   const bool sharded = scope.policy.strategy == SyncStrategy::DistributedOptimizer;
   const int64_t start = sharded ? scope.policy.param_alignment : 1;
   const int64_t end = sharded ? std::lcm(scope.group.size, scope.policy.bucket_alignment) : 1;
-  const int64_t usual = std::max<int64_t>(40'000'000, 1'000'000 * scope.group.size * scope.group.across_size);
+  // By all replicas of a stage, whose parameters they may be (training.py, get_model).
+  const SyncGroup& all = scope.input.groups.front();
+  const int64_t usual = std::max<int64_t>(40'000'000, 1'000'000 * all.size * all.across_size);
   const int64_t full = scope.policy.bucket_elements > 0 ? scope.policy.bucket_elements : usual;
   std::vector<Bucket> out(1);
   // The buffer is filled in reverse order of declaration, whatever order gradients come in.

@@ -130,6 +130,7 @@ SyncAction SyncScope::action(Phase phase, SyncOp op, DType dtype) const {
   out.op = op;
   out.group = group.name;
   out.group_size = group.size;
+  out.of = static_cast<int>(&group - input.groups.data());
   out.dtype = dtype;
   out.turn = reduce_turn();
   return out;
@@ -141,7 +142,7 @@ void add_across(const SyncScope& scope) {
   a.elements /= a.group_size;
   a.group = scope.group.across;
   a.group_size = scope.group.across_size;
-  a.parts.clear();
+  if (scope.group.size > 1) a.parts.clear();  // it takes what the scatter has left
   scope.add(std::move(a));
 }
 
@@ -215,9 +216,10 @@ std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPoli
   return plan;
 }
 
-std::map<SyncTotalKey, SyncTotal> sync_totals(const SyncPlan& plan, int64_t microbatches) {
+std::map<SyncTotalKey, SyncTotal> sync_totals(const SyncPlan& plan, int64_t microbatches, std::optional<int> of) {
   std::map<SyncTotalKey, SyncTotal> out;
   for (const SyncAction& a : plan.actions) {
+    if (of && a.of != *of) continue;
     const int64_t times = sync_turns(a.turn, microbatches);
     if (times == 0) continue;
     SyncTotal& total = out[{a.phase, a.op, a.group, a.dtype}];

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -98,6 +99,7 @@ struct SyncAction {
   SyncOp op = SyncOp::AllReduce;
   std::string group;
   int64_t group_size = 1;
+  int of = 0;                  // whose parameters it carries: index into SyncInput::groups
   int64_t elements = 0;        // of the full buffer, padding included
   DType dtype = DType::FP32;
   int64_t root = -1;           // member of the group, of reduce and broadcast
@@ -143,8 +145,8 @@ struct SyncTotal {
 // A Problem where a limit, a size or a group makes no sense. Groups of one rank yield no action.
 std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPolicy& policy);
 
-// Collectives of a step, added up.
-std::map<SyncTotalKey, SyncTotal> sync_totals(const SyncPlan& plan, int64_t microbatches);
+// Collectives of a step, added up: of all parameters, or of those of one group of the input.
+std::map<SyncTotalKey, SyncTotal> sync_totals(const SyncPlan& plan, int64_t microbatches, std::optional<int> of = {});
 
 // Parameters in the order in which their gradients become ready: modules backwards; a module with a matrix gives its
 // bias before its weight (the order of addmm's operands), a norm its weight before its bias.

@@ -4,6 +4,6 @@
 
 namespace shardscape {
 
-Machine machine_of(const Design& design) { return {find_accelerator(design.cluster.accelerator), network_of(design), trains(design)}; }
+Machine machine_of(const Design& design) { return {accelerator_of(design.cluster), network_of(design), trains(design)}; }
 
 }  // namespace shardscape

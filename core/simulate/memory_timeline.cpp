@@ -4,12 +4,13 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "cost/grad_plan.h"
 #include "cost/sync_params.h"
-#include "graph/chunk_layers.h"
 #include "model/library.h"
 #include "simulate/runtime_memory.h"
+#include "simulate/stage_layout.h"
 
 namespace shardscape {
 namespace {
@@ -87,12 +88,26 @@ struct Instance {
   bool ends_group = false;
 };
 
+// The fullest moment of an instance at work.
+struct Level {
+  CategoryBytes bytes{};
+  size_t instance = 0;     // where it is: a replay runs others of its group
+  Part part = Part::Forward;
+};
+
 // A forward or backward of one virtual stage, relative to what is there before it.
 struct Profile {
-  CategoryBytes peak{}, change{};
-  size_t instance = 0;     // where the peak is
-  Part part = Part::Forward;
+  Level peak;
+  CategoryBytes change{};
+  std::vector<Level> levels;         // of its instances, in the order that they run in
   CategoryBytes received{}, sent{};  // what it takes over from the action before, and leaves to the one after
+};
+
+// Who runs at the fullest moment: one action, or an overlapped forward and backward.
+struct AtWork {
+  size_t chunk = 0;
+  Level level;
+  int microbatch = -1;
 };
 
 class StageWalk {
@@ -117,6 +132,17 @@ class StageWalk {
       const auto c = static_cast<size_t>(a.chunk);
       const CategoryBytes begin = now;
       CategoryBytes peak = now;
+      at_work_.clear();
+      if (a.overlapped && a.kind == ActionKind::Forward) {
+        const Action& b = actions[++i];
+        now = both(a, b, now, peak);
+        ++held_[c];
+        if (total(now) > total(peak)) peak = now;
+        seen(static_cast<int>(i) - 1, a, begin, peak, now);
+        seen(static_cast<int>(i), b, now, peak, now);
+        --held_[static_cast<size_t>(b.chunk)];
+        continue;
+      }
       switch (a.kind) {
         case ActionKind::BackwardWeight: now = now - waiting_[c]; break;
         case ActionKind::Forward:
@@ -124,7 +150,8 @@ class StageWalk {
         case ActionKind::Backward: {
           const Profile& p = a.kind == ActionKind::Forward ? forwards_[c] : backwards_[c];
           const CategoryBytes base = now - (pipelined() ? p.received : CategoryBytes{});
-          peak = base + p.peak;
+          peak = base + p.peak.bytes;
+          at_work_ = {{c, p.peak, a.microbatch}};
           now = base + p.change + (pipelined() ? p.sent : CategoryBytes{});
           if (a.kind == ActionKind::Forward) ++held_[c];
           if (a.kind == ActionKind::BackwardInput) now = now + waiting_[c];
@@ -148,6 +175,7 @@ class StageWalk {
     out.fixed = fixed_;
     int64_t most = -1;
     std::vector<int64_t> held;
+    std::vector<AtWork> at_work;
     run(actions, [&](int index, const Action& action, const CategoryBytes&, const CategoryBytes& peak, const CategoryBytes&) {
       if (total(peak) <= most) return;
       most = total(peak);
@@ -155,9 +183,10 @@ class StageWalk {
       out.action = index;
       out.of = action;
       held = held_;
+      at_work = at_work_;
     });
     out.allocated = most - out.at_peak[kRuntime];
-    explain(out, held);
+    explain(out, held, at_work);
     out.reserved = out.allocated + waste_;
     out.in_use = total(out.at_peak);
     return out;
@@ -168,50 +197,52 @@ class StageWalk {
  private:
   bool pipelined() const { return r_.stages.size() > 1; }
 
-  void place() {
-    const PipelineLayout places = pipeline_layout(r_.design.parallel);
-    for (size_t c = 0; c < stage_.chunks.size(); ++c) {
-      const StagePlace here{stage_.stage, static_cast<int64_t>(c)};
-      const StageChunk& of = stage_.chunks[c];
-      starts_.push_back(instances_.size());
-      const auto add = [&](int segment, Keeps keeps) {
-        instances_.push_back({{segment, keeps}});
-        instances_.back().group = instances_.size() - 1;
-      };
-      if (places.first(here)) add(0, Keeps::Activations);
-      const size_t base = instances_.size();
-      for (const ChunkLayer& layer : chunk_layers(graph_, r_.design, of.first_layer, of.layers)) {
-        add(layer.segment, layer.keeps);
-        Instance& i = instances_.back();
-        i.layer = of.first_layer + layer.index;
-        i.offloaded = layer.offloaded;
-        i.group = base + static_cast<size_t>(layer.begin);
-        i.ends_group = layer.ends_group();
-      }
-      if (places.last(here)) add(graph_.head(), Keeps::Activations);
+  // A forward and a backward that run at once, layer by layer: what each has when, both count from what is there before them
+  // (github deepseek-ai/DualPipe, _forward_backward_compute_chunk). Returns what they leave.
+  CategoryBytes both(const Action& forward, const Action& backward, const CategoryBytes& now, CategoryBytes& peak) {
+    const auto cf = static_cast<size_t>(forward.chunk), cb = static_cast<size_t>(backward.chunk);
+    const Profile &f = forwards_[cf], &b = backwards_[cb];
+    const bool split = backward.kind == ActionKind::BackwardInput;
+    const CategoryBytes base = now - (pipelined() ? f.received + b.received : CategoryBytes{});
+    peak = now;
+    for (size_t k = 0; k < std::max(f.levels.size(), b.levels.size()); ++k) {
+      const bool runs_f = k < f.levels.size(), runs_b = k < b.levels.size();
+      const CategoryBytes level = base + (runs_f ? f.levels[k].bytes : f.change) + (runs_b ? b.levels[k].bytes : b.change);
+      if (total(level) <= total(peak)) continue;
+      peak = level;
+      at_work_.clear();
+      if (runs_f) at_work_.push_back({cf, f.levels[k], forward.microbatch});
+      if (runs_b) at_work_.push_back({cb, b.levels[k], backward.microbatch});
     }
+    return base + f.change + b.change + (pipelined() ? f.sent + b.sent : CategoryBytes{}) + (split ? waiting_[cb] : CategoryBytes{});
+  }
+
+  void place() {
+    const StageLayout layout = stage_layout(r_, stage_);
+    for (const StageInstance& i : layout.instances) instances_.push_back({{i.segment, i.of.keeps}, i.layer, i.of.offloaded, i.group, i.ends_group});
+    for (const StageRange& chunk : layout.chunks) starts_.push_back(chunk.first);
     starts_.push_back(instances_.size());
   }
 
   SegmentKind kind(size_t instance) const { return graph_.segments[static_cast<size_t>(instances_[instance].key.first)].kind; }
   const SegmentMemory& memory(size_t instance) { return m_.of(instances_[instance].key); }
 
-  static void note(Profile& p, const CategoryBytes& level, size_t instance, Part part) {
-    if (total(level) <= total(p.peak)) return;
-    p.peak = level;
-    p.instance = instance;
-    p.part = part;
+  // The level of the instance that has begun last is its highest one.
+  static void note(Profile& p, const CategoryBytes& level, size_t instance, Part part, bool begins = false) {
+    if (begins) p.levels.push_back({level, instance, part});
+    else if (total(level) > total(p.levels.back().bytes)) p.levels.back() = {level, instance, part};
+    if (total(level) > total(p.peak.bytes)) p.peak = {level, instance, part};
   }
 
   Profile forward(size_t begin, size_t end) {
     Profile p;
-    p.instance = begin;
+    p.peak.instance = begin;
     CategoryBytes stored{};  // on its way to the host
     for (size_t i = begin; i < end; ++i) {
       const SegmentMemory& s = memory(i);
       const bool ends = kind(i) == SegmentKind::Head;
       if (i == begin && kind(i) != SegmentKind::Embedding) p.received = on_the_way(s.forward.begin);
-      note(p, p.change + s.forward.peak, i, Part::Forward);
+      note(p, p.change + s.forward.peak, i, Part::Forward, true);
       if (instances_[i].offloaded) {
         p.change = p.change - stored;
         stored = s.kept;
@@ -225,7 +256,7 @@ class StageWalk {
 
   Profile backward(size_t begin, size_t end) {
     Profile p;
-    p.part = Part::Backward;
+    p.peak.part = Part::Backward;
     CategoryBytes replayed{};
     std::set<size_t> loaded;
     const auto load = [&](size_t i) {
@@ -235,7 +266,7 @@ class StageWalk {
       const SegmentMemory& s = memory(i);
       if (i + 1 == end) {
         if (kind(i) != SegmentKind::Head) p.received = on_the_way(s.output_grad);
-        p.instance = i;
+        p.peak.instance = i;
       }
       load(instances_[i].group);
       load(i);
@@ -244,16 +275,17 @@ class StageWalk {
           load(before);
           break;
         }
+      bool begins = true;
       if (instances_[i].ends_group)
         for (size_t j = instances_[i].group; j <= i; ++j) {
           const SegmentMemory& again = memory(j);
           const SegmentPart& part = j < i ? again.replay_in_group : again.replay;
           const CategoryBytes own = p.change + replayed - part.begin + s.output_grad;
-          note(p, own + part.peak, j, j < i ? Part::ReplayInGroup : Part::Replay);
+          note(p, own + part.peak, j, j < i ? Part::ReplayInGroup : Part::Replay, std::exchange(begins, false));
           replayed = replayed - (part.begin - again.kept) + (part.end - again.kept);
         }
       const CategoryBytes survivors = s.backward.begin - s.kept - s.output_grad;
-      note(p, p.change - s.kept + replayed - survivors + s.backward.peak, i, Part::Backward);
+      note(p, p.change - s.kept + replayed - survivors + s.backward.peak, i, Part::Backward, begins);
       replayed = replayed - survivors;
       p.change = p.change - s.kept;
       if (i == begin && kind(i) != SegmentKind::Embedding) p.sent = on_the_way(s.backward.end);
@@ -325,18 +357,16 @@ class StageWalk {
     return bytes;
   }
 
-  void explain(StageMemory& out, const std::vector<int64_t>& held) {
+  void explain(StageMemory& out, const std::vector<int64_t>& held, const std::vector<AtWork>& at_work) {
     out.culprits = fixed_parts_;
-    const auto c = static_cast<size_t>(out.of.chunk);
-    const bool computes = out.of.kind == ActionKind::Forward || out.of.kind == ActionKind::Backward || out.of.kind == ActionKind::BackwardInput;
     CategoryBytes explained = fixed_;
-    const Profile* profile = !computes ? nullptr : out.of.kind == ActionKind::Forward ? &forwards_[c] : &backwards_[c];
     // Layers that keep alike, times microbatches that they keep it of; of the one at hand, what lies before this moment in the
     // forward, what has not been used in the backward.
     std::map<ClassKey, int64_t> copies;
     for (size_t chunk = 0; chunk + 1 < starts_.size(); ++chunk)
       for (size_t i = starts_[chunk]; i < starts_[chunk + 1]; ++i)
-        if (!instances_[i].offloaded) copies[instances_[i].key] += held[chunk] - (profile && chunk == c && i >= profile->instance);
+        if (!instances_[i].offloaded)
+          copies[instances_[i].key] += held[chunk] - std::count_if(at_work.begin(), at_work.end(), [&](const AtWork& w) { return w.chunk == chunk && i >= w.level.instance; });
     std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
     Segments segments;
     for (const Culprit& part : fixed_parts_)
@@ -357,18 +387,21 @@ class StageWalk {
       out.culprits.push_back({key.first + ", saved for the backward", key.second, bytes});
       explained[static_cast<size_t>(key.second)] += bytes;
     }
-    if (profile) {
-      const Instance& at = instances_[profile->instance];
-      out.segment = at.key.first;
-      out.layer = at.layer;
-      const SegmentMemory& memory = m_.of(at.key);
-      const SegmentPart& part = profile->part == Part::Forward ? memory.forward : profile->part == Part::Backward ? memory.backward
-                                : profile->part == Part::Replay ? memory.replay : memory.replay_in_group;
-      out.op = part.peak_op;
-      for (const LiveStorage& storage : m_.live(at.key, profile->part)) {
+    for (const AtWork& work : at_work) {
+      const Instance& at = instances_[work.level.instance];
+      if (&work == &at_work.front()) {
+        const SegmentMemory& memory = m_.of(at.key);
+        const Part runs = work.level.part;
+        const SegmentPart& part = runs == Part::Forward ? memory.forward : runs == Part::Backward ? memory.backward
+                                  : runs == Part::Replay ? memory.replay : memory.replay_in_group;
+        out.segment = at.key.first;
+        out.layer = at.layer;
+        out.op = part.peak_op;
+      }
+      for (const LiveStorage& storage : m_.live(at.key, work.level.part)) {
         if (storage.bytes == 0) continue;
         segments.add(storage.bytes, 1);
-        out.culprits.push_back({storage.name + " of microbatch " + std::to_string(out.of.microbatch), storage.category, storage.bytes});
+        out.culprits.push_back({storage.name + " of microbatch " + std::to_string(work.microbatch), storage.category, storage.bytes});
         explained[static_cast<size_t>(storage.category)] += storage.bytes;
       }
     }
@@ -379,7 +412,7 @@ class StageWalk {
     if (waste_ > 0) out.culprits.push_back({"rest of the allocator's segments", MemoryCategory::Runtime, waste_});
     out.at_peak[kRuntime] += waste_;
     std::stable_sort(out.culprits.begin(), out.culprits.end(), [](const Culprit& a, const Culprit& b) { return a.bytes > b.bytes; });
-    out.moment = std::string(action_name(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
+    out.moment = std::string(action_label(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
     if (out.layer >= 0) out.moment += ", layer " + std::to_string(out.layer);
     else if (out.segment >= 0) out.moment += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
     if (out.op >= 0) out.moment += ": " + graph_.segments[static_cast<size_t>(out.segment)].op(out.op).label;
@@ -396,6 +429,7 @@ class StageWalk {
   CategoryBytes fixed_{};
   std::vector<Culprit> fixed_parts_;
   std::vector<int64_t> held_;   // microbatches in flight, by chunk
+  std::vector<AtWork> at_work_; // when the action at hand needs most
   int64_t waste_ = 0;
 };
 

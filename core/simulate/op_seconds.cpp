@@ -305,6 +305,7 @@ class Timer {
         times.push_back(time(segment, segment.ops[id], static_cast<OpId>(id), op));
         if (op.whole >= 0) flops += value(static_cast<uint32_t>(op.whole));
       }
+      if (graph.structure.ep_local) pipeline_nodes(segment, compiled_->segments[i], times);
       if (report_.design.parallel.tp_comm_overlap && report_.design.parallel.sequence_parallel) overlap(compiled_->segments[i], times);
       const double copies = segment.kind == SegmentKind::Layer ? layers_of(static_cast<int>(i) - 1) : 1;
       const double passes = graph.structure.trains() ? 3 : 1;  // the gradients of both operands of a product
@@ -321,6 +322,23 @@ class Timer {
     double layers = 0;
     for (int64_t i = 0; i < report_.design.model.layers; ++i) layers += report_.graph().layer_kind(i, report_.design.model) == kind;
     return layers;
+  }
+
+  // What goes to nodes and what is passed on inside them is one kernel, chunk by chunk (DeepEP, csrc/kernels/legacy/internode.cu): of the two
+  // exchanges of a dispatch or a combine the shorter one takes no time of its own.
+  static void pipeline_nodes(const Segment& segment, const std::vector<CompiledOp>& ops, std::vector<OpTime>& times) {
+    double across = 0, inside = 0;  // of this dispatch or combine, not yet hidden behind
+    for (size_t id = 0; id < ops.size(); ++id) {
+      if (ops[id].rule == Rule::Product) across = inside = 0;
+      if (ops[id].rule != Rule::Collective || segment.ops[id].kind != OpKind::AllToAll) continue;
+      const bool local = segment.ops[id].group == MeshAxes{MeshAxis::EpLocal};
+      if (!local && segment.ops[id].group != MeshAxes{MeshAxis::EpNode}) continue;
+      double &own = local ? inside : across, &other = local ? across : inside;
+      const double hidden = std::min(times[id].seconds, other);
+      times[id].seconds -= hidden;
+      other -= hidden;
+      own += times[id].seconds;
+    }
   }
 
   // Megatron's --tp-comm-overlap (Transformer Engine's user buffers): n pieces of the product, one for each rank's share, and

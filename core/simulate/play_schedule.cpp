@@ -81,6 +81,7 @@ class Player {
     node.microbatch = action.microbatch;
     node.chunk = action.chunk;
     node.peer = static_cast<int32_t>(peer.stage);
+    node.peer_chunk = static_cast<int32_t>(peer.chunk);
     messages.at(to, action.microbatch) = timeline_.add(node, work_.message(stage, node.peer), {made});
   }
 

@@ -57,6 +57,14 @@ std::string_view span_kind_name(SpanKind kind) {
   return "";
 }
 
+std::string_view span_kind_label(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::BackwardInput: return "backward of the input";
+    case SpanKind::BackwardWeight: return "backward of the weights";
+    default: return span_kind_name(kind);  // one word
+  }
+}
+
 std::string_view stream_label(StreamKind stream) {
   switch (stream) {
     case StreamKind::Compute: return "Compute";
@@ -99,7 +107,7 @@ std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& ac
   if (action.kind != ActionKind::Forward && !input && !weights) return out;
   const Machine machine = machine_of(report.design);
   LayerTable table(report, machine);
-  const StageLayout layout = stage_layout(report, stage, table);
+  const StageLayout layout = stage_layout(report, report.stages[static_cast<size_t>(stage)], table);
   double now = 0;
   const auto add = [&](size_t instance, Part part) {
     const StageInstance& at = layout.instances[instance];

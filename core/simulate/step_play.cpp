@@ -3,38 +3,21 @@
 #include <algorithm>
 
 #include "cost/stage_boundary.h"
-#include "graph/chunk_layers.h"
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
 
 namespace shardscape {
 
-StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
-  const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  const Graph& graph = report.graph();
-  StageLayout out;
-  const PipelineLayout places = pipeline_layout(report.design.parallel);
-  const auto add = [&](int segment, int64_t layer, LayerClass layer_class) {
-    out.instances.push_back({segment, layer, layer_class, out.instances.size(), false, &table.at(segment, layer_class)});
-  };
-  for (size_t c = 0; c < of.chunks.size(); ++c) {
-    const StageChunk& chunk = of.chunks[c];
-    const size_t first = out.instances.size();
-    const StagePlace here{stage, static_cast<int64_t>(c)};
-    if (places.first(here)) add(0, -1, {});
-    const size_t first_layer = out.instances.size();
-    for (const ChunkLayer& layer : chunk_layers(graph, report.design, chunk.first_layer, chunk.layers)) {
-      add(layer.segment, chunk.first_layer + layer.index, {layer.keeps, layer.offloaded});
-      out.instances.back().group = first_layer + static_cast<size_t>(layer.begin);
-      out.instances.back().ends_group = layer.ends_group();
-    }
-    if (places.last(here)) add(graph.head(), -1, {});
-    out.chunks.push_back({first, out.instances.size()});
-  }
+StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTable& table) {
+  StageLayout out = stage_layout(report, stage);
+  for (StageInstance& instance : out.instances) instance.seconds = &table.at(instance.segment, instance.of);
   return out;
 }
 
 namespace {
+
+// What is as fast as it has processors.
+constexpr TimeCategory kOnAllProcessors[] = {TimeCategory::Products, TimeCategory::Attention};
 
 // Of the links, over the seconds of all parts of all layers of a stage.
 LinkShare mean_links(const StageLayout& layout) {
@@ -58,14 +41,14 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
   const auto stages = static_cast<int64_t>(report.stages.size());
   for (int64_t s = 0; s < stages && stages > 1; ++s) {
     const DeviceMesh& mesh = costs_.mesh();
-    const GroupSpan span = span_of({mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network.domain);
+    const GroupSpan span = span_of({mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network);
     messages_.push_back(collective_seconds(machine, CollectiveKind::SendRecv, bytes, span));
   }
   if (!boundary.gathered.empty())
     gather_seconds_ = costs_.collective(SyncOp::AllGather, number(local_bytes(boundary.stream), report.stages.front().binding), boundary.gathered);
   for (const StageReport& stage : report.stages) {
     Stage& of = stages_.emplace_back();
-    of.layout = stage_layout(report, stage.stage, table);
+    of.layout = stage_layout(report, stage, table);
     of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
     for (size_t c = 0; c < of.layout.chunks.size(); ++c)
       for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
@@ -98,17 +81,23 @@ double StepPlay::message(int from, int to) const {
 }
 
 // The exchanges of experts in one run while the other computes, and the other way round (DeepSeek-AI, arXiv 2412.19437, section
-// 3.2.1): together they take as long as the larger of all that is computed and all that is exchanged.
+// 3.2.1): together they take as long as the larger of all that is computed and all that is exchanged. The kernels of the exchange keep
+// processors to themselves (section 3.2.2: 20 of 132), so that products and attention are slower while it runs.
 void StepPlay::overlap(int stage, const Action& forward, const Action& backward) {
   Stage& of = stages_[static_cast<size_t>(stage)];
-  double exchanged = 0, computed = 0;
+  double exchanged = 0, computed = 0, products = 0;
   for (const Action* action : {&forward, &backward}) {
     const PartSeconds seconds = seconds_of(of, *action);
     const double experts = seconds.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
     exchanged += experts;
     computed += seconds.seconds - experts;
+    for (TimeCategory c : kOnAllProcessors) products += seconds.categories[static_cast<size_t>(c)];
   }
-  of.exposed = exchanged > 0 ? std::max(0.0, exchanged - computed) / exchanged : 1;
+  const auto all = static_cast<double>(machine_.accelerator->processors), taken = static_cast<double>(report_.design.parallel.dispatch_sms);
+  const double slower = all > taken ? taken / (all - taken) : 0;  // of a product that shares the device, by which part
+  const double slowed = computed + slower * products;            // if the exchange went on all the time
+  of.exposed = exchanged > 0 ? std::max(0.0, exchanged - slowed) / exchanged : 1;
+  of.stretch = slowed > 0 ? 1 + slower * std::min(1.0, exchanged / slowed) : 1;
 }
 
 PartSeconds StepPlay::seconds_of(const Stage& stage, const Action& action) const {
@@ -131,13 +120,16 @@ PartSeconds StepPlay::seconds_of(const Stage& stage, const Action& action) const
   return out;
 }
 
-const PartSeconds& StepPlay::partly_hidden(const PartSeconds& part, double exposed) {
-  const auto [it, fresh] = hidden_.try_emplace({&part, exposed}, part);
-  if (fresh) {
-    double& experts = it->second.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
-    it->second.seconds -= (1 - exposed) * experts;
-    experts *= exposed;
-  }
+const PartSeconds& StepPlay::beside_other(const PartSeconds& part, const Stage& stage) {
+  const auto [it, fresh] = beside_.try_emplace({&part, stage.exposed, stage.stretch}, part);
+  if (!fresh) return it->second;
+  const auto scale = [&out = it->second](TimeCategory category, double by) {
+    double& seconds = out.categories[static_cast<size_t>(category)];
+    out.seconds += (by - 1) * seconds;
+    seconds *= by;
+  };
+  scale(TimeCategory::ExpertComm, stage.exposed);
+  for (TimeCategory c : kOnAllProcessors) scale(c, stage.stretch);
   return it->second;
 }
 
@@ -153,7 +145,7 @@ Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
 
 NodeId StepPlay::run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after) {
   const PartSeconds& whole = at.stage.layout.instances[instance].seconds->of(part);
-  const PartSeconds& seconds = at.action.overlapped ? partly_hidden(whole, at.stage.exposed) : whole;
+  const PartSeconds& seconds = at.action.overlapped ? beside_other(whole, at.stage) : whole;
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
   return at.timeline.add(made, seconds.seconds, after);
@@ -197,7 +189,11 @@ NodeId StepPlay::backward(At at, NodeId arrived, bool whole) {
     load(at, group, behind == kNoNode ? last : kNoNode);
     if (group == here.group && group > range.first) load(at, instances[group - 1].group, behind);
     if (here.ends_group)
-      for (size_t r = here.group; r <= i; ++r) last = run(at, r, Part::Replay, SpanKind::Recompute, {last, gathered, at.stage.loaded[r]});
+      for (size_t r = here.group; r <= i; ++r) {
+        const NodeId whole = at.stage.sync->enter_replay(at.action.microbatch, r);
+        last = run(at, r, Part::Replay, SpanKind::Recompute, {last, gathered, whole, at.stage.loaded[r]});
+        if (r < i) at.stage.sync->leave_replay(r);
+      }
     last = run(at, i, Part::Backward, kind, {last, gathered, at.stage.loaded[i]});
     if (whole) last = weights(at, i, kind, last);
     at.stage.loaded[i] = kNoNode;

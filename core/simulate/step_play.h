@@ -4,28 +4,12 @@
 #include "schedule/schedule.h"
 #include "simulate/layer_seconds.h"
 #include "simulate/play_schedule.h"
+#include "simulate/stage_layout.h"
 #include "simulate/sync_play.h"
 
 namespace shardscape {
 
-// One segment in its place on a stage.
-struct StageInstance {
-  int segment = 0;
-  int64_t layer = -1;        // of the model
-  LayerClass of{};
-  size_t group = 0;          // first instance of the group that is replayed with it, itself where it is not recomputed
-  bool ends_group = false;
-  const LayerSeconds* seconds = nullptr;
-};
-struct StageRange {
-  size_t first = 0, end = 0;
-};
-// The instances of a stage in order of execution, and which of them each virtual stage has.
-struct StageLayout {
-  std::vector<StageInstance> instances;
-  std::vector<StageRange> chunks;
-};
-StageLayout stage_layout(const Report& report, int stage, LayerTable& table);
+StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTable& table);  // with seconds
 
 class StepPlay : public ScheduleWork {
  public:
@@ -41,7 +25,9 @@ class StepPlay : public ScheduleWork {
     std::unique_ptr<SyncPlay> sync;
     std::vector<NodeId> stored;  // by microbatch and instance
     std::vector<NodeId> loaded;  // by instance, of the backward at hand; kNoNode: not yet
-    double exposed = 1;          // of overlapped actions: share of the experts' communication that is not hidden
+    // Of the overlapped actions at hand: share of the experts' communication that is not hidden, and how much longer products
+    // and attention take as that keeps processors to itself.
+    double exposed = 1, stretch = 1;
   };
   struct At {
     Timeline& timeline;
@@ -56,7 +42,7 @@ class StepPlay : public ScheduleWork {
   NodeId run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after);
   void load(At at, size_t instance, NodeId after);
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
-  const PartSeconds& partly_hidden(const PartSeconds& part, double exposed);
+  const PartSeconds& beside_other(const PartSeconds& part, const Stage& stage);
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;
   Node node(At at, SpanKind kind, StreamKind stream) const;
 
@@ -66,7 +52,7 @@ class StepPlay : public ScheduleWork {
   Timeline& timeline_;
   std::vector<Stage> stages_;
   std::vector<double> messages_;  // of each stage to and from the next one, of the last one to and from the first
-  std::map<std::pair<const PartSeconds*, double>, PartSeconds> hidden_;
+  std::map<std::tuple<const PartSeconds*, double, double>, PartSeconds> beside_;
   double gather_seconds_ = 0;     // of a message that was scattered over tp
 };
 

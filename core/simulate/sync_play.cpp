@@ -39,7 +39,7 @@ double SyncCosts::collective(SyncOp op, double bytes, const MeshAxes& axes, cons
 double SyncCosts::all_reduce_ends(double bytes) const { return all_reduce_pair(bytes, 0, mesh_.degree(MeshAxis::Pp) - 1); }
 
 double SyncCosts::all_reduce_pair(double bytes, int64_t stage, int64_t other) const {
-  const GroupSpan span = shardscape::span_of({mesh_.with(0, MeshAxis::Pp, stage), mesh_.with(0, MeshAxis::Pp, other)}, machine_.network.domain);
+  const GroupSpan span = shardscape::span_of({mesh_.with(0, MeshAxis::Pp, stage), mesh_.with(0, MeshAxis::Pp, other)}, machine_.network);
   return collective_seconds(machine_, CollectiveKind::AllReduce, bytes, span);
 }
 
@@ -66,25 +66,31 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
 SyncPlay::SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline)
     : costs_(costs), graph_(costs.report().graph()), stage_(stage), timeline_(timeline),
       microbatches_(static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches))), parts_(costs.parts(stage)) {
-  for (size_t u = 0; u < parts_->sync.units.size(); ++u)
-    if (parts_->sync.units[u].segment < 0) root_.units.push_back(u);
+  for (size_t u = 0; u < parts_->sync.units.size(); ++u) {
+    const SyncUnit& unit = parts_->sync.units[u];
+    if (!unit.root) continue;
+    if (roots_.empty() || roots_.back().segment != unit.segment) roots_.push_back({unit.segment, {}});
+    roots_.back().unit.units.push_back(u);
+  }
 }
 
 void SyncPlay::add_instance(int segment, bool layer, int chunk) {
   Instance instance;
   instance.segment = segment;
   instance.chunk = chunk;
-  instance.root = !layer && !root_.units.empty();
+  for (size_t r = 0; r < roots_.size() && !layer; ++r)
+    if (roots_[r].segment < 0 || roots_[r].segment == segment) instance.root = static_cast<int>(r);
   for (size_t u = 0; u < parts_->sync.units.size(); ++u)
-    if (layer && parts_->sync.units[u].segment == segment) instance.units.push_back(u);
+    if (layer && !parts_->sync.units[u].root && parts_->sync.units[u].segment == segment) instance.units.push_back(u);
   instances_.push_back(std::move(instance));
 }
 
 void SyncPlay::plan() {
   for (size_t i = 0; i < instances_.size(); ++i) {
-    if (!instances_[i].root) continue;
-    for (root_begin_ = i; root_begin_ > 0 && instances_[root_begin_ - 1].chunk == instances_[i].chunk;) --root_begin_;
-    for (root_end_ = i + 1; root_end_ < instances_.size() && instances_[root_end_].chunk == instances_[i].chunk;) ++root_end_;
+    if (instances_[i].root < 0) continue;
+    Root& root = roots_[static_cast<size_t>(instances_[i].root)];
+    for (root.begin = i; root.begin > 0 && instances_[root.begin - 1].chunk == instances_[i].chunk;) --root.begin;
+    for (root.end = i + 1; root.end < instances_.size() && instances_[root.end].chunk == instances_[i].chunk;) ++root.end;
   }
   if (is_fsdp(parts_->sync.strategy) || parts_->sync.rows.empty()) return;
   const Report& report = costs_.report();
@@ -113,12 +119,12 @@ NodeId SyncPlay::enter(int microbatch, size_t instance, bool backward) {
     if (sync_happens(plan_.actions[i].turn, microbatch, microbatches_)) run(plan_.actions[i], microbatch);
   for (const size_t p : here.params) gathered = timeline_.latest({gathered, param_gather_[p]});
   if (parts_->sync.units.empty()) return gathered;
-  const bool start = !root_.units.empty() && instance == (backward ? root_end_ - 1 : root_begin_);
-  if (start && !root_.gathered) gather(microbatch, root_, backward);
-  if (!here.root && !here.gathered) gather(microbatch, here, backward);
+  if (Root* root = root_around(instance); root && !root->unit.gathered && instance == (backward ? root->end - 1 : root->begin))
+    gather(microbatch, root->unit, backward);
+  if (here.root < 0 && !here.gathered) gather(microbatch, here, backward);
   // One unit ahead, once the unit before this one is done: two are gathered at a time.
   if (const size_t next = next_unit(instance, backward); next < instances_.size()) gather(microbatch, instances_[next], backward);
-  return here.root ? root_.gather : here.gather;
+  return here.root >= 0 ? roots_[static_cast<size_t>(here.root)].unit.gather : here.gather;
 }
 
 void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last) {
@@ -127,7 +133,7 @@ void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last
   if (!backward) {
     if (const MeshAxes loss = loss_group(graph_); here.segment == graph_.head() && !loss.empty())
       add("all-reduce of the loss", costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), loss), microbatch, {last});
-    if (!here.units.empty() && parts_->sync.units[here.units.front()].freed == UnitFreed::AfterForward) here.gathered = false;
+    free_forward(here);
     return;
   }
   here.last = last;
@@ -137,16 +143,32 @@ void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last
   if (parts_->sync.units.empty()) return;
   const int turn = graph_.structure.every_microbatch ? microbatch : -1;
   const auto free = [&](Instance& at) {
-    const bool kept = !at.units.empty() && parts_->sync.units[at.units.front()].freed == UnitFreed::AfterReduction;
-    if (!kept || reduces) at.gathered = false;
+    const auto freed = at.units.empty() ? UnitFreed::AfterBackward : parts_->sync.units[at.units.front()].freed;
+    if (reduces || freed == UnitFreed::AfterForward || freed == UnitFreed::AfterBackward) at.gathered = false;
   };
-  if (!here.root) {
+  if (here.root < 0) {
     free(here);
     if (reduces) scatter(turn, here, {here.last});
   }
-  if (root_.units.empty() || instance != root_begin_) return;
-  free(root_);  // its backward ends last
-  if (graph_.structure.every_microbatch) scatter(turn, root_, root_ends());
+  Root* root = root_around(instance);
+  if (!root || instance != root->begin) return;
+  free(root->unit);  // its backward ends last
+  if (graph_.structure.every_microbatch) scatter(turn, root->unit, root_ends());
+}
+
+NodeId SyncPlay::enter_replay(int microbatch, size_t instance) {
+  Instance& here = instances_[instance];
+  if (here.units.empty()) return kNoNode;
+  if (!here.gathered) gather(microbatch, here, true);
+  return here.gather;
+}
+
+void SyncPlay::leave_replay(size_t instance) { free_forward(instances_[instance]); }
+
+void SyncPlay::free_forward(Instance& at) const {
+  if (at.units.empty()) return;
+  const UnitFreed freed = parts_->sync.units[at.units.front()].freed;
+  if (freed == UnitFreed::AfterForward || freed == UnitFreed::AfterForwardAlone) at.gathered = false;
 }
 
 // Megatron's buffers stay; PyTorch and DeepSpeed drop gradients and write the first ones.
@@ -173,7 +195,8 @@ void SyncPlay::norm() {
 }
 
 void SyncPlay::reduce() {
-  if (!root_.units.empty() && !graph_.structure.every_microbatch) scatter(-1, root_, root_ends());
+  for (const Root& root : roots_)
+    if (!graph_.structure.every_microbatch) scatter(-1, root.unit, root_ends());
   for (const SyncAction& a : plan_.actions)
     if (a.when == SyncWhen::AfterBackward) run(a, -1);
   for (const GradReduction& r : parts_->reductions) {
@@ -210,10 +233,16 @@ void SyncPlay::optimize() {
     if (a.when == SyncWhen::AfterOptimizer) run(a, -1);
 }
 
+SyncPlay::Root* SyncPlay::root_around(size_t instance) {
+  const auto it = std::find_if(roots_.begin(), roots_.end(), [&](const Root& root) { return instance >= root.begin && instance < root.end; });
+  return it == roots_.end() ? nullptr : &*it;
+}
+
+// Of all roots: a tied table has gradients from both.
 std::vector<NodeId> SyncPlay::root_ends() const {
   std::vector<NodeId> out;
   for (const Instance& instance : instances_)
-    if (instance.root) out.push_back(instance.last);
+    if (instance.root >= 0) out.push_back(instance.last);
   return out;
 }
 
@@ -230,7 +259,7 @@ void SyncPlay::gather(int microbatch, Instance& at, bool backward) {
   at.gather = kNoNode;
   for (const size_t u : at.units) {
     const SyncUnit& unit = parts_->sync.units[u];
-    if (unit.group.axes.empty()) continue;
+    if (unit.group.shard.empty()) continue;
     const double bytes = value(unit.full) * dtype_bytes(graph_.structure.dtype);
     at.gather = add(backward ? "gather of parameters for the backward" : "gather of parameters", costs_.collective(SyncOp::AllGather, bytes, unit.group.shard, links_),
                     microbatch, {before_});

@@ -49,6 +49,9 @@ class SyncPlay {
   // it waits for.
   NodeId enter(int microbatch, size_t instance, bool backward);
   void leave(int microbatch, size_t instance, bool backward, NodeId last);
+  // The same where layers of a group are made again in its backward.
+  NodeId enter_replay(int microbatch, size_t instance);
+  void leave_replay(size_t instance);
   // The end of a step, in three acts, as some collectives run over several stages.
   // Share of the links that layers take in the mean: what runs beside them gets the rest, and takes longer.
   void set_links(const LinkShare& links) { links_ = links; }
@@ -65,7 +68,7 @@ class SyncPlay {
   struct Instance {
     int segment = 0, chunk = 0;
     std::vector<size_t> units;
-    bool root = false;
+    int root = -1;              // FSDP: its parameters are in this root unit, that of its chunk
     NodeId last = kNoNode;      // of its latest backward
     int backwards = 0;
     bool gathered = false;
@@ -73,6 +76,15 @@ class SyncPlay {
     std::vector<size_t> before_forward, before_backward, after_gradient, params;
   };
 
+  // A root unit, whichever instances of its chunk it is in: these are a range.
+  struct Root {
+    int segment = -1;  // as SyncUnit::segment
+    Instance unit;
+    size_t begin = 0, end = 0;
+  };
+
+  Root* root_around(size_t instance);
+  void free_forward(Instance& at) const;
   size_t next_unit(size_t instance, bool backward) const;
   void gather(int microbatch, Instance& at, bool backward);
   void scatter(int microbatch, const Instance& at, const std::vector<NodeId>& after);
@@ -91,8 +103,7 @@ class SyncPlay {
   const int microbatches_;
   std::shared_ptr<const StageSyncParts> parts_;
   std::vector<Instance> instances_;
-  Instance root_;
-  size_t root_begin_ = 0, root_end_ = 0;
+  std::vector<Root> roots_;
   NodeId before_ = kNoNode;
   NodeId last_reduction_ = kNoNode;
   LinkShare links_;

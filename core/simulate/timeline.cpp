@@ -117,7 +117,7 @@ void Timeline::make_receives(Simulation& out) const {
   std::vector<std::vector<Span>> received(streams_.size());
   for (const Node& n : nodes_)
     if (n.peer >= 0)
-      received[static_cast<size_t>(n.peer)].push_back({n.begin, n.end, SpanKind::Receive, StreamKind::Receive, n.microbatch, n.chunk, n.name, n.stage, n.span, false});
+      received[static_cast<size_t>(n.peer)].push_back({n.begin, n.end, SpanKind::Receive, StreamKind::Receive, n.microbatch, n.peer_chunk, n.name, n.stage, n.span, false});
   for (size_t s = 0; s < received.size(); ++s) {
     std::stable_sort(received[s].begin(), received[s].end(), [](const Span& a, const Span& b) { return a.end < b.end; });
     double free = 0;

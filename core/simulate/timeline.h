@@ -20,7 +20,7 @@ struct Node {
   SpanKind kind = SpanKind::Forward;
   TimeCategory category = TimeCategory::Products;  // of nodes without parts
   int32_t microbatch = -1, chunk = 0, name = -1;
-  int32_t peer = -1;            // of a message: the stage that it goes to
+  int32_t peer = -1, peer_chunk = 0;               // of a message: the stage that it goes to, and the virtual stage there
   const PartSeconds* parts = nullptr;              // what the seconds are made of; outlives the timeline
   int32_t span = -1;            // index into the stage's spans, set by finish
 };

@@ -117,6 +117,7 @@ class Binder {
     } else {
       trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
       trace.tensor_size = std::max<int64_t>(1, value(op.read_bytes + op.written_bytes, where, "bytes"));
+      trace.seconds = lowering_.seconds_of(segment_, id);
     }
     if (program_.tensors) {
       for (const TensorId t : op.inputs) trace.inputs.push_back(tensor(t, where));
@@ -135,6 +136,10 @@ class Binder {
     std::vector<int64_t> work;
     for (int64_t step = 0; step < ranks; ++step) work.push_back(ring_work(op, position, step));
     const int64_t unit = value(op.flops, op.name, "FLOPs") / std::accumulate(work.begin(), work.end(), int64_t{0});
+    // Seconds are those of the position that the report stands for.
+    int64_t reported = 0;
+    for (int64_t step = 0; step < ranks; ++step) reported += ring_work(op, lowering_.report().ring_position.value_or(0), step);
+    const double unit_seconds = lowering_.seconds_of(segment_, id) / static_cast<double>(reported);
     const auto last = work.rend() - std::find_if(work.rbegin(), work.rend(), [](int64_t w) { return w > 0; }) - 1;
     const auto add = [&](TraceOp trace, std::vector<SourceRef> deps) {
       std::sort(deps.begin(), deps.end());
@@ -154,7 +159,8 @@ class Binder {
           for (const auto& [from, node] : brought)
             if (segment_.op(from).kind == OpKind::RingPass) deps.push_back(node);
           TraceOp trace{.name = numbered(op.name, step), .num_ops = std::max<int64_t>(1, unit * work[static_cast<size_t>(step)]),
-                        .tensor_size = std::max<int64_t>(1, value(step_bytes(op), op.name, "bytes"))};
+                        .tensor_size = std::max<int64_t>(1, value(step_bytes(op), op.name, "bytes")),
+                        .seconds = unit_seconds * static_cast<double>(work[static_cast<size_t>(step)])};
           if (program_.tensors) name_step(trace, op, step, computed_in, step == last);
           computed = add(std::move(trace), std::move(deps));
           computed_in = step;

@@ -29,18 +29,16 @@ std::optional<Problem> check_options(const Report& report, const ExportOptions& 
 // The traces, then what goes with them; the manifest last.
 std::optional<Problem> write_all(const Report& report, const ExportOptions& options, const TraceExport& traces,
                                  ByteSink& sink, const ExportProgressFn& progress, const std::stop_token& stop,
-                                 TraceTotals& totals) {
-  const auto network = network_yml(report);
-  if (const auto* problem = std::get_if<Problem>(&network)) return *problem;
+                                 const SimCluster& cluster, TraceTotals& totals) {
   auto written = traces.write(sink, progress, stop);
   if (auto* problem = std::get_if<Problem>(&written)) return std::move(*problem);
   totals = std::move(std::get<TraceTotals>(written));
   const std::pair<const char*, std::string> files[] = {
       {"comm_groups.json", traces.groups().json()},
-      {"system.json", system_json(*report.accelerator)},
-      {"network.yml", std::get<std::string>(network)},
+      {"system.json", system_json(report, cluster, !options.durations)},
+      {"network.yml", network_yml(cluster)},
       {"memory.json", memory_json(report)},
-      {kManifestName, manifest_json(report, options, totals)}};
+      {kManifestName, manifest_json(report, options, cluster, totals)}};
   for (const auto& [name, text] : files)
     if (auto problem = sink.write(name, text)) return problem;
   if (stop.stop_requested()) return stopped_problem();
@@ -62,13 +60,14 @@ std::variant<ExportSummary, Problem> export_bundle(const Report& report, const E
     if (auto* problem = std::get_if<Problem>(&opened)) return *problem;
     BundleFolder& folder = std::get<BundleFolder>(opened);
     TraceTotals totals;
+    SimCluster cluster = sim_cluster(traces.lowering(), options.flat_network);
     {
       FolderSink sink(folder.path(), needed);
-      if (auto problem = write_all(report, options, traces, sink, progress, stop, totals)) return *problem;
+      if (auto problem = write_all(report, options, traces, sink, progress, stop, cluster, totals)) return *problem;
     }
     if (auto problem = folder.commit()) return *problem;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    return ExportSummary{folder.target(), totals.ranks, totals.nodes, totals.bytes, elapsed.count()};
+    return ExportSummary{folder.target(), totals.ranks, totals.nodes, totals.bytes, elapsed.count(), std::move(cluster.nearest)};
   } catch (const LoweringError& error) {
     return Problem{Severity::Error, "design", error.what(), "smaller sizes, or fewer microbatches per step", {}};
   }

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/problem.h"
 #include "report/report.h"
@@ -17,6 +18,8 @@ struct ExportOptions {
   std::filesystem::path target;  // folder; must not exist or be empty unless replace
   std::string name = "trace";    // <name>.<rank>.et
   bool tensors = false;          // inputs and outputs with names and bytes (more than doubles a trace)
+  bool durations = false;        // compute nodes with our seconds on the design's machine, which simulators replay
+  bool flat_network = false;     // network.yml in one dimension, as the congestion-aware backend of ASTRA-sim wants it
   bool replace = false;          // replace an existing bundle (a folder with a manifest.json of ours), nothing else
 };
 
@@ -29,6 +32,7 @@ struct ExportSummary {
   std::filesystem::path target;
   int64_t ranks = 0, nodes = 0, bytes = 0;
   double seconds = 0;
+  std::vector<std::string> nearest;  // what of the cluster the simulator's files cannot express, and what stands for it
 };
 
 using ExportProgressFn = std::function<void(const ExportProgress&)>;  // called from worker threads, one at a time

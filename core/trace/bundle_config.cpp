@@ -158,17 +158,26 @@ class ConfigReader {
       npus_.push_back(n);
     }
     config_.ranks = ranks;
+    config_.dimensions.resize(dimensions_);
     for (const char* key : {"bandwidth", "latency"})
-      for (const std::string& entry : lists[key]) check_number(key, entry);
+      for (size_t d = 0; d < lists[key].size(); ++d) {
+        const double value = checked_number(key, lists[key][d]);
+        if (d < dimensions_) (key == std::string("latency") ? config_.dimensions[d].latency : config_.dimensions[d].gigabytes) = value;
+      }
+    for (size_t d = 0; d < dimensions_; ++d) {
+      config_.dimensions[d].ranks = npus_[d];
+      if (d < lists["topology"].size()) config_.dimensions[d].topology = lists["topology"][d];
+    }
   }
 
-  void check_number(const std::string& key, const std::string& entry) {
+  double checked_number(const std::string& key, const std::string& entry) {
     double value = 0;
     const auto [end, status] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
     const bool number = status == std::errc() && end == entry.data() + entry.size();
     if (!number || value < 0 || (key == "bandwidth" && value == 0))
       error("NETWORK_NUMBER", "network.yml: " + key + " " + entry + " must be a " +
                                   (key == "bandwidth" ? "positive number" : "number of at least 0"));
+    return number ? value : 0;
   }
 
   double number(const json& j, const char* key, bool required, double otherwise) {
@@ -204,14 +213,25 @@ class ConfigReader {
         (config_.peak_flops <= 0 || config_.memory_bytes_per_second <= 0))
       error("SYSTEM_KEY", "system.json: peak-perf and local-mem-bw must be positive for the roofline");
     config_.track_local_mem = number(*j, "track-local-mem", false, 0) != 0;
+    config_.active_chunks = static_cast<int64_t>(std::clamp(number(*j, "active-chunks-per-dimension", false, 1), 1.0, 1e9));
+    config_.replay_only = number(*j, "replay-only", false, 0) != 0;
     choice(*j, "scheduling-policy", {"LIFO", "FIFO", "EXPLICIT"});
     choice(*j, "collective-optimization", {"baseline", "localBWAware"});
+    config_.level_by_level = j->value("collective-optimization", json()) == "localBWAware";
+    size_t i = 0;
     for (const char* collective : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"})
-      check_implementation(*j, std::string(collective) + "-implementation");
+      check_implementation(*j, std::string(collective) + "-implementation", config_.implementations[i++]);
   }
 
-  void check_implementation(const json& j, const std::string& key) {
-    static const std::set<std::string> known{"ring", "oneRing", "direct", "oneDirect", "halvingDoubling", "doubleBinaryTree"};
+  // "direct4": as many messages of a rank at a time.
+  static bool is_known(std::string name) {
+    static const std::set<std::string> known{"ring", "oneRing", "direct", "oneDirect", "halvingDoubling", "oneHalvingDoubling", "doubleBinaryTree"};
+    if (name.starts_with("direct") || name.starts_with("oneDirect"))
+      while (std::isdigit(static_cast<unsigned char>(name.back()))) name.pop_back();
+    return known.contains(name);
+  }
+
+  void check_implementation(const json& j, const std::string& key, std::vector<std::string>& names) {
     const auto it = j.find(key);
     if (it == j.end() || !it->is_array()) {
       error("IMPLEMENTATION_LIST", "system.json: " + key + " must be a list with one entry per network dimension");
@@ -222,13 +242,19 @@ class ConfigReader {
                                        std::to_string(dimensions_) + " network dimensions");
     for (size_t d = 0; d < it->size(); ++d) {
       const std::string name = (*it)[d].is_string() ? (*it)[d].get<std::string>() : (*it)[d].dump();
-      if (!known.contains(name)) error("IMPLEMENTATION", "system.json: " + key + ": " + name + " is not known");
+      names.push_back(name);
+      if (!is_known(name)) error("IMPLEMENTATION", "system.json: " + key + ": " + name + " is not known");
       if (name == "doubleBinaryTree" && (key != "all-reduce-implementation" || !config_.groups.empty()))
         error("IMPLEMENTATION", "system.json: " + key + ": doubleBinaryTree works for all-reduce on the world only");
       if (name == "halvingDoubling" && d < npus_.size() && (npus_[d] & (npus_[d] - 1)) != 0)
         error("IMPLEMENTATION", "system.json: " + key + ": halvingDoubling wants powers of two, dimension " +
                                     std::to_string(d) + " has " + std::to_string(npus_[d]) + " ranks");
     }
+  }
+
+  static double positive(const json& j, const char* key) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_number() ? std::max(0.0, it->get<double>()) : 0;
   }
 
   void read_memory() {
@@ -242,6 +268,9 @@ class ConfigReader {
       error("MEMORY_TYPE", "memory.json: memory-type must be one of NO_MEMORY_EXPANSION, PER_NPU_MEMORY_EXPANSION, "
                            "PER_NODE_MEMORY_EXPANSION, MEMORY_POOL");
     config_.memory_expansion = type != "NO_MEMORY_EXPANSION";
+    config_.own_memory = type == "PER_NPU_MEMORY_EXPANSION";
+    config_.memory_latency = positive(*j, "remote-mem-latency");
+    config_.memory_gbps = positive(*j, "remote-mem-bw");
   }
 
   const fs::path& bundle_;

@@ -1,6 +1,7 @@
 #include "trace/lower.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -8,7 +9,9 @@
 #include "cost/stage_boundary.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
+#include "machine/op_time.h"
 #include "report/rank_mesh.h"
+#include "simulate/machine_of.h"
 #include "trace/bound_segment.h"
 #include "trace/program_builder.h"
 #include "trace/sync_lower.h"
@@ -66,6 +69,7 @@ class StageLowering {
         case ActionKind::Optimizer: sync_.optimize(); break;
       }
     }
+    if (lowering_.has_durations()) write_durations();
     return std::move(program_);
   }
 
@@ -227,6 +231,18 @@ class StageLowering {
     return stream_again_[instance] != 0 ? stream_again_[instance] : stream(microbatch, instances_[instance].stream);
   }
 
+  // What rounding leaves of a node is the next one's, so that sums are right to a microsecond.
+  void write_durations() {
+    constexpr double kPerSecond = 1e6;
+    double left = 0;
+    for (const TraceNode& node : program_.nodes) {
+      left += program_.ops[node.op].seconds * kPerSecond;
+      const double whole = std::max(0.0, std::round(left));
+      program_.durations.push_back(static_cast<uint32_t>(whole));
+      left -= whole;
+    }
+  }
+
   // previous: where the same part of the microbatch before begins.
   void stamp(const std::vector<BoundNode>& part, int microbatch, size_t instance, const Bases& bases, uint32_t previous) {
     const Instance& at = instances_[instance];
@@ -332,9 +348,11 @@ class StageLowering {
   // The layers of a group run again, each on what the one before has made.
   void replay(int microbatch, size_t first, size_t last) {
     for (size_t i = first; i <= last; ++i) {
+      sync_.enter_replay(microbatch, i);
       const uint32_t base = replay_base_[i] = next_id();
       const BoundSegment& s = bound(i);
       stamp(s.replay, microbatch, i, {.replay = base, .stream_in = stream_in(microbatch, i)}, 0);
+      if (i < last) sync_.leave_replay(i);
       if (i < last) stream_again_[i + 1] = s.output_again >= 0 ? base + static_cast<uint32_t>(s.output_again) : stream_in(microbatch, i);
     }
   }
@@ -364,10 +382,14 @@ class StageLowering {
 
 }  // namespace
 
-Lowering::Lowering(const Report& report)
+Lowering::Lowering(const Report& report, bool durations)
     : report_(report), mesh_(mesh_of(report)),
       schedule_(make_schedule(report.design.parallel, static_cast<int>(report.microbatches))) {
   const Graph& graph = report.graph();
+  if (durations) {
+    machine_ = machine_of(report.design);
+    seconds_ = op_seconds(report, *machine_);
+  }
   if (differs_by_position(graph)) positions_ = ring_ranks(report.design);
   for (const Segment& segment : graph.segments)
     for (const Op& op : segment.ops)
@@ -384,6 +406,14 @@ Lowering::Lowering(const Report& report)
   for (const MeshAxes& axes : norm_groups(graph)) add_role({axes, false});
   if (const MeshAxes axes = loss_group(graph); !axes.empty()) add_role({axes, false});
 }
+
+double Lowering::seconds_of(const Segment& segment, OpId op) const {
+  if (!machine_) return 0;
+  const OpTime& time = seconds_.ops[static_cast<size_t>(&segment - report_.graph().segments.data())][static_cast<size_t>(op)];
+  return time.seconds - time.exposed;
+}
+
+double Lowering::seconds_of_bytes(double bytes) const { return machine_ && bytes > 0 ? memory_bound_seconds(*machine_, bytes) : 0; }
 
 void Lowering::add_role(const GroupRole& role) {
   std::vector<int64_t> group = role_group(mesh_, role, 0);

@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "design/document.h"
 #include "schedule/sync_plan.h"
+#include "simulate/machine_of.h"
 #include "trace/config_files.h"
 #include "trace/digest.h"
 
@@ -29,10 +30,14 @@ nlohmann::ordered_json runs_of(const std::vector<int64_t>& ranks) {
   return runs;
 }
 
-nlohmann::ordered_json notes_of(const Report& report) {
+nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& options) {
   auto notes = nlohmann::ordered_json::array({
       "Compute nodes carry the counted FLOPs of one rank as num_ops (at least 1) and the bytes read and written as "
-      "tensor_size (at least 1); no durations are written.",
+      "tensor_size (at least 1).",
+      options.durations ? "Durations of compute nodes are our seconds of their kernels on the machine of the design, in whole "
+                          "microseconds, rounded so that sums are right; launches by the host are not in them. Under "
+                          "roofline-enabled 0 ASTRA-sim replays them."
+                        : "No durations are written.",
       "comm_size of an all-gather is the rank's own shard; of a reduce-scatter, an all-reduce or an all-to-all the "
       "whole local buffer.",
       "Collectives over a single rank are left out; simulators know no rooted reduction, so that those of ZeRO-2 stand as "
@@ -42,9 +47,9 @@ nlohmann::ordered_json notes_of(const Report& report) {
       "Gradients accumulate in the weight-gradient nodes; the reductions and the optimizer follow the last microbatch, those "
       "of buckets and of FSDP units as soon as its backward has made their gradients.",
       "comm_tag is 2·microbatch for activations and 2·microbatch + 1 for gradients.",
-      "network.yml is one switch with " + std::to_string(static_cast<int>(kNetworkLatencyNs)) +
-          " ns per hop, an assumed latency; its bandwidth is the accelerator's scale-up bandwidth where the job fits "
-          "into one node, otherwise that of its NIC.",
+      "network.yml has the scale-up domain, the domains of a pod and the pods, as far as the job has several of them, with nominal "
+          "rates of a rank's links; the latency of a switch is half of what a message between two ranks takes, as it is charged twice.",
+      "peak-perf and local-mem-bw of system.json are the accelerator's dense peak in the type of storage and its memory's rate.",
       "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo 2^61 - 1; a "
       "class folds digest and size of its files in rank order.",
   });
@@ -63,7 +68,7 @@ nlohmann::ordered_json notes_of(const Report& report) {
                     "system.json is the 16-bit peak and holds for them too. Bytes of tensors include their scales.");
   if (uses_host(report))
     notes.push_back("Offload: memory nodes move tensor_size bytes between a device and its host, in one chain with the communication; "
-                    "memory.json gives every rank " + std::to_string(static_cast<int>(kHostGbps)) + " GB/s and " +
+                    "memory.json gives every rank " + std::to_string(static_cast<int>(machine_of(report.design).host_gbps)) + " GB/s and " +
                     std::to_string(static_cast<int>(kHostLatencyNs)) + " ns, assumed. The host's own optimizer step takes no time in the "
                     "trace. These bundles keep the rules of the schema but have not been run in ASTRA-sim.");
   if (report.graph().structure.ring)
@@ -73,9 +78,21 @@ nlohmann::ordered_json notes_of(const Report& report) {
   return notes;
 }
 
+nlohmann::ordered_json cluster_of(const Report& report, const SimCluster& cluster) {
+  nlohmann::ordered_json j;
+  j["accelerator"] = report.accelerator->name;
+  j["network"] = machine_of(report.design).network.name;
+  j["dimensions"] = nlohmann::ordered_json::array();
+  for (const SimDimension& d : cluster.dimensions)
+    j["dimensions"].push_back({{"topology", d.topology}, {"ranks", d.ranks}, {"gbps", d.gbps}, {"latency_ns", d.latency_ns}});
+  j["nearest"] = cluster.nearest;
+  return j;
+}
+
 }  // namespace
 
-std::string manifest_json(const Report& report, const ExportOptions& options, const TraceTotals& totals) {
+std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
+                          const TraceTotals& totals) {
   nlohmann::ordered_json j;
   j["format"] = kFormat;
   j["format_version"] = kVersion;
@@ -84,6 +101,7 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
   j["traces"] = options.name + ".<rank>.et";
   j["schema"] = "MLCommons Chakra 1.0";
   j["tensors"] = options.tensors;
+  j["durations"] = options.durations;
   j["ranks"] = totals.ranks;
   j["nodes"] = totals.nodes;
   j["collectives"] = totals.collectives;
@@ -102,7 +120,8 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
     entry["digest"] = poly61_text(c.digest);
     j["classes"].push_back(std::move(entry));
   }
-  j["notes"] = notes_of(report);
+  j["cluster"] = cluster_of(report, cluster);
+  j["notes"] = notes_of(report, options);
   j["design"] = nlohmann::ordered_json::parse(to_json(report.design));
   return j.dump(2) + "\n";
 }

@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "trace/sim_cluster.h"
 #include "trace/trace_export.h"
 
 namespace shardscape {
 
 inline constexpr const char* kManifestName = "manifest.json";
 
-std::string manifest_json(const Report& report, const ExportOptions& options, const TraceTotals& totals);
+std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
+                          const TraceTotals& totals);
 
 // The parts that a check of a bundle uses.
 struct ManifestClass {

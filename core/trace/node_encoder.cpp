@@ -168,6 +168,11 @@ void NodeEncoder::put_tensors(const TraceNode& node, const TraceOp& op, std::str
   put("outputs", op.outputs);
 }
 
+size_t NodeEncoder::duration_size(size_t index) const {
+  if (program_.durations.empty() || program_.durations[index] == 0) return 0;
+  return 1 + wire::varint_size(program_.durations[index]);
+}
+
 size_t NodeEncoder::body_size(size_t index) {
   const TraceNode& node = program_.nodes[index];
   const TraceOp& op = program_.ops[node.op];
@@ -179,7 +184,7 @@ size_t NodeEncoder::body_size(size_t index) {
     put_integer(tensors_, "comm_tag", chakra::attr_field::kInt32,
                 static_cast<uint64_t>(message_tag(node, program_.chunks, op.backward)));
   return 1 + wire::varint_size(index + 1) + field_size(name_.size()) + code.head.size() +
-         field_size(deps_size(program_.ctrl_deps(node))) + field_size(deps_size(program_.data_deps(node))) +
+         duration_size(index) + field_size(deps_size(program_.ctrl_deps(node))) + field_size(deps_size(program_.data_deps(node))) +
          code.attrs.size() + tensors_.size();
 }
 
@@ -193,6 +198,7 @@ void NodeEncoder::put_node(size_t index, std::string& out) {
   out += code.head;
   put_deps(out, chakra::node_field::kCtrlDeps, program_.ctrl_deps(node));
   put_deps(out, chakra::node_field::kDataDeps, program_.data_deps(node));
+  if (duration_size(index) > 0) w.varint_field(chakra::node_field::kDuration, program_.durations[index]);
   places_.clear();
   for (const SlotPlace& place : code.places)
     places_.push_back({place.slot, place.offset + static_cast<uint32_t>(out.size())});

@@ -34,6 +34,7 @@ class NodeEncoder {
   void node_name(const TraceNode& node, const TraceOp& op);
   void put_tensors(const TraceNode& node, const TraceOp& op, std::string& out) const;
   size_t body_size(size_t index);
+  size_t duration_size(size_t index) const;
 
   const RankProgram& program_;
   std::vector<OpCode> codes_;

@@ -164,6 +164,7 @@ class FileReader {
     const bool on_cpu = cpu.present && cpu.is_integer() && cpu.integer != 0;
     switch (out_.type) {
       case NodeType::Comp:
+        out_.nanoseconds = replayed();
         if (on_cpu)
           node_warning("CPU_OP", "is_cpu_op is true: it runs for duration_micros and the simulator's statistics fail");
         else
@@ -180,7 +181,8 @@ class FileReader {
         break;
       case NodeType::MemLoad:
       case NodeType::MemStore:
-        integer(Attr::TensorSize, true, 1);
+        if (const auto bytes = integer(Attr::TensorSize, true, 1); bytes && context_.config.memory_gbps > 0)
+          out_.nanoseconds = static_cast<int64_t>(context_.config.memory_latency) + static_cast<int64_t>(static_cast<double>(*bytes) / context_.config.memory_gbps);
         if (!context_.config.memory_expansion)
           node_error("MEMORY_NODE", "remote memory ends the run under NO_MEMORY_EXPANSION");
         break;
@@ -188,13 +190,22 @@ class FileReader {
     }
   }
 
+  // As long as the node says, and never no time at all.
+  int64_t replayed() const {
+    constexpr int64_t kNsPerMicrosecond = 1000, kLongest = std::numeric_limits<int64_t>::max() / kNsPerMicrosecond;
+    return node_.duration == 0 ? 1 : static_cast<int64_t>(std::min<uint64_t>(node_.duration, kLongest)) * kNsPerMicrosecond;
+  }
+
   void check_compute() {
     if (!context_.config.roofline) return;
     const auto ops = integer(Attr::NumOps, true, 1), bytes = integer(Attr::TensorSize, true, 1);
     const double peak = context_.config.peak_flops, bandwidth = context_.config.memory_bytes_per_second;
-    if (!ops || !bytes || !node_.deps.empty() || peak <= 0 || bandwidth <= 0) return;
-    const double seconds = std::max(static_cast<double>(*ops) / peak, static_cast<double>(*bytes) / bandwidth);
-    if (seconds < 1e-9)
+    if (!ops || !bytes || peak <= 0 || bandwidth <= 0) return;
+    // In the order of the simulator's own operations: it drops what is left of a nanosecond.
+    constexpr double kNsPerSecond = 1e9;
+    const double flops = static_cast<double>(*ops), rate = std::min(bandwidth * (flops / static_cast<double>(*bytes)), peak);
+    out_.nanoseconds = static_cast<int64_t>(std::min(flops / rate * kNsPerSecond, 9e18));
+    if (out_.nanoseconds < 1 && node_.deps.empty())
       node_error("ROOT_TOO_SHORT", std::to_string(*ops) + " ops and " + std::to_string(*bytes) +
                                        " bytes take under 1 ns; at the start of a run the simulator's event queue asserts");
   }
@@ -248,6 +259,7 @@ class FileReader {
                                              : std::to_string(*type)) +
                                         " is not simulated; ALL_REDUCE, ALL_GATHER, ALL_TO_ALL and REDUCE_SCATTER are");
     if (supported) out_.collective = static_cast<CollectiveType>(*type);
+    out_.nanoseconds = out_.collective == CollectiveType::Broadcast ? replayed() : 0;
     if (supported && out_.collective == CollectiveType::Broadcast)
       node_warning("BROADCAST", "the simulator replays a broadcast locally, it sends nothing");
     if (supported && size && out_.collective == CollectiveType::AllGather && *size < context_.config.dataset_splits)
@@ -322,7 +334,7 @@ uint64_t shape_hash(const TraceShape& shape) {
   };
   for (const ShapeNode& n : shape.nodes) {
     mix(n.id);
-    mix(static_cast<uint64_t>(n.size));
+    mix(static_cast<uint64_t>(n.size) ^ static_cast<uint64_t>(n.nanoseconds) << 20);
     mix(uint64_t{n.dep_count} << 32 | n.slot);
     mix(static_cast<uint64_t>(static_cast<uint32_t>(n.tag)) << 16 | static_cast<uint64_t>(n.type) << 8 |
         static_cast<uint64_t>(n.collective));

@@ -4,6 +4,7 @@
 #include <deque>
 #include <queue>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -41,29 +42,38 @@ struct KeyHash {
 
 class Player {
  public:
-  Player(const BundleTraces& traces, const BundleConfig& config, Findings& findings)
-      : traces_(traces), config_(config), findings_(findings), ranks_(traces.ranks.size()) {}
+  Player(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network, Findings& findings)
+      : traces_(traces), config_(config), network_(network), findings_(findings), ranks_(traces.ranks.size()) {}
 
-  bool run(const std::stop_token& stop) {
+  Played run(const std::stop_token& stop) {
     for (size_t r = 0; r < ranks_.size(); ++r) start(static_cast<int64_t>(r));
-    for (size_t steps = 0; !busy_.empty(); ++steps) {
-      if (steps % 1024 == 0 && stop.stop_requested()) return false;
-      const int64_t rank = busy_.front();
-      busy_.pop_front();
-      state(rank).queued = false;
-      issue(rank);
+    for (size_t steps = 0;; ++steps) {
+      if (steps % 1024 == 0 && stop.stop_requested()) return {};
+      if (now_due_.empty()) {
+        if (later_.empty()) break;
+        now_ = later_.top().time;
+        for (; !later_.empty() && later_.top().time == now_; later_.pop()) now_due_.push_back(later_.top().what);
+      }
+      const Waiting done = now_due_.front();
+      now_due_.pop_front();
+      finish(done.rank, done.comm);
     }
-    return all_finished();
+    Played out;
+    out.finished = all_finished();
+    for (const Rank& rank : ranks_) out.ranks.push_back(rank.played);
+    return out;
   }
 
  private:
+  using Ready = std::priority_queue<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint64_t, uint32_t>>, std::greater<>>;
   struct Rank {
-    std::vector<uint32_t> waits;     // per communication node: how many must finish first
+    std::vector<uint32_t> waits;     // per node: how many must finish first
     std::vector<uint32_t> issued;    // per group slot
-    std::priority_queue<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint64_t, uint32_t>>, std::greater<>> ready;
-    uint32_t running = kNobody;      // the collective in flight
+    Ready ready, computations;       // by id; what blocks communication, what computes
+    uint32_t running = kNobody;      // what blocks communication
+    uint32_t computing = kNobody;
     size_t done = 0;
-    bool queued = false;
+    PlayedRank played;
   };
   struct Waiting {
     int64_t rank;
@@ -72,6 +82,12 @@ class Player {
   struct Message {
     size_t arrived = 0;
     std::deque<Waiting> receivers;
+  };
+  struct Event {
+    int64_t time;
+    uint64_t number;  // in order of making
+    Waiting what;
+    bool operator>(const Event& other) const { return std::tie(time, number) > std::tie(other.time, other.number); }
   };
 
   Rank& state(int64_t rank) { return ranks_[static_cast<size_t>(rank)]; }
@@ -93,18 +109,30 @@ class Player {
     s.issued.resize(traces_.shape(rank).group_slots);
     for (uint32_t i = 0; i < a.comm.size(); ++i)
       if (a.comm[i].pred_count == 0) arrive(rank, i);
-    wake(rank);
+    issue(rank);
   }
 
-  void wake(int64_t rank) {
-    if (std::exchange(state(rank).queued, true)) return;
-    busy_.push_back(rank);
+  // Not recursive: a chain of nodes that complete at once may be long.
+  void finish_at(int64_t time, Waiting what) {
+    if (time <= now_)
+      now_due_.push_back(what);
+    else
+      later_.push({time, events_++, what});
   }
 
   // All dependencies of the node are done.
   void arrive(int64_t rank, uint32_t comm) {
-    if (traces_.analysis(rank).comm[comm].join) return finish(rank, comm);
     const ShapeNode& n = node(rank, comm);
+    if (traces_.analysis(rank).comm[comm].join) {
+      const bool memory = n.type == NodeType::MemLoad || n.type == NodeType::MemStore;
+      if (network_ && n.type == NodeType::Comp)
+        state(rank).computations.push({n.id, comm});
+      else if (network_ && memory)
+        state(rank).ready.push({n.id, comm});
+      else
+        finish_at(now_, {rank, comm});
+      return;
+    }
     if (n.type != NodeType::Recv) {
       state(rank).ready.push({n.id, comm});
       return;
@@ -115,72 +143,91 @@ class Player {
       return;
     }
     --message.arrived;
-    finish(rank, comm);
+    finish_at(now_, {rank, comm});
   }
 
   void finish(int64_t rank, uint32_t comm) {
-    // Not recursive: a chain of nodes that complete at once may be long.
-    finished_.push_back({rank, comm});
-    if (std::exchange(finishing_, true)) return;
-    while (!finished_.empty()) {
-      const Waiting w = finished_.back();
-      finished_.pop_back();
-      const ShapeAnalysis& a = traces_.analysis(w.rank);
-      Rank& s = state(w.rank);
-      ++s.done;
-      const CommNode& c = a.comm[w.comm];
-      for (uint32_t k = 0; k < c.succ_count; ++k) {
-        const uint32_t next = a.succs[c.succs + k];
-        if (--s.waits[next] == 0) arrive(w.rank, next);
-      }
-      wake(w.rank);
+    const ShapeAnalysis& a = traces_.analysis(rank);
+    Rank& s = state(rank);
+    ++s.done;
+    s.played.end = now_;
+    if (s.running == comm) s.running = kNobody;
+    if (s.computing == comm) s.computing = kNobody;
+    const CommNode& c = a.comm[comm];
+    for (uint32_t k = 0; k < c.succ_count; ++k) {
+      const uint32_t next = a.succs[c.succs + k];
+      if (--s.waits[next] == 0) arrive(rank, next);
     }
-    finishing_ = false;
+    issue(rank);
+    if (const ShapeNode& n = node(rank, comm); !c.join && n.type == NodeType::Send) deliver(rank, n);
   }
 
   void issue(int64_t rank) {
     Rank& s = state(rank);
-    while (s.running == kNobody && !s.ready.empty()) {
-      const uint32_t comm = s.ready.top().second;
-      s.ready.pop();
-      const ShapeNode& n = node(rank, comm);
-      if (n.type == NodeType::Send)
-        send(rank, comm, n);
-      else if (n.collective == CollectiveType::Broadcast)
-        finish(rank, comm);
-      else
-        meet(rank, comm, n);
+    if (s.computing == kNobody && !s.computations.empty()) {
+      s.computing = s.computations.top().second;
+      s.computations.pop();
+      const int64_t ns = node(rank, s.computing).nanoseconds;
+      s.played.compute += ns;
+      finish_at(now_ + ns, {rank, s.computing});
     }
+    if (s.running != kNobody || s.ready.empty()) return;
+    const uint32_t comm = s.running = s.ready.top().second;
+    s.ready.pop();
+    const ShapeNode& n = node(rank, comm);
+    if (n.type == NodeType::Send)
+      finish_at(now_ + (network_ ? network_->message(rank, peer(rank, n), n.size) : 0), {rank, comm});
+    else if (n.type == NodeType::Coll && n.collective != CollectiveType::Broadcast)
+      meet(rank, comm, n);
+    else
+      finish_at(now_ + (network_ ? n.nanoseconds : 0), {rank, comm});
   }
 
-  // A send is done when the packet arrives, whether a receive waits for it or not.
-  void send(int64_t rank, uint32_t comm, const ShapeNode& n) {
+  // A send is done when the packet arrives, whether a receive waits for it or not; one that waits is done before anything else of
+  // the same nanosecond.
+  void deliver(int64_t rank, const ShapeNode& n) {
     Message& message = messages_[{rank, peer(rank, n), n.size, n.tag}];
     if (message.receivers.empty()) {
       ++message.arrived;
-    } else {
-      const Waiting receiver = message.receivers.front();
-      message.receivers.pop_front();
-      finish(receiver.rank, receiver.comm);
+      return;
     }
-    finish(rank, comm);
+    const Waiting receiver = message.receivers.front();
+    message.receivers.pop_front();
+    finish(receiver.rank, receiver.comm);
   }
 
   void meet(int64_t rank, uint32_t comm, const ShapeNode& n) {
-    Rank& s = state(rank);
-    s.running = comm;
-    const MeetingKey key{group(rank, n), s.issued[n.slot]++};
-    std::vector<Waiting>& here = meetings_[key];
-    here.push_back({rank, comm});
-    if (here.size() < group_size(key.group)) return;
-    for (const Waiting& w : here) {
+    const MeetingKey key{group(rank, n), state(rank).issued[n.slot]++};
+    Meeting& here = meetings_[key];
+    here.members.push_back({rank, comm});
+    here.begin.push_back(now_);
+    if (here.members.size() < group_size(key.group)) return;
+    for (const Waiting& w : here.members) {
       const ShapeNode& other = node(w.rank, w.comm);
       if (other.collective != n.collective || other.size != n.size) return;  // they never complete
     }
-    const std::vector<Waiting> members = std::move(here);
+    const Meeting met = std::move(here);
     meetings_.erase(key);
-    for (const Waiting& w : members) state(w.rank).running = kNobody;
-    for (const Waiting& w : members) finish(w.rank, w.comm);
+    const std::vector<int64_t> end = network_ ? times(met, key.group, n) : met.begin;
+    for (size_t i = 0; i < end.size(); ++i) finish_at(end[i], met.members[i]);
+  }
+
+  struct Meeting {
+    std::vector<Waiting> members;  // in the order of their arrival
+    std::vector<int64_t> begin;
+  };
+
+  std::vector<int64_t> times(const Meeting& met, int64_t group, const ShapeNode& n) {
+    if (group == 0 && world_.empty())
+      for (size_t r = 0; r < ranks_.size(); ++r) world_.push_back(static_cast<int64_t>(r));
+    const std::vector<int64_t>& ranks = group == 0 ? world_ : config_.groups.at(group);
+    std::vector<size_t> place;
+    for (const Waiting& w : met.members) place.push_back(static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), w.rank) - ranks.begin()));
+    std::vector<int64_t> at(ranks.size()), end;
+    for (size_t i = 0; i < place.size(); ++i) at[place[i]] = met.begin[i];
+    network_->collective(n.collective, n.size, ranks, at);
+    for (const size_t p : place) end.push_back(at[p]);
+    return end;
   }
 
   bool all_finished() {
@@ -232,7 +279,7 @@ class Player {
     std::string missing;
     int64_t count = 0;
     const auto look = [&](int64_t member) {
-      const auto& here = meetings_[{id, number - 1}];
+      const auto& here = meetings_[{id, number - 1}].members;
       if (std::any_of(here.begin(), here.end(), [&](const Waiting& w) { return w.rank == member; })) return;
       if (++count <= 8) missing += (missing.empty() ? "" : ", ") + std::to_string(member);
     };
@@ -249,19 +296,22 @@ class Player {
 
   const BundleTraces& traces_;
   const BundleConfig& config_;
+  const SimNetwork* network_;
   Findings& findings_;
   std::vector<Rank> ranks_;
-  std::deque<int64_t> busy_;
-  std::vector<Waiting> finished_;
-  bool finishing_ = false;
-  std::unordered_map<MeetingKey, std::vector<Waiting>, KeyHash> meetings_;
+  std::vector<int64_t> world_;
+  int64_t now_ = 0;
+  uint64_t events_ = 0;
+  std::deque<Waiting> now_due_;  // nodes that finish now
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> later_;
+  std::unordered_map<MeetingKey, Meeting, KeyHash> meetings_;
   std::unordered_map<MessageKey, Message, KeyHash> messages_;
 };
 
 }  // namespace
 
-bool play(const BundleTraces& traces, const BundleConfig& config, Findings& findings, const std::stop_token& stop) {
-  return Player(traces, config, findings).run(stop);
+Played play(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network, Findings& findings, const std::stop_token& stop) {
+  return Player(traces, config, network, findings).run(stop);
 }
 
 }  // namespace shardscape

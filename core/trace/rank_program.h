@@ -38,6 +38,7 @@ struct TraceOp {
   std::string place{}; // segment name of nodes outside layers, prefixed to their names
   chakra::NodeType type = chakra::NodeType::Comp;
   int64_t num_ops = 0, tensor_size = 0;  // Comp; tensor_size also of memory nodes
+  double seconds = 0;                    // Comp, where durations are wanted
   chakra::CollectiveType collective = chakra::CollectiveType::AllReduce;
   int role = -1;                         // Coll: index of the group role
   int64_t comm_size = 0;                 // bytes; of an all-gather the rank's own shard
@@ -67,6 +68,7 @@ struct RankProgram {
   std::vector<TraceOp> ops;
   std::vector<TraceNode> nodes;
   std::vector<uint32_t> deps;  // node ids
+  std::vector<uint32_t> durations;  // of every node in microseconds; none where they are not wanted
 
   std::span<const uint32_t> ctrl_deps(const TraceNode& n) const { return {deps.data() + n.deps, n.ctrl_count}; }
   std::span<const uint32_t> data_deps(const TraceNode& n) const {

@@ -22,7 +22,8 @@ bool blocking(const ShapeNode& n) { return n.type != NodeType::Recv; }
 
 class Analyser {
  public:
-  Analyser(const TraceShape& shape, int64_t rank, Findings& findings) : shape_(shape), rank_(rank), findings_(findings) {}
+  Analyser(const TraceShape& shape, int64_t rank, bool folded, Findings& findings)
+      : shape_(shape), rank_(rank), folded_(folded), findings_(findings) {}
 
   ShapeAnalysis run() {
     index_ids();
@@ -155,7 +156,7 @@ class Analyser {
       std::sort(before.begin(), before.end());
       before.erase(std::unique(before.begin(), before.end()), before.end());
       const bool comm = communicates(shape_.nodes[i]);
-      if (!comm && before.size() <= kJoin) {
+      if (folded_ && !comm && before.size() <= kJoin) {
         front[i] = std::move(before);
         continue;
       }
@@ -238,6 +239,7 @@ class Analyser {
 
   const TraceShape& shape_;
   int64_t rank_;
+  bool folded_;
   Findings& findings_;
   ShapeAnalysis out_;
   bool consecutive_ = true;
@@ -247,8 +249,8 @@ class Analyser {
 
 }  // namespace
 
-ShapeAnalysis analyse_shape(const TraceShape& shape, int64_t rank, Findings& findings) {
-  return Analyser(shape, rank, findings).run();
+ShapeAnalysis analyse_shape(const TraceShape& shape, int64_t rank, bool folded, Findings& findings) {
+  return Analyser(shape, rank, folded, findings).run();
 }
 
 }  // namespace shardscape

@@ -13,7 +13,7 @@ namespace shardscape {
 // folded into these sets, or kept as joins where a set would grow large.
 struct CommNode {
   uint32_t node = 0;            // index into TraceShape::nodes
-  bool join = false;            // no communication: completes at once
+  bool join = false;            // no communication
   uint32_t preds = 0, pred_count = 0;
   uint32_t succs = 0, succ_count = 0;
   uint32_t issue = 0;           // collectives: how many of the same group come before, in the order of the simulator
@@ -36,7 +36,8 @@ struct ShapeAnalysis {
   bool complete = false;        // every node can become ready
 };
 
+// Folded: only communication matters. Otherwise every node stands in `comm`, those that do not communicate as joins.
 // Findings are put down to the given rank.
-ShapeAnalysis analyse_shape(const TraceShape& shape, int64_t rank, Findings& findings);
+ShapeAnalysis analyse_shape(const TraceShape& shape, int64_t rank, bool folded, Findings& findings);
 
 }  // namespace shardscape

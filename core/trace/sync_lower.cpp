@@ -26,8 +26,11 @@ SyncLowering::SyncLowering(const Lowering& lowering, int stage, RankProgram& pro
       first_(stage_.first), last_(stage_.last),
       sync_(stage_sync(graph_, first_, last_, stage_.layers > 0)), program_(program), builder_(builder),
       ops_(sync_.units.size()) {
-  for (size_t u = 0; u < sync_.units.size(); ++u)
-    if (sync_.units[u].segment < 0) root_.units.push_back(u);
+  for (size_t u = 0; u < sync_.units.size(); ++u) {
+    if (!sync_.units[u].root) continue;
+    if (roots_.empty() || roots_.back().segment != sync_.units[u].segment) roots_.push_back({sync_.units[u].segment, {}});
+    roots_.back().unit.units.push_back(u);
+  }
 }
 
 void SyncLowering::add_instance(int segment, int32_t layer, int32_t position, int chunk) {
@@ -36,18 +39,20 @@ void SyncLowering::add_instance(int segment, int32_t layer, int32_t position, in
   instance.chunk = chunk;
   instance.layer = layer;
   instance.position = position;
-  instance.root = layer < 0 && !root_.units.empty();
+  for (size_t r = 0; r < roots_.size() && layer < 0; ++r)
+    if (roots_[r].segment < 0 || roots_[r].segment == segment) instance.root = static_cast<int>(r);
   for (size_t u = 0; u < sync_.units.size(); ++u)
-    if (layer >= 0 && sync_.units[u].segment == segment) instance.units.push_back(u);
+    if (layer >= 0 && !sync_.units[u].root && sync_.units[u].segment == segment) instance.units.push_back(u);
   instances_.push_back(std::move(instance));
 }
 
 void SyncLowering::plan() {
-  // At most one chunk has a root: the first holds the embedding, the last the head.
+  // A root is that of one chunk: the first holds the embedding, the last the head.
   for (size_t i = 0; i < instances_.size(); ++i) {
-    if (!instances_[i].root) continue;
-    for (root_begin_ = i; root_begin_ > 0 && instances_[root_begin_ - 1].chunk == instances_[i].chunk;) --root_begin_;
-    for (root_end_ = i + 1; root_end_ < instances_.size() && instances_[root_end_].chunk == instances_[i].chunk;) ++root_end_;
+    if (instances_[i].root < 0) continue;
+    Root& root = roots_[static_cast<size_t>(instances_[i].root)];
+    for (root.begin = i; root.begin > 0 && instances_[root.begin - 1].chunk == instances_[i].chunk;) --root.begin;
+    for (root.end = i + 1; root.end < instances_.size() && instances_[root.end].chunk == instances_[i].chunk;) ++root.end;
   }
   if (is_fsdp(sync_.strategy) || sync_.rows.empty()) return;
   const Report& report = lowering_.report();
@@ -79,15 +84,15 @@ void SyncLowering::enter(int microbatch, size_t instance, bool backward) {
   }
   for (const size_t p : here.params) gathered_ = std::max(gathered_, param_gather_[p]);
   if (sync_.units.empty()) return;
-  const bool start = !root_.units.empty() && instance == (backward ? root_end_ - 1 : root_begin_);
-  if (start && root_.gather == 0) gather(microbatch, root_, backward);
-  if (!here.root && here.gather == 0) gather(microbatch, here, backward);
+  if (Root* root = root_around(instance); root && root->unit.gather == 0 && instance == (backward ? root->end - 1 : root->begin))
+    gather(microbatch, root->unit, backward);
+  if (here.root < 0 && here.gather == 0) gather(microbatch, here, backward);
   // One unit ahead, once the unit before this one is done: two are gathered at a time.
   if (const size_t next = next_unit(instance, backward); next < instances_.size()) {
     builder_.depend(before_);
     gather(microbatch, instances_[next], backward);
   }
-  gathered_ = here.root ? root_.gather : here.gather;
+  gathered_ = here.root >= 0 ? roots_[static_cast<size_t>(here.root)].unit.gather : here.gather;
 }
 
 void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_t last_node) {
@@ -98,7 +103,7 @@ void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_
       builder_.depend(last_node);
       add_number("loss.average", loss, microbatch);
     }
-    if (!here.units.empty() && sync_.units[here.units.front()].freed == UnitFreed::AfterForward) here.gather = 0;
+    free_forward(here);
     return;
   }
   const bool last = ++here.backwards == lowering_.schedule().places().microbatches(lowering_.schedule().microbatches), reduces = last || graph_.structure.every_microbatch;
@@ -107,16 +112,32 @@ void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_
   if (sync_.units.empty()) return;
   const int turn = graph_.structure.every_microbatch ? microbatch : -1;
   const auto free = [&](Instance& at) {
-    const bool kept = !at.units.empty() && sync_.units[at.units.front()].freed == UnitFreed::AfterReduction;
-    if (!kept || reduces) at.gather = 0;
+    const auto freed = at.units.empty() ? UnitFreed::AfterBackward : sync_.units[at.units.front()].freed;
+    if (reduces || freed == UnitFreed::AfterForward || freed == UnitFreed::AfterBackward) at.gather = 0;
   };
-  if (!here.root) {
+  if (here.root < 0) {
     free(here);
-    if (reduces) scatter(turn, {&here});
+    if (reduces) scatter(turn, here.units, {&here});
   }
-  if (root_.units.empty() || instance != root_begin_) return;
-  free(root_);  // its backward ends last
-  if (graph_.structure.every_microbatch) scatter(turn, root_parts());
+  Root* root = root_around(instance);
+  if (!root || instance != root->begin) return;
+  free(root->unit);  // its backward ends last
+  if (graph_.structure.every_microbatch) scatter(turn, root->unit.units, root_parts());
+}
+
+void SyncLowering::enter_replay(int microbatch, size_t instance) {
+  Instance& here = instances_[instance];
+  if (here.units.empty()) return;
+  if (here.gather == 0) gather(microbatch, here, true);
+  gathered_ = here.gather;
+}
+
+void SyncLowering::leave_replay(size_t instance) { free_forward(instances_[instance]); }
+
+void SyncLowering::free_forward(Instance& at) const {
+  if (at.units.empty()) return;
+  const UnitFreed freed = sync_.units[at.units.front()].freed;
+  if (freed == UnitFreed::AfterForward || freed == UnitFreed::AfterForwardAlone) at.gather = 0;
 }
 
 void SyncLowering::set_gradients(size_t instance, std::vector<uint32_t> nodes) {
@@ -125,7 +146,8 @@ void SyncLowering::set_gradients(size_t instance, std::vector<uint32_t> nodes) {
 
 void SyncLowering::reduce() {
   // After the last message of the stage: tied embeddings wait for the other end of the pipeline.
-  if (!root_.units.empty() && !graph_.structure.every_microbatch) scatter(-1, root_parts());
+  for (const Root& root : roots_)
+    if (!graph_.structure.every_microbatch) scatter(-1, root.unit.units, root_parts());
   for (size_t i = 0; i < plan_.actions.size(); ++i)
     if (plan_.actions[i].when == SyncWhen::AfterBackward) run(plan_.actions[i], i, -1);
   for (const GradReduction& r : plan_grad_reduce(graph_, first_, last_, stage_.layers > 0)) {
@@ -158,7 +180,7 @@ uint32_t SyncLowering::update() {
   const OptimizerCost cost = optimizer_cost(graph_, first_, last_, stage_.layers > 0);
   const int64_t read = value(cost.read_bytes, "optimizer: bytes"), written = value(cost.written_bytes, "optimizer: bytes");
   TraceOp op{.name = "optimizer.adam", .num_ops = std::max<int64_t>(1, value(cost.flops, "optimizer: FLOPs")),
-             .tensor_size = std::max<int64_t>(1, read + written)};
+             .tensor_size = std::max<int64_t>(1, read + written), .seconds = lowering_.seconds_of_bytes(static_cast<double>(read) + static_cast<double>(written))};
   if (program_.tensors) {
     op.inputs.push_back({"optimizer.state", NameScope::Rank, read});
     op.outputs.push_back({"optimizer.updated", NameScope::Rank, written});
@@ -175,10 +197,16 @@ void SyncLowering::optimize() {
   }
 }
 
+SyncLowering::Root* SyncLowering::root_around(size_t instance) {
+  const auto it = std::find_if(roots_.begin(), roots_.end(), [&](const Root& root) { return instance >= root.begin && instance < root.end; });
+  return it == roots_.end() ? nullptr : &*it;
+}
+
+// Of all roots: a tied table has gradients from both.
 std::vector<const SyncLowering::Instance*> SyncLowering::root_parts() const {
   std::vector<const Instance*> parts;
   for (const Instance& instance : instances_)
-    if (instance.root) parts.push_back(&instance);
+    if (instance.root >= 0) parts.push_back(&instance);
   return parts;
 }
 
@@ -191,38 +219,40 @@ size_t SyncLowering::next_unit(size_t instance, bool backward) const {
 }
 
 void SyncLowering::gather(int microbatch, Instance& at, bool backward) {
+  const bool second = backward && at.again == microbatch;
+  if (backward) at.again = microbatch;
   for (const size_t u : at.units) {
     const SyncUnit& unit = sync_.units[u];
-    if (unit.group.axes.empty()) continue;
-    uint32_t& op = backward ? ops_[u].backward : ops_[u].forward;
+    if (unit.group.shard.empty()) continue;
+    uint32_t& op = !backward ? ops_[u].forward : second ? ops_[u].behind_replay : ops_[u].backward;
     if (op == 0) {
       const int64_t shard = value(unit.shard * Expr(dtype_bytes(graph_.structure.dtype)), "gather of parameters: bytes");
-      op = add_collective((backward ? "parameters.gather_again" : "parameters.gather") + unit_suffix(unit), "root", SyncOp::AllGather,
-                          unit.group.shard, shard);
+      const char* const name = !backward ? "parameters.gather" : second ? "parameters.gather_again_behind_replay" : "parameters.gather_again";
+      op = add_collective(name + unit_suffix(unit), root_name(unit), SyncOp::AllGather, unit.group.shard, shard);
     }
     at.gather = builder_.add(op, microbatch, at.layer, at.position);
   }
 }
 
 // microbatch: -1 once a step.
-void SyncLowering::scatter(int microbatch, const std::vector<const Instance*>& instances) {
+void SyncLowering::scatter(int microbatch, const std::vector<size_t>& units, const std::vector<const Instance*>& instances) {
   const Instance& at = *instances.front();
   uint32_t before = 0;
-  for (const size_t u : at.root ? root_.units : at.units) {
+  for (const size_t u : units) {
     const SyncUnit& unit = sync_.units[u];
     std::vector<uint32_t>& ops = ops_[u].reductions;
     if (ops.empty()) {
       const Expr width(dtype_bytes(graph_.structure.grad_dtype));
       for (const GradReduction& r : unit.inner)
-        if (const uint32_t op = add_reduction(r, "root"); op != 0) ops.push_back(op);
-      const auto over = [&](SyncOp op, const MeshAxes& axes, const Expr& elements) {
+        if (const uint32_t op = add_reduction(r, root_name(unit)); op != 0) ops.push_back(op);
+      const auto over = [&](SyncOp op, const MeshAxes& axes, const Expr& elements, const std::string& whose) {
         const std::string group = group_name(axes);
         if (!axes.empty())
-          ops.push_back(add_collective("grad_reduce." + group, "root", op, axes,
+          ops.push_back(add_collective("grad_reduce." + group + whose, root_name(unit), op, axes,
                                        value(elements * width, "gradient reduction over " + group + ": bytes")));
       };
-      over(SyncOp::ReduceScatter, unit.group.shard, unit.full);
-      over(SyncOp::AllReduce, unit.group.across, unit.shard);
+      over(SyncOp::ReduceScatter, unit.group.shard, unit.full, "");
+      over(SyncOp::AllReduce, unit.group.across, unit.shard, unit_suffix(unit));  // shards of all groups go across together
     }
     for (const uint32_t op : ops) {
       builder_.depend(before);
@@ -276,8 +306,11 @@ const MeshAxes& SyncLowering::axes_of(const std::string& group) const {
   return it->axes;
 }
 
+// Where what concerns a root unit is; what concerns layers has their number instead.
+std::string SyncLowering::root_name(const SyncUnit& unit) const { return unit.segment == graph_.head() ? "head_root" : "root"; }
+
 std::string SyncLowering::unit_suffix(const SyncUnit& unit) const {
-  return unit.group == replica_groups(graph_).front() ? "" : "." + group_name(unit.group.shard);
+  return unit.group == replica_groups(graph_).front() ? "" : "." + group_name(unit.group.axes);
 }
 
 // bytes: of an all-gather the rank's own shard, otherwise the whole local buffer.

@@ -32,7 +32,7 @@ int64_t count(const RankProgram& program, chakra::NodeType type) {
 }  // namespace
 
 TraceExport::TraceExport(const Report& report, const ExportOptions& options)
-    : report_(report), options_(options), lowering_(report), groups_(lowering_.mesh(), lowering_.roles()) {}
+    : report_(report), options_(options), lowering_(report, options.durations), groups_(lowering_.mesh(), lowering_.roles()) {}
 
 RankNumbers TraceExport::numbers(int64_t rank) const {
   const int roles = static_cast<int>(lowering_.roles().size());

@@ -124,6 +124,7 @@ bool TraceReader::read_metadata(std::string& version) {
 bool TraceReader::parse_node(std::string_view message, RawNode& node) {
   node.id = 0;
   node.type = 0;
+  node.duration = 0;
   node.name = {};
   node.deps.clear();
   node.attrs.fill({});
@@ -143,6 +144,10 @@ bool TraceReader::parse_node(std::string_view message, RawNode& node) {
       case node_field::kType:
         good = field.type == wire::Type::Varint;
         node.type = static_cast<int64_t>(field.value);
+        break;
+      case node_field::kDuration:
+        good = field.type == wire::Type::Varint;
+        node.duration = field.value;
         break;
       case node_field::kCtrlDeps:
       case node_field::kDataDeps: good = append_deps(field, node.deps); break;

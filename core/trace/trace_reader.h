@@ -29,6 +29,7 @@ struct AttrValue {
 struct RawNode {
   uint64_t id = 0;
   int64_t type = 0;
+  uint64_t duration = 0;       // microseconds
   std::string_view name;
   std::vector<uint64_t> deps;  // data and control, as they stand
   std::array<AttrValue, kAttrCount> attrs;

@@ -14,6 +14,7 @@ inline constexpr uint32_t kNoSlot = UINT32_MAX;
 struct ShapeNode {
   uint64_t id = 0;
   int64_t size = 0;          // comm_size
+  int64_t nanoseconds = 0;   // of compute and memory nodes under the bundle's configuration
   uint32_t deps = 0, dep_count = 0;
   uint32_t slot = kNoSlot;   // collectives: group, sends and receives: peer; kNoSlot where that is wrong
   int32_t tag = 0;

@@ -1,6 +1,6 @@
 // export and check: the bundle, what stands in its way, and Ctrl+C.
 #include <QDir>
-#include <QElapsedTimer>
+#include <QJsonArray>
 #include <QStorageInfo>
 #include <QTemporaryDir>
 #include <QTest>
@@ -18,6 +18,8 @@ class ExportTest : public QObject {
   void as_documented();
   void json();
   void name_and_tensors();
+  void play();
+  void what_the_simulator_cannot_express();
   void check_finds_damage_data();
   void check_finds_damage();
   void targets_data();
@@ -85,6 +87,43 @@ void ExportTest::name_and_tensors() {
   QCOMPARE(bad.exit_code, 2);
   QVERIFY(bad.err.contains("error: name: "));
   QVERIFY(!QDir(folder.path()).exists("other"));
+}
+
+void ExportTest::play() {
+  QTemporaryDir folder;
+  QCOMPARE(run_line(kSmall + "plain", folder.path()).exit_code, 0);
+  QCOMPARE(run_line(kSmall + "timed --durations", folder.path()).exit_code, 0);
+  const CliRun text = run_line("play plain", folder.path());
+  QCOMPARE(text.exit_code, 0);
+  QVERIFY2(text.out.contains("the step takes") && text.out.contains("8 ranks"), qPrintable(text.out));
+  const QJsonObject plain = run_line("play plain --json", folder.path()).json(), timed = run_line("play timed --json", folder.path()).json();
+  QCOMPARE(plain["rank_cycles"].toArray().size(), 8);
+  QVERIFY(plain["cycles"].toDouble() > plain["compute_cycles"].toDouble() && plain["compute_cycles"].toDouble() > 0);
+  // Kernels take longer than a roofline says.
+  QVERIFY(timed["compute_cycles"].toDouble() > plain["compute_cycles"].toDouble());
+  QCOMPARE(run_line("check timed", folder.path()).exit_code, 0);
+  QVERIFY(QFile::remove(folder.filePath("plain/trace.3.et")));
+  QCOMPARE(run_line("play plain", folder.path()).exit_code, 1);
+  QCOMPARE(run_line("play nowhere", folder.path()).exit_code, 3);
+  QCOMPARE(run_line("play", folder.path()).exit_code, 2);
+}
+
+void ExportTest::what_the_simulator_cannot_express() {
+  QTemporaryDir folder;
+  const QString ragged = "export --model llama3-8b --layers 2 --dp 12 --seq 128 --batch 12 --json -o ";
+  const CliRun made = run_line(ragged + "a", folder.path());
+  QCOMPARE(made.exit_code, 0);
+  QVERIFY2(made.err.contains("described as 2 of 6"), qPrintable(made.err));
+  QCOMPARE(made.json()["nearest"].toArray().size(), made.err.count("note: network.yml"));
+  QFile manifest(folder.filePath("a/manifest.json"));
+  QVERIFY(manifest.open(QIODevice::ReadOnly));
+  const QJsonObject cluster = QJsonDocument::fromJson(manifest.readAll()).object()["cluster"].toObject();
+  QCOMPARE(cluster["nearest"].toArray(), made.json()["nearest"].toArray());
+  QCOMPARE(cluster["dimensions"].toArray().size(), 2);
+  QCOMPARE(run_line(ragged + "b --flat-network", folder.path()).exit_code, 0);
+  QFile network(folder.filePath("b/network.yml"));
+  QVERIFY(network.open(QIODevice::ReadOnly));
+  QVERIFY(network.readAll().contains("npus_count: [ 12 ]"));
 }
 
 void ExportTest::check_finds_damage_data() {
@@ -175,11 +214,8 @@ void ExportTest::interrupted() {
     return !partial.isEmpty() && everything_in(folder.filePath("deep/er/" + partial.front())).size() > 10;
   };
   QTRY_VERIFY_WITH_TIMEOUT(written(), 60'000);
-  QElapsedTimer timer;
-  timer.start();
   QCOMPARE(::kill(static_cast<pid_t>(process.processId()), signal), 0);
   QVERIFY(process.waitForFinished(30'000));
-  qInfo("ended after %lld ms, cleaning included", static_cast<long long>(timer.elapsed()));
   QCOMPARE(process.exitStatus(), QProcess::NormalExit);
   QCOMPARE(process.exitCode(), 130);
   QCOMPARE(everything_in(folder.path()), QStringList());

@@ -134,7 +134,7 @@ void CollectiveTimeTest::spans_of_meshes() {
   const auto pick = [&](std::initializer_list<int64_t> values) { return values.begin()[random.bounded(static_cast<quint32>(values.size()))]; };
   const std::vector<MeshAxes> groups{{MeshAxis::Tp}, {MeshAxis::Dp}, {MeshAxis::Cp}, {MeshAxis::Pp}, {MeshAxis::Dp, MeshAxis::Cp}, {MeshAxis::TpKv}, {MeshAxis::TpRep},
                                      {MeshAxis::Tp, MeshAxis::Pp}, {MeshAxis::DpRep}, {MeshAxis::DpShard}, {MeshAxis::CpRing}, {MeshAxis::CpUlysses}, {MeshAxis::Ep}, {MeshAxis::EpNode}, {MeshAxis::EpLocal},
-                                     {MeshAxis::Edp}, {MeshAxis::EdpFolded}, {MeshAxis::Etp}, {MeshAxis::Etp, MeshAxis::Ep}, {MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
+                                     {MeshAxis::Edp}, {MeshAxis::EdpFolded}, {MeshAxis::EdpShard}, {MeshAxis::EdpShardFolded}, {MeshAxis::Etp}, {MeshAxis::Etp, MeshAxis::Ep}, {MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
   int checked = 0, straddling = 0;
   for (int i = 0; i < 400; ++i) {
     MeshDegrees degrees;

@@ -56,7 +56,7 @@ bool starts_with(const QString& text, const QStringList& words) {
 }
 
 // In the order of core/CMakeLists.txt: a folder uses itself and those before it. layout stands aside.
-const QStringList kOrder{"base", "symbolic", "model", "parallel", "machine", "design", "graph", "schedule", "cost", "report", "simulate", "trace", "audit"};
+const QStringList kOrder{"base", "symbolic", "model", "parallel", "machine", "design", "graph", "schedule", "cost", "report", "simulate", "trace", "explore", "audit"};
 const QStringList kLayoutUses{"base", "symbolic", "model", "parallel", "machine", "design", "graph", "layout"};
 
 bool allowed(const QString& from, const QString& to) {

@@ -206,6 +206,55 @@ class ExpertExecutionTest : public QObject {
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
+  // Modules of selective recompute that only these layers have: what is replayed, its exchanges included, changes no number.
+  void recomputedModules_data() {
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QString>("modules");
+    QTest::addColumn<QString>("dispatcher");
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<QList<int>>("mesh");  // tp, sequence parallel, cp, dp, ep, etp
+    const std::tuple<const char*, QList<int>> meshes[] = {{"one rank", {1, 0, 1, 1, 1, 0}}, {"ep 2", {1, 0, 1, 2, 2, 0}},
+                                                          {"tp 2 ep 4 whole experts", {2, 1, 1, 4, 4, 1}}, {"cp 2 ep 2", {1, 0, 2, 2, 2, 0}}};
+    for (const char* architecture : {"mixtral", "qwen2-moe", "deepseek3", "gpt-oss"})
+      for (const QString modules : {"moe", "moe_act", "shared_experts", "mla_up_proj", "layernorm,moe_act,mla_up_proj", "moe,mla_up_proj,core_attn"})
+        for (const char* dispatcher : {"alltoall", "allgather", "flex"})
+          for (const auto& [name, mesh] : meshes) {
+            if (modules.contains("mla") && QByteArray(architecture) != "deepseek3") continue;
+            if (dispatcher[0] != 'a' && mesh[4] == 1) continue;
+            for (const char* profile : {"flash", "megatron-core-unfused"}) {
+              if (profile[0] == 'm' && dispatcher[2] != 'l') continue;
+              QTest::newRow(qPrintable(QString("%1 %2 %3 %4 %5").arg(architecture, modules, dispatcher, name, profile)))
+                  << QString(architecture) << modules << QString(dispatcher) << QString(profile) << mesh;
+            }
+          }
+  }
+  void recomputedModules() {
+    QFETCH(QString, architecture);
+    QFETCH(QString, modules);
+    QFETCH(QString, dispatcher);
+    QFETCH(QString, profile);
+    QFETCH(QList<int>, mesh);
+    Design d = experts_design(qPrintable(architecture));
+    d.parallel.tp = mesh[0];
+    d.parallel.sequence_parallel = mesh[1];
+    d.parallel.cp = mesh[2];
+    d.parallel.dp = mesh[3];
+    d.parallel.ep = mesh[4];
+    d.parallel.etp = mesh[5];
+    d.cluster.gpus_per_node = 2;
+    QVERIFY(!set_knob(d, *find_knob("dispatcher"), dispatcher.toStdString()));
+    d.workload.profile = profile.toStdString();
+    d.workload.recompute = Recompute::Selective;
+    QVERIFY(!set_knob(d, *find_knob("recompute_modules"), modules.toStdString()));
+    const auto graph = cached_graph(structure_of(d));
+    const auto& segments = std::get<std::shared_ptr<const Graph>>(graph)->segments;
+    const bool there = modules != "shared_experts" || d.model.shared_experts > 0;
+    QCOMPARE(std::any_of(segments.begin(), segments.end(), [](const Segment& s) {
+               return std::any_of(s.ops.begin(), s.ops.end(), [](const Op& op) { return op.phase == Phase::Recompute; });
+             }), there);
+    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
+  }
+
   // DeepSeek-V3 over 8 nodes of 8: 4 copies of a token over nodes, 8 inside, in FP8 with a float32 per 128 there and bf16 back; the
   // weights of 8 choices travel with each copy. By all-to-all 8 copies, whatever the groups.
   void bytesByNode_data() {

@@ -33,6 +33,7 @@ class MeshTest : public QObject {
   void groups_partition_the_ranks();
   void default_order();
   void hybrid_sharding_splits_dp();
+  void copies_hold_all_experts();
   void kv_heads_split_tp_data();
   void kv_heads_split_tp();
   void ulysses_splits_cp();
@@ -148,6 +149,33 @@ void MeshTest::hybrid_sharding_splits_dp() {
   const DeviceMesh whole({2, 1, 6, 2, 8}, {});
   QCOMPARE(whole.group(3, {MeshAxis::DpShard}), whole.group(3, {MeshAxis::Dp}));
   QCOMPARE(whole.degree(MeshAxis::DpRep), int64_t{1});
+}
+
+// Replicas of experts are split into the same copies as all others, in every order of ranks.
+void MeshTest::copies_hold_all_experts() {
+  const MeshDegrees plain{.tp = 2, .cp = 2, .dp = 6, .pp = 2, .dp_shard = 3, .ep = 3}, folded{.tp = 4, .cp = 1, .dp = 4, .pp = 2, .dp_shard = 2, .ep = 2, .etp = 2};
+  for (const char* text : {"tp-cp-dp-pp", "tp-dp-cp-pp", "dp-pp-tp-cp"})
+    for (const MeshDegrees& degrees : {plain, folded}) {
+      RankOrder order;
+      QVERIFY(parse_rank_order(text, order));
+      const DeviceMesh mesh(degrees, order);
+      const bool of_tp = degrees.folds_experts();
+      const MeshAxis edp = of_tp ? MeshAxis::EdpFolded : MeshAxis::Edp, shard = of_tp ? MeshAxis::EdpShardFolded : MeshAxis::EdpShard;
+      const auto sorted = [&](int64_t rank, const MeshAxes& axes) {
+        std::vector<int64_t> out = mesh.group(rank, axes);
+        std::sort(out.begin(), out.end());
+        return out;
+      };
+      QCOMPARE(mesh.degree(shard) * mesh.degree(MeshAxis::DpRep), mesh.degree(edp));
+      for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+        QCOMPARE(sorted(rank, {MeshAxis::DpRep, shard}), sorted(rank, {edp}));
+        const MeshAxes copy = of_tp ? MeshAxes{MeshAxis::DpShard, MeshAxis::Cp, MeshAxis::Tp} : MeshAxes{MeshAxis::DpShard, MeshAxis::Cp};
+        QCOMPARE(sorted(rank, {shard, MeshAxis::Ep, MeshAxis::Etp}), sorted(rank, copy));
+      }
+    }
+  const DeviceMesh megatron({.tp = 1, .cp = 1, .dp = 8, .dp_shard = 4, .ep = 2}, {});
+  QCOMPARE(megatron.group(1, {MeshAxis::EdpShard}), (std::vector<int64_t>{1, 3}));
+  QCOMPARE(megatron.group(1, {MeshAxis::DpRep}), (std::vector<int64_t>{1, 5}));
 }
 
 void MeshTest::kv_heads_split_tp_data() {
@@ -300,6 +328,7 @@ void MeshTest::group_names_data() {
   row("dp_cp", {MeshAxis::Dp, MeshAxis::Cp});
   row("dp_shard_cp", {MeshAxis::DpShard, MeshAxis::Cp});
   row("dp_replicate", {MeshAxis::DpRep});
+  row("edp_shard", {MeshAxis::EdpShardFolded});
   row("cp", {MeshAxis::CpRing, MeshAxis::CpUlysses});
   row("cp_ring", {MeshAxis::CpRing});
   row("ep", {MeshAxis::EpNode, MeshAxis::EpLocal});

@@ -92,6 +92,8 @@ class MixersTest : public QObject {
     QTest::newRow("groups, sequence parallel") << 4 << 2;
     QTest::newRow("heads of one group") << 8 << 2;
     QTest::newRow("heads of one group, cp 16") << 8 << 16;
+    QTest::newRow("groups and heads of each") << 4 << 4;
+    QTest::newRow("groups and heads of each, cp 16") << 2 << 16;
   }
   void mamba2_exchanges() {
     QFETCH(int, tp);
@@ -101,7 +103,7 @@ class MixersTest : public QObject {
     d.parallel.cp = cp;
     const auto r = make_report(d);
     QVERIFY2(r->valid(), r->problems.empty() ? "" : to_string(r->problems.front()).c_str());
-    const int64_t tokens = 2 * 4096 / cp, channels = 8192 / tp, groups = 8 / tp, copies = groups == 1 ? cp : 1;
+    const int64_t tokens = 2 * 4096 / cp, channels = 8192 / tp, groups = 8 / tp, copies = groups < cp ? cp / groups : 1;
     std::map<std::string, int> expected;
     for (const std::string phase : {"forward", "backward"}) {
       const std::string sent = phase + " all_to_all bfloat16 ";
@@ -124,8 +126,11 @@ class MixersTest : public QObject {
       if (is_collective(op.kind) && op.kind != OpKind::AllToAll) QVERIFY(group_name(op.group) == "tp");
     for (const Param& p : r->graph().segments[1].params) {
       const Segment& s = r->graph().segments[1];
-      QVERIFY(s.tensor(p.tensor).placement.shard_dim(MeshAxis::Cp) < 0);
-      QVERIFY(std::count(s.tensor(p.gradient).placement.partial.begin(), s.tensor(p.gradient).placement.partial.end(), MeshAxis::Cp) == 1);
+      const MeshAxes& partial = s.tensor(p.gradient).placement.partial;
+      for (const MeshAxis axis : cp_axes(r->graph().structure)) {
+        QVERIFY(s.tensor(p.tensor).placement.shard_dim(axis) < 0);
+        QVERIFY(std::count(partial.begin(), partial.end(), axis) == 1);
+      }
     }
   }
 

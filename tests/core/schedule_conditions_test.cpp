@@ -90,8 +90,16 @@ class ScheduleConditionsTest : public QObject {
     row("DualPipeV with few microbatches",
         [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 2; d.workload.batch = d.parallel.dp * d.workload.microbatch * 3; },
         "batch", "DualPipeV wants 2 pp = 4 or more, but m = B / (b dp) = 3", "m at least 4");
-    row("ZB-H2 with FSDP", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH2; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp2; },
-        "sync", "FSDP gathers and frees a unit around its whole backward, which ZB-H2 splits", "distributed-optimizer");
+    row("ZB-H2 with FSDP1", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH2; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp1; },
+        "sync", "accumulated all its gradients, which ZB-H2 splits", "fsdp2");
+    row("ZB-H2 with FSDP1 in every microbatch",
+        [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH2; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp1; d.parallel.reduce_every_microbatch = true; },
+        "sync", "accumulated all its gradients, which ZB-H2 splits", "fsdp2");
+    row("ZB-H2 with FSDP2 in every microbatch",
+        [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH2; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp2; d.parallel.reduce_every_microbatch = true; },
+        "reduce_every_microbatch", "under ZB-H2 torch.distributed.pipelining reduces the gradients of a stage once", "off, or the schedule 1f1b");
+    row("DualPipe with FSDP2", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp2; },
+        "sync", "DualPipe holds every layer on two stages", "dualpipe-v");
     row("ZB-H1 with DeepSpeed", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Zero1; },
         "sync", "DeepSpeed's pipelines do not run ZB-H1", "distributed-optimizer");
     row("ZB-H1 with offloaded activations", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; d.workload.offload_activations = 2; },

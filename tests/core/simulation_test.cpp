@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulate/estimate.h"
 #include "simulate/play_schedule.h"
 #include "simulate/time_report.h"
 #include "support/random_designs.h"
@@ -92,6 +93,8 @@ class SimulationTest : public QObject {
   void updatedParametersUnderTheForward();
   void productsBesideTheirGathers();
   void exchangesUnderTheOtherHalf();
+  void devicesThatNobodySells();
+  void nodesArePipelined();
   void actionsAreMadeOfOps();
   void sameTwice();
   void timelineIsJson();
@@ -309,6 +312,66 @@ void SimulationTest::exchangesUnderTheOtherHalf() {
   }
   QVERIFY(hidden < 0.8 * exposed);
   QVERIFY(sent > exposed);  // all of it is there
+  // Products beside an exchange lack its processors, never more than their share of the device.
+  d.parallel.dispatch_sms = 0;
+  const auto all = simulate(*make_report(d));
+  d.parallel.dispatch_sms = 66;  // of 132
+  const auto half = simulate(*make_report(d));
+  for (size_t s = 0; s < 2; ++s) {
+    const double products = seconds_of(all->stages[s], TimeCategory::Products);
+    QVERIFY(seconds_of(both->stages[s], TimeCategory::Products) > products);
+    QVERIFY(seconds_of(both->stages[s], TimeCategory::Products) < products * 132 / 112);
+    QVERIFY(seconds_of(half->stages[s], TimeCategory::Products) > seconds_of(both->stages[s], TimeCategory::Products));
+    QVERIFY(seconds_of(half->stages[s], TimeCategory::Products) < 2 * products);
+    QCOMPARE(seconds_of(half->stages[s], TimeCategory::MemoryBound), seconds_of(all->stages[s], TimeCategory::MemoryBound));
+  }
+}
+
+// Sent once per node, tokens cross nodes while others are passed on inside: the exchange takes as long as the slower of both.
+void SimulationTest::nodesArePipelined() {
+  Design d = trace_design("deepseek-v3", 1, 1, 16, false, 1, 2);
+  d.parallel.ep = 16;
+  d.model.dense_layers = 1;
+  d.parallel.dispatcher = Dispatcher::Flex;
+  d.workload.seq = 4096;
+  const auto seconds = [&] {
+    const auto s = simulate(*make_report(d));
+    return std::pair(seconds_of(s->stages[0], TimeCategory::ExpertComm), s->stages[0].communication);
+  };
+  d.cluster.nic_bandwidth = 100;
+  const auto [slow, slow_all] = seconds();
+  d.cluster.scaleup_bandwidth = 900;  // what is passed on inside was hidden already
+  const auto [faster_inside, ignored] = seconds();
+  QCOMPARE(faster_inside, slow);
+  QVERIFY(slow < slow_all);
+  d.cluster.nic_bandwidth = 200;
+  QVERIFY(seconds().first < 0.6 * slow);
+}
+
+// A device that is twice the accelerator in what a kind of kernel is bound by; the others keep their time.
+void SimulationTest::devicesThatNobodySells() {
+  Design d = trace_design("llama3-8b", 1, 1, 1, false, 1, 1);
+  d.workload.seq = 8192;
+  d.workload.dropout = true;
+  const auto sold = estimate(d);
+  const auto before = simulate(*sold);
+  const Accelerator& a = *sold->accelerator;
+  d.cluster.peak_tflops = static_cast<int64_t>(2 * a.bf16_tflops);
+  const auto fast = simulate(*estimate(d));
+  QVERIFY(seconds_of(fast->stages[0], TimeCategory::Products) < 0.7 * seconds_of(before->stages[0], TimeCategory::Products));
+  QCOMPARE(seconds_of(fast->stages[0], TimeCategory::MemoryBound), seconds_of(before->stages[0], TimeCategory::MemoryBound));
+  QCOMPARE(fast->machine.accelerator->fp8_tflops / fast->machine.accelerator->bf16_tflops, a.fp8_tflops / a.bf16_tflops);
+  d.cluster.peak_tflops = 0;
+  d.cluster.memory_bandwidth = static_cast<int64_t>(2 * a.memory_gbps);
+  const auto wide = simulate(*estimate(d));
+  QVERIFY(seconds_of(wide->stages[0], TimeCategory::MemoryBound) < 0.6 * seconds_of(before->stages[0], TimeCategory::MemoryBound));
+  d.cluster.memory_capacity = sold->memory->stages[0].in_use >> 30;
+  QVERIFY(!estimate(d)->memory->fits);
+  d.cluster.memory_capacity += 1;
+  const auto large = estimate(d);
+  QVERIFY(large->memory->fits);
+  QCOMPARE(large->memory->capacity, d.cluster.memory_capacity << 30);
+  QVERIFY(large->accelerator->name.find(std::to_string(d.cluster.memory_capacity) + " GB") != std::string::npos);
 }
 
 void SimulationTest::actionsAreMadeOfOps() {

@@ -109,6 +109,16 @@ void ValidateTest::good_data() {
   row("hybrid", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 8; });
   row("mixers under context parallelism", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 8; d.parallel.cp = 4; });
   row("instances of the distributed optimizer", [](Design& d) { d.parallel.sync = SyncStrategy::DistributedOptimizer; d.parallel.dp = 8; d.parallel.dp_shard = 2; d.workload.batch = 64; });
+  row("instances of the distributed optimizer with experts", [](Design& d) {
+    apply_preset(d, "mixtral-8x7b");
+    d.parallel.sync = SyncStrategy::DistributedOptimizer;
+    d.parallel.dp = 8;
+    d.parallel.ep = 2;
+    d.parallel.dp_shard = 4;
+    d.workload.batch = 64;
+  });
+  row("FSDP2 under ZB-V", [](Design& d) { d.parallel.sync = SyncStrategy::Fsdp2; d.parallel.schedule = ScheduleKind::ZbV; d.parallel.virtual_stages = 2; });
+  row("groups of FSDP units", [](Design& d) { d.parallel.sync = SyncStrategy::Fsdp1; d.workload.recompute = Recompute::Full; d.workload.recompute_num_layers = 2; });
   row("uneven virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 15, 1}; });
   row("scattered messages", [](Design& d) { d.parallel.sequence_parallel = false; d.parallel.scatter_gather_pipeline = true; });
   row("hybrid sharding with virtual stages", [](Design& d) {
@@ -158,9 +168,9 @@ void ValidateTest::rules_data() {
   row("experts with biases over tp by hidden", [=](Design& d) { gpt_oss(d); d.parallel.dispatcher = Dispatcher::AllToAllSeq; }, note, "etp",
       "Megatron-core refuses them", "1", 1);
   row("ring with sinks", [=](Design& d) { gpt_oss(d); d.parallel.tp = 1; d.parallel.cp = 2; d.parallel.context = ContextMode::Ring; }, error, "context",
-      "the sinks of the gpt-oss architecture", "all-gather or ulysses", 2);
+      "the sinks of the gpt-oss architecture", "ulysses (a2a), or all-gather", 2);
   row("zigzag ring with sinks, no window", [=](Design& d) { gpt_oss(d); d.parallel.tp = 1; d.parallel.cp = 16; d.parallel.context = ContextMode::Zigzag; d.model.window = 0; },
-      error, "context", "the sinks of the gpt-oss architecture", "all-gather or ulysses", 1);
+      error, "context", "the sinks of the gpt-oss architecture", "ulysses (a2a), or all-gather", 1);
   row("experts in a dense model", [](Design& d) { d.model.experts = 8; }, error, "experts", "the llama architecture has no layer with experts", "0", 1);
   row("expert parallel dense model", [](Design& d) { d.parallel.ep = 2; }, error, "ep", "no experts to spread over ep = 2 ranks", "1", 1);
   row("no experts to route to", [=](Design& d) { mixtral(d); d.model.experts = 0; }, error, "experts", "routes tokens to experts, but there are none", "at least 1", 1);
@@ -347,17 +357,19 @@ void ValidateTest::rules_data() {
       }, error, "distribute_saved_activations", "checkpoints of 8,191 tokens do not split into 2 parts", "a multiple of 2", 2);
   row("scan over cp", [](Design& d) { apply_preset(d, "mamba-130m"); d.parallel.cp = 2; }, error,
       "cp", "scan the sequence from its start to its end", "1, or an architecture with Mamba-2 mixers", 1);
-  row("groups over cp", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.cp = 8; }, error,
-      "cp", "a tensor-parallel rank has 4 mixer groups, which cp = 8 ranks cannot share out evenly", "1, 2 or 4", 2);
+  row("groups shared over cp beside a ring", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.cp = 8; d.parallel.context = ContextMode::Ring; }, error,
+      "cp", "a tensor-parallel rank has 4 mixer groups, which cp = 8 ranks would share 2 to a group, for which cp is split", "1, 2 or 4, or context all-gather or ulysses", 3);
+  row("groups beside cp", [](Design& d) { apply_preset(d, "mamba2-hybrid-8b"); d.parallel.tp = 1; d.parallel.sequence_parallel = false; d.parallel.cp = 6; d.workload.seq = 6144; }, error,
+      "cp", "a tensor-parallel rank has 8 mixer groups, which cp = 6 ranks cannot share out evenly: Megatron-core's MambaContextParallel asserts it", "1, 2 or 4", 2);
   row("heads of a group over cp", [](Design& d) { apply_preset(d, "mamba2-130m"); d.parallel.tp = 1; d.parallel.sequence_parallel = false; d.parallel.cp = 5; d.workload.seq = 8000; }, error,
       "cp", "a tensor-parallel rank has 24 heads of one mixer group, which cp = 5 ranks cannot share out evenly", "1, 2, 3 or 4", 2);
   row("instances among replicas of experts", [](Design& d) {
         apply_preset(d, "mixtral-8x7b");
         d.parallel.sync = SyncStrategy::DistributedOptimizer;
-        d.parallel.dp = 4;
-        d.parallel.ep = 2;
+        d.parallel.dp = 8;
+        d.parallel.ep = 4;
         d.parallel.dp_shard = 2;
-      }, error, "dp_shard", "instances of the distributed optimizer that split the replicas of experts", "0, or ep = 1", 3);
+      }, error, "dp_shard", "4 copies of the states do not divide the 2 replicas of each expert", "0, or groups of which ds x cp is a multiple of ep", 3);
   row("channels over tp", [](Design& d) { apply_preset(d, "mamba-130m"); d.model.hidden = 770; d.parallel.tp = 8; }, error,
       "tp", "e D = 1,540 channels do not split over tp = 8", "a divisor of 1,540", 1);
   row("groups over tp", [](Design& d) { apply_preset(d, "mamba2-130m"); }, error,
@@ -385,11 +397,6 @@ void ValidateTest::rules_data() {
       "recompute_num_layers", "only full recompute counts layers", "1, or recompute full", 2);
   row("more recomputed layers than there are", recompute(Recompute::Full, [](WorkloadSpec& w) { w.recompute_num_layers = 17; }), note,
       "recompute_num_layers", "17 layers are more than 16", "1 to 16", 1);
-  row("groups of FSDP units", [](Design& d) {
-        d.parallel.sync = SyncStrategy::Fsdp1;
-        d.workload.recompute = Recompute::Full;
-        d.workload.recompute_num_layers = 2;
-      }, error, "recompute_num_layers", "groups of 2", "the method block", 2);
   row("more offloaded layers than there are", [](Design& d) { d.workload.offload_activations = 17; }, note,
       "offload_activations", "17 layers are more than 16", "0 to 16", 2);
   row("quantized FFN", [](Design& d) { d.model.ffn = 14352; d.workload.compute = ComputePrecision::MXFP8; }, error,
@@ -420,9 +427,9 @@ void ValidateTest::rules_data() {
         d.parallel.sequence_parallel = false;
       }, error, "seq", "a zigzag ring cannot cut 8,188 tokens into 8 blocks", "a multiple of 8", 2);
   row("ring with a window", [](Design& d) { d.parallel.cp = 2; d.parallel.context = ContextMode::Ring; apply_preset(d, "mistral-7b-v0.1"); }, error,
-      "context", "which of them a sliding window of 4,096 tokens skips is not known", "all-gather or ulysses", 2);
+      "context", "Transformer Engine refuses windows with cp_comm_type p2p and a2a+p2p", "ulysses (a2a), all-gather (all_gather), or no window", 3);
   row("ring of kept scores", [](Design& d) { d.parallel.cp = 2; d.parallel.context = ContextMode::Zigzag; d.workload.profile = "megatron-2022"; }, error,
-      "context", "kernel profile megatron-2022 cannot be joined from the blocks of a ring", "such as flash", 2);
+      "context", "kernel profile megatron-2022 keeps the scores of whole rows, which cannot be joined from the blocks of a ring", "such as flash", 2);
   row("ulysses degree off cp", [](Design& d) { d.parallel.cp = 4; d.parallel.context = ContextMode::UlyssesRing; d.parallel.ulysses_degree = 3; }, error,
       "ulysses_degree", "3 ranks do not divide cp = 4", "a divisor of 4, or 0", 1);
   row("ulysses degree off heads", [](Design& d) { d.parallel.cp = 16; d.parallel.context = ContextMode::UlyssesRing; d.parallel.ulysses_degree = 8; }, error,

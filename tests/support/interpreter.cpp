@@ -519,6 +519,8 @@ class Machine {
         if (!mine.defined()) fail(op.name + " reads " + in.name + ", which is not there: not saved?");
         if (!reduces) {
           paste(whole, mine, part(in, member));
+        } else if (op.kind == OpKind::AllToAll) {  // summands of those that have the same part
+          add(whole, mine, part(in, member));
         } else if (first) {
           sum = mine;
         } else {
@@ -527,7 +529,7 @@ class Machine {
         }
         first = false;
       }
-      if (reduces) paste(whole, sum, part(in, rank));
+      if (reduces && op.kind != OpKind::AllToAll) paste(whole, sum, part(in, rank));
       for (int64_t member : group) {
         if (op.outputs.size() > 1) values[member][static_cast<size_t>(op.outputs[1])] = values[member][static_cast<size_t>(op.inputs[0])];
         values[member][static_cast<size_t>(op.outputs[0])] = local(out, whole, member);

@@ -25,6 +25,7 @@ void paste(RealTensor& whole, const RealTensor& part, const std::vector<int64_t>
 using Rows = std::vector<std::vector<int64_t>>;
 RealTensor cut(const RealTensor& whole, const Rows& rows);
 void paste(RealTensor& whole, const RealTensor& part, const Rows& rows);
+void add(RealTensor& whole, const RealTensor& part, const Rows& rows);  // to what is there
 
 // Sum of products over the letters that the result lacks; one or two operands.
 RealTensor einsum(const std::string& spec, const std::vector<const RealTensor*>& operands, const std::vector<int64_t>& out_shape);

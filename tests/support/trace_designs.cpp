@@ -117,6 +117,7 @@ std::vector<NamedDesign> trace_designs() {
       {"mamba-2 pp 2", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
       {"mamba-2, context parallel", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
       {"attention among mixers tp 4 sp pp 2, context parallel", trace_design("mamba2-hybrid-8b", 4, 2, 1, true, 2, 24)},
+      {"attention among mixers tp 2, context parallel of groups and heads", trace_design("mamba2-hybrid-8b", 2, 1, 1, false, 2, 12)},
       {"attention among mixers of one group tp 8 sp, context parallel zigzag ring of two", trace_design("mamba2-hybrid-8b", 8, 1, 2, true, 1, 12)},
       {"attention among mixers tp 4 sp pp 2", trace_design("mamba2-hybrid-8b", 4, 2, 2, true, 2, 24)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
@@ -142,6 +143,11 @@ std::vector<NamedDesign> trace_designs() {
       {"distributed optimizer hybrid, norm and loss, virtual stages", trace_design("gpt3-175b", 1, 2, 4, false, 4, 4)},
       {"fsdp hybrid", trace_design("llama3-8b", 1, 1, 4, false, 2, 3)},
       {"fsdp2 hybrid tp 2 sp pp 2, context parallel", trace_design("llama3-8b", 2, 2, 6, true, 2, 4)},
+      {"distributed optimizer hybrid, norm and loss, experts", trace_design("mixtral-8x7b", 1, 2, 4, false, 2, 2)},
+      {"distributed optimizer hybrid in buckets tp 2 sp, context parallel, experts", trace_design("mixtral-8x7b", 2, 1, 4, true, 2, 2)},
+      {"distributed optimizer hybrid tp 2 sp, folded experts", trace_design("qwen3-30b-a3b", 2, 2, 4, true, 2, 2)},
+      {"fsdp2 hybrid, context parallel, experts", trace_design("mixtral-8x7b", 1, 1, 4, false, 2, 2)},
+      {"fsdp hybrid, experts", trace_design("mixtral-8x7b", 1, 1, 4, false, 2, 2)},
       {"norm and loss", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"fsdp2 hybrid norm and loss", trace_design("llama3-8b", 16, 1, 4, false, 2, 2)},
       {"recompute groups of 3 tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 7)},
@@ -150,6 +156,10 @@ std::vector<NamedDesign> trace_designs() {
       {"recompute block tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 7)},
       {"recompute block, virtual stages", trace_design("gpt3-175b", 2, 2, 1, false, 2, 8)},
       {"recompute block, checkpoints distributed", trace_design("llama3-8b", 2, 1, 1, false, 2, 3)},
+      {"fsdp recompute groups of 3", trace_design("llama3-8b", 1, 2, 2, false, 3, 7)},
+      {"fsdp2 kept, recompute groups of 2", trace_design("llama3-8b", 1, 1, 2, false, 2, 5)},
+      {"fsdp2 recompute groups of 2, experts behind dense layers", trace_design("deepseek-moe-16b", 1, 2, 2, false, 2, 6)},
+      {"zb-v, fsdp2, recompute groups of 2", trace_design("llama3-8b", 1, 2, 2, false, 4, 8)},
       {"fsdp recompute block", trace_design("llama3-8b", 1, 2, 2, false, 2, 6)},
       {"mxfp8 tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
       {"nvfp4 recompute modules tp 2 sp", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
@@ -173,6 +183,12 @@ std::vector<NamedDesign> trace_designs() {
       {"dualpipe, scattered messages", trace_design("gpt3-175b", 2, 4, 1, false, 8, 4)},
       {"dualpipe-v tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 5, 4)},
       {"dualpipe-v pp 4", trace_design("gpt3-175b", 1, 4, 1, false, 8, 8)},
+      {"zb-h1, fsdp2", trace_design("llama3-8b", 1, 3, 2, false, 7, 6)},
+      {"zb-h2, fsdp2 kept, tied embeddings", trace_design("llama3-8b", 2, 2, 2, true, 6, 4)},
+      {"zb-v, fsdp2", trace_design("llama3-8b", 1, 2, 2, false, 15, 4)},
+      {"zb-v, fsdp2 kept, norm and loss", trace_design("llama3-8b", 2, 2, 3, true, 5, 4)},
+      {"zb-v, fsdp2 hybrid full recompute, tied embeddings", trace_design("llama3-8b", 1, 2, 4, false, 3, 4)},
+      {"dualpipe-v, fsdp2, experts", trace_design("mixtral-8x7b", 1, 2, 2, false, 14, 4)},
       {"flexible pp 2 in groups of 3", trace_design("llama3-8b", 2, 2, 2, true, 7, 4)},
       {"flexible, fsdp", trace_design("llama3-8b", 1, 2, 2, false, 5, 8)},
       {"prefill tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
@@ -198,6 +214,7 @@ std::vector<NamedDesign> trace_designs() {
     if (chunk_layout(d.design.parallel.schedule) == ChunkLayout::Vee || name.starts_with("flexible")) d.design.parallel.virtual_stages = 2;
     if (name.find("in groups of 3") != std::string::npos) d.design.parallel.microbatch_group = 3;
     if (name.starts_with("zb-h1, buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
+    if (name.find(", fsdp2") != std::string::npos) d.design.parallel.sync = SyncStrategy::Fsdp2;
     if (name == "flexible, fsdp") d.design.parallel.sync = SyncStrategy::Fsdp1;
     if (name.starts_with("ddp buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
     d.design.parallel.overlap_grad_reduce = name.find("in buckets") != std::string::npos;
@@ -212,6 +229,7 @@ std::vector<NamedDesign> trace_designs() {
         d.design.parallel.ulysses_degree = name.find("ulysses") != std::string::npos ? 2 : 0;
         break;
       }
+    if (name.ends_with("of groups and heads")) d.design.parallel.cp = 8;
     if (name.find("full recompute") != std::string::npos) d.design.workload.recompute = Recompute::Full;
     if (name.find("selective recompute") != std::string::npos) d.design.workload.recompute = Recompute::Selective;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
@@ -230,8 +248,8 @@ std::vector<NamedDesign> trace_designs() {
         d.design.workload.dispatch_dtype = DispatchPrecision::FP8;
       }
     }
-    if (name.starts_with("experts folded")) d.design.parallel.etp = 1;
-    if (name == "experts behind dense layers") d.design.model.dense_layers = 2;
+    if (name.starts_with("experts folded") || name.ends_with("folded experts")) d.design.parallel.etp = 1;
+    if (name.ends_with("experts behind dense layers")) d.design.model.dense_layers = 2;
     if (name == "fsdp gpipe tied embeddings") d.design.parallel.schedule = ScheduleKind::GPipe;
     if (name.ends_with("tied embeddings")) d.design.model.tied_embeddings = true;
     if (name.find("recompute groups") != std::string::npos || name.find("recompute block") != std::string::npos) {

@@ -9,12 +9,12 @@
 
 #include "ui/models/value_scale.h"
 #include "ui/state/session.h"
+#include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr int kPatienceMs = 150;
 constexpr int kCardWidth = 460, kCardMargin = 16;
 constexpr int kLeastGap = 12;  // between the card and the edges of what it covers
 constexpr int kMostFixes = 2;
@@ -44,9 +44,8 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
   ways_out_->setSpacing(8);
   layout->addLayout(ways_out_);
 
-  patience_.setSingleShot(true);
-  patience_.setInterval(kPatienceMs);
-  connect(&patience_, &QTimer::timeout, this, [this] { setDimmed(!session_->current()); });
+  staleness_ = new Staleness(session, Staleness::Of::Report, this);
+  connect(staleness_, &Staleness::changed, this, &ChartNotice::veil);
   connect(session_, &Session::reportChanged, this, &ChartNotice::refresh);
   connect(session_, &Session::computingChanged, this, &ChartNotice::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &ChartNotice::refresh);
@@ -56,25 +55,14 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
 }
 
 void ChartNotice::refresh() {
-  if (session_->current()) {
-    patience_.stop();
-    setDimmed(false);
-    card_->hide();
-    return;
-  }
-  if (session_->computing()) {
-    if (!patience_.isActive() && !dimmed_) patience_.start();
-    return;  // a card stays until the result says otherwise
-  }
-  patience_.stop();
-  setDimmed(true);
-  fillCard();
+  if (session_->current()) card_->hide();
+  else if (!session_->computing()) fillCard();  // while computing, a card stays until the result says otherwise
+  veil();
 }
 
-void ChartNotice::setDimmed(bool dimmed) {
-  dimmed_ = dimmed;
-  setVisible(dimmed);
-  if (dimmed) {
+void ChartNotice::veil() {
+  setVisible(staleness_->stale());
+  if (!isHidden()) {
     place();
     raise();
     card_->raise();

@@ -105,6 +105,7 @@ QString group_reason(const std::string& group) {
   }
   if (group == "ep_local") return tr("Ranks of one node that share experts of a layer: tokens that came to the node go on to the ranks of their experts.");
   if (group == "etp") return tr("Experts are split over these ranks, with a degree of their own beside tp.");
+  if (group == "edp_shard") return tr("Ranks of one copy of the states that hold the same experts: each keeps a part of the states of these.");
   if (group == "edp") return tr("Ranks that hold the same experts: the gradients of experts are reduced over them, those of all else over all replicas.");
   if (is_of_experts(group)) {
     return tr("Ranks that share the experts of a layer, and those that each expert is split over: tokens reach all of them.");
@@ -144,6 +145,7 @@ QString group_label(const std::string& group) {
   if (group == "ep_local") return tr("Expert parallel, inside a node (ep_local)");
   if (group == "etp") return tr("Expert tensor parallel (etp)");
   if (group == "edp") return tr("Expert replicas (edp)");
+  if (group == "edp_shard") return tr("Sharding group of experts (edp_shard)");
   if (is_of_experts(group)) return tr("Experts and their tensor parallelism (%1)").arg(text_of(group));
   if (group == "dp_shard" || group == "dp_shard_cp") return tr("Sharding group (%1)").arg(text_of(group));
   if (group == "dp_replicate") return tr("Copies of shards (dp_replicate)");
@@ -231,8 +233,9 @@ Inspection inspect_stage_communication(const StageReport& stage, UnitSystem unit
   inspection.subtitle = tr("one rank, one step");
   std::map<std::string, Wide> groups;
   for (const CollectiveValue& row : stage.collectives) groups[row.group] = group_bytes(stage, row.group);
-  for (const auto& [group, bytes] : groups) inspection.rows.append({group_label(group), bytes_text(bytes, units)});
-  inspection.rows.append({tr("Total"), bytes_text(stage.bytes_sent_total, units)});
+  const ValueScale scale = byte_scale(to_double(stage.bytes_sent_total), units);  // parts and total in one unit
+  for (const auto& [group, bytes] : groups) inspection.rows.append({group_label(group), with_unit(bytes, scale)});
+  inspection.rows.append({tr("Total"), with_unit(stage.bytes_sent_total, scale)});
   inspection.why_title = tr("How are bytes counted?");
   inspection.why = tr(
       "By full buffers: the gathered output of an all-gather, the whole input of a reduce-scatter, the tensor of an "

@@ -9,7 +9,7 @@ namespace {
 
 constexpr MeshAxis kAllAxes[] = {MeshAxis::TpKv,   MeshAxis::TpRep,     MeshAxis::Tp,    MeshAxis::CpRing,  MeshAxis::CpUlysses,
                                  MeshAxis::Cp,     MeshAxis::DpRep,     MeshAxis::DpShard, MeshAxis::Dp,
-                                 MeshAxis::Etp,    MeshAxis::EpNode,    MeshAxis::EpLocal, MeshAxis::Ep,        MeshAxis::Edp,   MeshAxis::Pp};
+                                 MeshAxis::Etp,    MeshAxis::EpNode,    MeshAxis::EpLocal, MeshAxis::Ep,        MeshAxis::EdpShard, MeshAxis::Edp, MeshAxis::Pp};
 
 void count_nodes(RankGroup& group, int64_t gpus_per_node) {
   group.nodes = 0;
@@ -35,7 +35,7 @@ std::vector<std::string> group_names(const Report& report) {
     }
   }
   const auto place = [](const std::string& group) {
-    static const std::vector<std::string> known{"tp", "cp", "cp_ring", "cp_ulysses", "etp", "ep_local", "ep_node", "ep", "edp", "pp", "dp", "dp_cp", "embedding", "mirror"};
+    static const std::vector<std::string> known{"tp", "cp", "cp_ring", "cp_ulysses", "etp", "ep_local", "ep_node", "ep", "edp", "edp_shard", "pp", "dp", "dp_cp", "embedding", "mirror"};
     return std::find(known.begin(), known.end(), group) - known.begin();
   };
   std::sort(groups.begin(), groups.end(),
@@ -68,9 +68,11 @@ std::vector<RankGroup> groups_of_rank(const Report& report, int64_t rank) {
     RankGroup group;
     group.name = name;
     group.role = group_role(name);
-    // Two axes have this name: replicas of experts that are split over tp as all else is, and of those that are not.
-    if (report.design.parallel.folds_experts())
+    // Two axes have each of these names: replicas of experts that are split over tp as all else is, and of those that are not.
+    if (report.design.parallel.folds_experts()) {
       std::replace(group.role.axes.begin(), group.role.axes.end(), MeshAxis::Edp, MeshAxis::EdpFolded);
+      std::replace(group.role.axes.begin(), group.role.axes.end(), MeshAxis::EdpShard, MeshAxis::EdpShardFolded);
+    }
     const bool known = group.role.embedding || group.role.mirror ? mesh.degree(MeshAxis::Pp) > 1 : mesh.group_size(group.role.axes) > 1;
     if (!known) continue;
     group.ranks = role_group(mesh, group.role, rank);

@@ -44,6 +44,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       folder_(new QLineEdit(this)),
       name_(new QLineEdit("trace", this)),
       tensors_(new QCheckBox(tr("Write tensor names and sizes (more than doubles a trace)"), this)),
+      durations_(new QCheckBox(tr("Write our durations of compute nodes, which simulators replay"), this)),
       replace_(new QCheckBox(tr("Replace a bundle that is already in this folder"), this)),
       size_(new QLabel(this)),
       message_(new QLabel(this)),
@@ -58,6 +59,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
   build();
   suggestFolder();
   tensors_->setChecked(settings::exportTensors());
+  durations_->setChecked(settings::exportDurations());
 
   connect(folder_, &QLineEdit::textChanged, this, [this] {
     replace_->setChecked(false);  // consent to overwrite one folder is none for another
@@ -66,6 +68,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
   connect(folder_, &QLineEdit::textEdited, this, [this] { folder_chosen_ = true; });
   connect(name_, &QLineEdit::textChanged, this, &ExportDialog::refresh);
   connect(tensors_, &QCheckBox::toggled, this, &ExportDialog::refresh);
+  connect(durations_, &QCheckBox::toggled, this, &ExportDialog::refresh);
   connect(replace_, &QCheckBox::toggled, this, &ExportDialog::refresh);
   connect(browse_, &QPushButton::clicked, this, &ExportDialog::browse);
   connect(start_, &QPushButton::clicked, this, &ExportDialog::start);
@@ -86,6 +89,7 @@ void ExportDialog::build() {
   folder_->setObjectName("export_folder");
   name_->setObjectName("export_name");
   tensors_->setObjectName("export_tensors");
+  durations_->setObjectName("export_durations");
   replace_->setObjectName("export_replace");
   start_->setObjectName("export_start");
   cancel_->setObjectName("export_cancel");
@@ -120,6 +124,7 @@ void ExportDialog::build() {
   form->addRow(folder_label, folder);
   form->addRow(tr("Trace &name"), name_);
   form->addRow(QString(), tensors_);
+  form->addRow(QString(), durations_);
   form->addRow(QString(), replace_);
   form->addRow(tr("Size"), size_);
   auto* buttons = new QHBoxLayout;
@@ -164,6 +169,7 @@ ExportOptions ExportDialog::options() const {
   options.target = folder_->text().trimmed().toStdString();
   options.name = name_->text().trimmed().toStdString();
   options.tensors = tensors_->isChecked();
+  options.durations = durations_->isChecked();
   options.replace = replace_->isChecked();
   return options;
 }
@@ -181,6 +187,7 @@ void ExportDialog::start() {
   if (!session_->current() || job_->running()) return;
   settings::setExportFolder(QFileInfo(folder_->text().trimmed()).absolutePath());
   settings::setExportTensors(tensors_->isChecked());
+  settings::setExportDurations(durations_->isChecked());
   written_.clear();
   job_->start(session_->report(), options());
 }
@@ -229,7 +236,7 @@ void ExportDialog::refresh() {
 void ExportDialog::refreshJob() {
   const bool running = job_->running();
   for (QWidget* widget : {static_cast<QWidget*>(folder_), static_cast<QWidget*>(name_), static_cast<QWidget*>(tensors_),
-                          static_cast<QWidget*>(browse_)}) {
+                          static_cast<QWidget*>(durations_), static_cast<QWidget*>(browse_)}) {
     widget->setEnabled(!running);
   }
   progress_->setVisible(running);
@@ -254,9 +261,11 @@ void ExportDialog::finish(const ExportJob::Outcome& outcome) {
   if (const auto* problem = std::get_if<Problem>(&outcome)) return showMessage(text(to_string(*problem)), true);
   const auto& done = std::get<ExportSummary>(outcome);
   written_ = text(done.target.string());
+  QString nearest;
+  for (const std::string& note : done.nearest) nearest += "\n" + tr("network.yml: %1").arg(text(note));
   showMessage(tr("Wrote %1 traces with %2 nodes, %3 in %4, to %5")
                   .arg(text(grouped(done.ranks)), text(grouped(done.nodes)),
-                       text(format_bytes(done.bytes, session_->units())), text(format_seconds(done.seconds)), written_),
+                       text(format_bytes(done.bytes, session_->units())), text(format_seconds(done.seconds)), written_) + nearest,
               false);
   start_->setEnabled(false);  // the folder now holds this very bundle
   open_->show();

@@ -37,7 +37,7 @@ class ExportDialog : public QDialog {
   Session* session_;
   ExportJob* job_;
   QLineEdit *folder_, *name_;
-  QCheckBox *tensors_, *replace_;
+  QCheckBox *tensors_, *durations_, *replace_;
   QLabel *size_, *message_, *progress_text_;
   QProgressBar* progress_;
   QPushButton *browse_, *start_, *cancel_, *close_, *open_;

@@ -36,6 +36,8 @@ QString exportFolder() { return folder("folders/bundles"); }
 void setExportFolder(const QString& path) { write("folders/bundles", path); }
 bool exportTensors() { return read("export/tensors", false).toBool(); }
 void setExportTensors(bool on) { write("export/tensors", on); }
+bool exportDurations() { return read("export/durations", false).toBool(); }
+void setExportDurations(bool on) { write("export/durations", on); }
 
 QByteArray windowGeometry() { return read(kGeometry).toByteArray(); }
 void setWindowGeometry(const QByteArray& geometry) { write(kGeometry, geometry); }

@@ -22,6 +22,8 @@ QString exportFolder();
 void setExportFolder(const QString& folder);
 bool exportTensors();
 void setExportTensors(bool on);
+bool exportDurations();
+void setExportDurations(bool on);
 
 // Window geometry and splitter positions, empty before the first run.
 QByteArray windowGeometry();

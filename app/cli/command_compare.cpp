@@ -1,0 +1,111 @@
+// shardscape-cli compare
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command_list.h"
+#include "app/cli/design_flags.h"
+#include "app/cli/exit_code.h"
+#include "app/cli/messages.h"
+#include "app/cli/text.h"
+#include "design/document.h"
+#include "explore/comparison.h"
+
+namespace shardscape {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json compare_json(const std::vector<std::string>& names, const std::vector<ComparedKnob>& knobs, const std::vector<ComparedFigure>& figures) {
+  json out{{"designs", names}};
+  json& differing = out["knobs"] = json::object();
+  for (const ComparedKnob& row : knobs) differing[row.knob->id] = row.values;
+  json& list = out["figures"] = json::array();
+  for (const ComparedFigure& row : figures) {
+    json values = json::array(), differences = json::array(), percents = json::array();
+    for (double value : row.values) {
+      const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(nullptr); };
+      values.push_back(number(value));
+      differences.push_back(number(value - row.values[0]));
+      percents.push_back(number(100 * (value / row.values[0] - 1)));
+    }
+    list.push_back({{"id", row.id}, {"label", row.label}, {"group", row.group}, {"values", values}, {"differences", differences}, {"percents", percents}});
+  }
+  return out;
+}
+
+std::string compare_text(const std::vector<std::string>& names, const std::vector<ComparedKnob>& knobs, const std::vector<ComparedFigure>& figures) {
+  std::vector<std::vector<std::string>> rows{{""}};
+  std::vector<Align> aligns{Align::Left};
+  for (const std::string& name : names) {
+    rows[0].push_back(name);
+    aligns.push_back(Align::Right);
+  }
+  for (const ComparedKnob& row : knobs) {
+    rows.push_back({"  " + row.knob->label});
+    for (const std::string& value : row.values) rows.back().push_back(value.empty() ? "-" : value);
+  }
+  std::string out = knobs.empty() ? "no knob differs\n" : text_table(rows, aligns);
+  rows = {{""}};
+  aligns = {Align::Left};
+  for (size_t i = 0; i < names.size(); ++i) {
+    rows[0].push_back(names[i]);
+    aligns.push_back(Align::Right);
+    if (i == 0) continue;
+    rows[0].insert(rows[0].end(), {"difference", "percent"});
+    aligns.insert(aligns.end(), {Align::Right, Align::Right});
+  }
+  std::string group;
+  for (const ComparedFigure& row : figures) {
+    if (row.group != group) rows.push_back({row.group, ""});
+    group = row.group;
+    rows.push_back({"  " + row.label});
+    for (size_t i = 0; i < names.size(); ++i) {
+      rows.back().push_back(row.text(i));
+      if (i > 0) rows.back().insert(rows.back().end(), {row.difference(i), row.percent(i)});
+    }
+  }
+  return out + "\n" + text_table(rows, aligns);
+}
+
+int run(const Arguments& arguments) {
+  if (!models_found()) return kFileError;
+  if (arguments.operands().size() < 2) {
+    print_problem({Severity::Error, "DESIGN", "two designs are needed to compare", "shardscape-cli compare A.json B.json", {}});
+    return kWrongUsage;
+  }
+  std::vector<std::string> names;
+  std::vector<Design> designs;
+  std::vector<ComparedDesign> of;
+  for (const std::string& path : arguments.operands()) {
+    auto design = load_design(path);
+    if (const auto* problem = std::get_if<Problem>(&design)) {
+      print_problem(*problem);
+      return kFileError;
+    }
+    designs.push_back(std::get<Design>(std::move(design)));
+    of.push_back(compared(designs.back()));
+    names.push_back(designs.back().name);
+    if (of.back().simulation) continue;
+    std::cerr << path << ":\n";
+    print_problems(of.back().report->problems);
+    return kAnswerIsNo;
+  }
+  const auto knobs = compare_knobs(designs);
+  const auto figures = compare_figures(of);
+  if (arguments.has("--json")) std::cout << compare_json(names, knobs, figures).dump(2, ' ', false, json::error_handler_t::replace) << "\n";
+  else std::cout << compare_text(names, knobs, figures);
+  return kDone;
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {"compare", "put designs side by side", "A.json B.json... [--json]",
+          "Shows the knobs whose values differ, then time, rates and memory of each design, with difference and percent to the first.",
+          {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json"},
+          {json_flag()}, kAnyNumber, run};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,154 @@
+// shardscape-cli sensitivity
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command_list.h"
+#include "app/cli/design_flags.h"
+#include "app/cli/exit_code.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/messages.h"
+#include "app/cli/progress_line.h"
+#include "app/cli/text.h"
+#include "base/units.h"
+#include "design/validate.h"
+#include "explore/sensitivity.h"
+
+namespace shardscape {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json evaluation_json(const Evaluation& e) {
+  return {{"step_seconds", e.step_seconds}, {"tokens_per_second", e.tokens_per_second}, {"mfu", e.mfu}, {"memory", e.memory}, {"fits", e.feasibility == Feasibility::Fits}};
+}
+
+json sensitivity_json(const Sensitivity& s) {
+  json out{{"now", evaluation_json(s.now)}};
+  json& list = out["knobs"] = json::array();
+  for (const KnobSensitivity& of : s.knobs) {
+    json entry{{"knob", of.knob->id}, {"value", of.value}, {"slowest", of.slowest}, {"fastest", of.fastest}, {"least_memory", of.least_memory}, {"most_memory", of.most_memory}};
+    json& neighbours = entry["neighbours"] = json::array();
+    for (const Neighbour& n : of.neighbours) {
+      json also = json::object();
+      for (const auto& [id, value] : n.also) also[id] = value;
+      json neighbour{{"value", n.value}, {"also", std::move(also)}};
+      neighbour.update(evaluation_json(n.evaluation));
+      neighbours.push_back(std::move(neighbour));
+    }
+    list.push_back(std::move(entry));
+  }
+  return out;
+}
+
+std::string signed_percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.1f %%", 100 * share);
+  return text;
+}
+
+std::string sensitivity_text(const Sensitivity& s) {
+  std::vector<std::vector<std::string>> rows{{"knob", "from", "to", "with", "tokens/s", "step", "memory", ""}};
+  for (const KnobSensitivity& of : s.knobs)
+    for (const Neighbour& n : of.neighbours) {
+      std::vector<std::string> also;
+      for (const auto& [id, value] : n.also) also.push_back(id + " " + value);
+      const int64_t memory = n.evaluation.memory - s.now.memory;
+      rows.push_back({of.knob->id, of.value, n.value, joined(also, ", "), signed_percent(n.evaluation.tokens_per_second / s.now.tokens_per_second - 1),
+                      format_seconds(n.evaluation.step_seconds), (memory < 0 ? "-" : "+") + format_bytes(memory < 0 ? -memory : memory),
+                      n.evaluation.feasibility == Feasibility::Fits ? "" : "does not fit"});
+    }
+  return "now: " + format_seconds(s.now.step_seconds) + " a step, " + grouped(static_cast<Wide>(s.now.tokens_per_second)) + " tokens/s, " + format_bytes(s.now.memory) +
+         " on the fullest rank\n" + text_table(rows, {Align::Left, Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left});
+}
+
+json scaling_json(const std::vector<ScalePoint>& points, bool weak) {
+  json out{{"weak", weak}};
+  json& list = out["points"] = json::array();
+  for (const ScalePoint& p : points) {
+    json entry{{"gpus", p.gpus}, {"dp", p.dp}, {"batch", p.batch}};
+    if (p.wrong.empty()) {
+      entry.update(evaluation_json(p.evaluation));
+      entry["efficiency"] = p.efficiency;
+    } else {
+      entry["wrong"] = p.wrong;
+    }
+    list.push_back(std::move(entry));
+  }
+  return out;
+}
+
+std::string scaling_text(const std::vector<ScalePoint>& points) {
+  std::vector<std::vector<std::string>> rows{{"GPUs", "dp", "batch", "step", "tokens/s", "MFU", "efficiency", "memory", ""}};
+  for (const ScalePoint& p : points) {
+    std::vector<std::string> row{grouped(p.gpus), grouped(p.dp), grouped(p.batch)};
+    const Evaluation& e = p.evaluation;
+    if (p.wrong.empty())
+      row.insert(row.end(), {format_seconds(e.step_seconds), grouped(static_cast<Wide>(e.tokens_per_second)), significant(100 * e.mfu) + " %", significant(100 * p.efficiency) + " %",
+                             format_bytes(e.memory), e.feasibility == Feasibility::Fits ? "" : "does not fit"});
+    else
+      row.insert(row.end(), {"-", "-", "-", "-", "-", p.wrong});
+    rows.push_back(std::move(row));
+  }
+  return text_table(rows, {Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left});
+}
+
+// A valid design, or the exit code after the problems were printed.
+std::variant<Design, int> valid_design(const Arguments& arguments) {
+  if (!models_found()) return kFileError;
+  auto design = design_of(arguments);
+  if (std::holds_alternative<int>(design)) return design;
+  const auto problems = validate(std::get<Design>(design));
+  print_problems(problems);
+  if (has_errors(problems)) return kAnswerIsNo;
+  return design;
+}
+
+int run_sensitivity(const Arguments& arguments) {
+  Interrupt interrupt;
+  const auto design = valid_design(arguments);
+  if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
+  const auto found = [&] {
+    ProgressLine line;
+    return sensitivity(std::get<Design>(design), interrupt.token(), [&](size_t done, size_t of) { line.show(std::to_string(done) + " of " + std::to_string(of)); });
+  }();
+  if (!found) return kInterrupted;
+  std::cout << (arguments.has("--json") ? sensitivity_json(*found).dump(2) + "\n" : sensitivity_text(*found));
+  return kDone;
+}
+
+int run_scaling(const Arguments& arguments) {
+  Interrupt interrupt;
+  const auto design = valid_design(arguments);
+  if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
+  const bool weak = arguments.has("--weak");
+  const auto points = scaling(std::get<Design>(design), {weak}, interrupt.token());
+  if (!points) return kInterrupted;
+  std::cout << (arguments.has("--json") ? scaling_json(*points, weak).dump(2) + "\n" : scaling_text(*points));
+  return kDone;
+}
+
+}  // namespace
+
+Command sensitivity_command() {
+  std::vector<Flag> flags{json_flag()};
+  for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
+  return {"sensitivity", "what one knob at a time would change of a design", "[FLAGS]",
+          std::string("Changes every knob to its neighbouring valid values, with what else has to follow so that the design stays valid on as many "
+                      "ranks, and shows time and memory; what matters most comes first. Knobs of the model are left alone. ") + kDesignFlagsHelp,
+          {"shardscape-cli sensitivity --model llama3-70b --tp 8 --pp 4 --dp 8 --sequence-parallel", "shardscape-cli sensitivity --design my.shardscape.json --json"},
+          std::move(flags), 0, run_sensitivity};
+}
+
+Command scaling_command() {
+  std::vector<Flag> flags{json_flag(), {"--weak", 0, FlagKind::Switch, "", "The batch grows with the replicas; without it the batch stays.", ""}};
+  for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
+  return {"scaling", "a design on 8 to 131,072 GPUs", "[FLAGS]",
+          std::string("The design with dp = 1, 2, 4 and so on: time of a step, and tokens per second and GPU over those of the smallest size (efficiency). ") + kDesignFlagsHelp,
+          {"shardscape-cli scaling --model llama3.1-405b --tp 8 --pp 16 --dp 64 --batch 8192 --sequence-parallel",
+           "shardscape-cli scaling --design my.shardscape.json --weak"},
+          std::move(flags), 0, run_scaling};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,102 @@
+#include "explore/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+
+#include "base/units.h"
+#include "simulate/estimate.h"
+#include "simulate/memory_timeline.h"
+
+namespace shardscape {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+std::string number_text(FigureKind kind, double value) {
+  switch (kind) {
+    case FigureKind::Seconds: return format_seconds(value);
+    case FigureKind::Bytes: return format_bytes(static_cast<Wide>(std::llround(value)));
+    case FigureKind::Share: return significant(100 * value) + " %";
+    case FigureKind::Rate: return significant(value, 4);
+    case FigureKind::Count: return grouped(static_cast<Wide>(std::llround(value)));
+  }
+  return "";
+}
+
+double mean(const Simulation& s, TimeCategory category) {
+  const double sum = std::accumulate(s.stages.begin(), s.stages.end(), 0.0, [&](double t, const StageTimes& stage) { return t + stage.seconds[static_cast<size_t>(category)]; });
+  return sum / static_cast<double>(s.stages.size());
+}
+
+const StageMemory& fullest(const Report& report) { return report.memory->stages[static_cast<size_t>(report.memory->peak_stage)]; }
+
+}  // namespace
+
+ComparedDesign compared(const Design& design) {
+  ComparedDesign out{estimate(design), nullptr};
+  if (out.report->valid()) out.simulation = simulate(*out.report);
+  return out;
+}
+
+std::vector<ComparedKnob> compare_knobs(const std::vector<Design>& designs) {
+  std::vector<ComparedKnob> out;
+  for (const Knob& knob : knobs()) {
+    ComparedKnob row{&knob, {}};
+    for (const Design& design : designs) row.values.push_back(knob_text(design, knob));
+    if (std::adjacent_find(row.values.begin(), row.values.end(), std::not_equal_to<>()) != row.values.end()) out.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::string ComparedFigure::text(size_t design) const { return std::isnan(values[design]) ? "-" : number_text(kind, values[design]); }
+
+std::string ComparedFigure::difference(size_t design) const {
+  const double by = values[design] - values[0];
+  if (std::isnan(by)) return "-";
+  if (kind == FigureKind::Share) return (by < 0 ? "-" : "+") + significant(100 * std::abs(by)) + " points";
+  return (by < 0 ? "-" : "+") + number_text(kind, std::abs(by));
+}
+
+std::string ComparedFigure::percent(size_t design) const {
+  const double by = 100 * (values[design] / values[0] - 1);
+  if (!std::isfinite(by)) return "";
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.1f %%", by);
+  return text;
+}
+
+std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs) {
+  std::vector<ComparedFigure> out;
+  const auto add = [&](std::string id, std::string label, const char* group, FigureKind kind, const auto& of) {
+    ComparedFigure row{std::move(id), std::move(label), group, kind, {}};
+    for (const ComparedDesign& design : designs) row.values.push_back(design.simulation ? static_cast<double>(of(design)) : kNone);
+    // What nobody has is left out.
+    if (std::any_of(row.values.begin(), row.values.end(), [](double v) { return v != 0 && !std::isnan(v); })) out.push_back(std::move(row));
+  };
+  add("gpus", "GPUs", "Size", FigureKind::Count, [](const ComparedDesign& d) { return d.report->ranks; });
+  add("tokens_per_step", "Tokens per step", "Size", FigureKind::Count, [](const ComparedDesign& d) { return static_cast<double>(d.report->design.workload.batch) * static_cast<double>(d.report->design.workload.seq); });
+  add("step_seconds", "Step time", "Time", FigureKind::Seconds, [](const ComparedDesign& d) { return d.simulation->step_seconds; });
+  add("tokens_per_second", "Tokens per second", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return d.simulation->tokens_per_second; });
+  add("tokens_per_gpu", "Tokens per second and GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks); });
+  add("model_tflops", "Model TFLOP/s per GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return d.simulation->model_tflops; });
+  add("mfu", "MFU", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->mfu; });
+  add("bubble", "Bubble", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->bubble; });
+  add("exposed", "Exposed communication", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->exposed; });
+  for (int c = 0; c < kTimeCategoryCount; ++c) {
+    const auto category = static_cast<TimeCategory>(c);
+    add(std::string(time_category_name(category)) + "_seconds", std::string(time_category_label(category)), "Where the step goes, mean over stages", FigureKind::Seconds,
+        [&](const ComparedDesign& d) { return mean(*d.simulation, category); });
+  }
+  add("memory", "In use", "Memory of the fullest rank", FigureKind::Bytes, [](const ComparedDesign& d) { return fullest(*d.report).in_use; });
+  for (size_t c = 0; c < std::tuple_size_v<CategoryBytes>; ++c) {
+    const auto category = static_cast<MemoryCategory>(c);
+    add(std::string(memory_category_name(category)) + "_bytes", std::string(memory_category_label(category)), "Memory of the fullest rank", FigureKind::Bytes,
+        [&](const ComparedDesign& d) { return fullest(*d.report).at_peak[c]; });
+  }
+  return out;
+}
+
+}  // namespace shardscape

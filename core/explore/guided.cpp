@@ -1,0 +1,232 @@
+// A seeded local search for spaces that are too large to visit: a sample spread over the layouts, then from the best of them the best
+// neighbour again and again, first by one digit, then by two at once, then restarts from a shaken best.
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <unordered_set>
+
+#include "explore/search_run.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int64_t kVisitsPerTimed = 50;   // invalid designs are cheap, but not free
+constexpr size_t kBatch = 256;            // designs between two looks at the budget
+constexpr size_t kStarts = 8;             // climbs from the sample
+constexpr int kPatience = 12;             // shakes in a row that lead nowhere better
+constexpr size_t kRowsTried = 96;         // values of one digit
+constexpr size_t kPairsTried = 6144;      // neighbours by two digits
+
+class GuidedSearch {
+ public:
+  GuidedSearch(SearchRun& run, const Guided& guided)
+      : run_(run), space_(*run.space), random_(guided.seed), budget_(std::max<int64_t>(guided.budget, 1)), cursors_([this] { return SpaceCursor(space_); }) {}
+
+  void go() {
+    if (space_.size() <= budget_) {
+      everything();
+    } else {
+      sample();
+      climbs();
+      shakes();
+    }
+    run_.tell(timed(), timed(), true);
+  }
+
+ private:
+  using Rows = std::vector<int>;
+  int64_t timed() const { return run_.keeper.counts().timed; }
+  bool over() const { return run_.stop.stop_requested() || timed() >= budget_ || run_.keeper.counts().enumerated >= budget_ * kVisitsPerTimed; }
+
+  struct Slot {
+    std::optional<Point> point;
+    std::vector<int> values;
+    SearchCounts counts;
+    bool done = false;
+  };
+
+  // Looks at designs that were not looked at before, in slices whose order does not depend on threads. The best of them, if any.
+  std::optional<Point> look(const std::vector<Wide>& wanted) {
+    std::vector<Wide> fresh;
+    for (Wide index : wanted)
+      if (seen_.insert(index).second) fresh.push_back(index);
+    std::optional<Point> best;
+    for (size_t from = 0; from < fresh.size() && !over(); from += kBatch) {
+      const size_t n = std::min(kBatch, fresh.size() - from);
+      std::vector<Slot> slots(n);
+      tbb::parallel_for(size_t{0}, n, [&](size_t i) {
+        SpaceCursor& cursor = cursors_.local();
+        slots[i].point = run_.visitor.visit(cursor, fresh[from + i], slots[i].counts, run_.stop);
+        slots[i].values = cursor.values();
+        slots[i].done = slots[i].point || !run_.stop.stop_requested();
+      });
+      // What a stop left half looked at does not count.
+      const bool whole = std::all_of(slots.begin(), slots.end(), [](const Slot& s) { return s.done; });
+      if (!whole) break;
+      SearchCounts counts;
+      std::vector<Point> points;
+      std::vector<std::vector<int>> values;
+      for (Slot& slot : slots) {
+        counts.add(slot.counts);
+        if (!slot.point) continue;
+        if (!best || better(*slot.point, *best)) best = slot.point;
+        points.push_back(std::move(*slot.point));
+        values.push_back(std::move(slot.values));
+      }
+      run_.commit(points, values, counts);
+      found_.insert(found_.end(), points.begin(), points.end());
+      run_.tell(std::min<Wide>(timed(), budget_), budget_);
+    }
+    return best;
+  }
+
+  double score_of(const Point& p) const { return score(run_.options.keep.objective, p.values[static_cast<size_t>(run_.options.keep.objective)]); }
+  bool better(const Point& a, const Point& b) const {
+    const double x = score_of(a), y = score_of(b);
+    return x != y ? x < y : a.index < b.index;
+  }
+
+  size_t radix(size_t digit) const { return space_.digits()[digit].rows.size(); }
+  int any_row(size_t digit) { return static_cast<int>(random_() % radix(digit)); }
+  Wide any_index() {
+    Rows rows(space_.digits().size());
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = any_row(i);
+    return space_.index_at(rows);
+  }
+
+  void everything() {
+    std::vector<Wide> all(static_cast<size_t>(space_.size()));
+    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Wide>(i);
+    budget_ = std::max<int64_t>(budget_, static_cast<int64_t>(all.size()) + 1);
+    look(all);
+  }
+
+  // Every value of every digit among random others, and as many designs at random, until a quarter of the budget is spent.
+  void sample() {
+    const int64_t enough = std::max<int64_t>(1, budget_ / 4);
+    for (int round = 0; round < 64 && timed() < enough && !over(); ++round) {
+      std::vector<Wide> wanted;
+      for (size_t digit = 0; digit < space_.digits().size(); ++digit)
+        for (size_t row = 0; row < std::min(radix(digit), kRowsTried); ++row) {
+          Rows rows = space_.digits_at(any_index());
+          rows[digit] = radix(digit) <= kRowsTried ? static_cast<int>(row) : any_row(digit);
+          wanted.push_back(space_.index_at(rows));
+        }
+      const size_t spread = wanted.size();
+      for (size_t i = 0; i < spread; ++i) wanted.push_back(any_index());
+      look(wanted);
+    }
+  }
+
+  // Rows of a digit to try: all where they are few, else those beside the present one and some others.
+  std::vector<int> rows_to_try(size_t digit, int now) {
+    std::vector<int> out;
+    const auto n = static_cast<int>(radix(digit));
+    if (radix(digit) <= kRowsTried) {
+      for (int row = 0; row < n; ++row)
+        if (row != now) out.push_back(row);
+      return out;
+    }
+    for (int step : {-4, -3, -2, -1, 1, 2, 3, 4})
+      if (now + step >= 0 && now + step < n) out.push_back(now + step);
+    while (out.size() < kRowsTried) out.push_back(any_row(digit));
+    return out;
+  }
+
+  std::vector<Wide> neighbours(Wide index) {
+    std::vector<Wide> out;
+    const Rows rows = space_.digits_at(index);
+    for (size_t digit = 0; digit < rows.size(); ++digit)
+      for (int row : rows_to_try(digit, rows[digit])) {
+        Rows other = rows;
+        other[digit] = row;
+        out.push_back(space_.index_at(other));
+      }
+    return out;
+  }
+
+  // Two digits at once: what fits together has to change together (a layout and its virtual stages).
+  std::vector<Wide> far_neighbours(Wide index) {
+    std::vector<Wide> out;
+    const Rows rows = space_.digits_at(index);
+    for (size_t a = 0; a < rows.size(); ++a)
+      for (size_t b = a + 1; b < rows.size(); ++b)
+        for (int row : rows_to_try(a, rows[a]))
+          for (int column : rows_to_try(b, rows[b])) {
+            Rows other = rows;
+            other[a] = row;
+            other[b] = column;
+            out.push_back(space_.index_at(other));
+          }
+    std::shuffle(out.begin(), out.end(), random_);
+    if (out.size() > kPairsTried) out.resize(kPairsTried);
+    return out;
+  }
+
+  // Uphill to where no neighbour is better.
+  Point climb(Point from) {
+    while (!over()) {
+      auto next = look(neighbours(from.index));
+      if (!next || !better(*next, from)) next = look(far_neighbours(from.index));
+      if (!next || !better(*next, from)) break;
+      from = *next;
+    }
+    return from;
+  }
+
+  void keep_best(const Point& point) {
+    if (!best_ || better(point, *best_)) best_ = point;
+  }
+
+  // From the best design of each of the best layouts, so that starts differ.
+  void climbs() {
+    std::sort(found_.begin(), found_.end(), [this](const Point& a, const Point& b) { return better(a, b); });
+    std::vector<Point> starts;
+    std::set<int> layouts;
+    for (const Point& point : found_) {
+      const Rows rows = space_.digits_at(point.index);
+      if (starts.size() < kStarts && (rows.empty() || layouts.insert(rows.front()).second)) starts.push_back(point);
+    }
+    found_.clear();
+    for (const Point& start : starts) keep_best(climb(start));
+  }
+
+  void shakes() {
+    for (int idle = 0; best_ && idle < kPatience && !over(); ++idle) {
+      Rows rows = space_.digits_at(best_->index);
+      for (int i = 0; i < 3; ++i) {
+        const size_t digit = random_() % rows.size();
+        rows[digit] = any_row(digit);
+      }
+      const Wide index = space_.index_at(rows);
+      std::vector<Wide> around = neighbours(index);
+      around.push_back(index);
+      const auto start = look(around);
+      if (!start) continue;
+      const Point before = *best_;
+      keep_best(climb(*start));
+      if (better(*best_, before)) idle = -1;
+    }
+  }
+
+  SearchRun& run_;
+  const Space& space_;
+  std::mt19937_64 random_;
+  int64_t budget_;
+  tbb::enumerable_thread_specific<SpaceCursor> cursors_;
+  struct Hash {
+    size_t operator()(Wide x) const { return static_cast<size_t>(static_cast<uint64_t>(x) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(x >> 64)); }
+  };
+  std::unordered_set<Wide, Hash> seen_;
+  std::vector<Point> found_;
+  std::optional<Point> best_;
+};
+
+}  // namespace
+
+void guided_search(SearchRun& run, const Guided& guided) { GuidedSearch(run, guided).go(); }
+
+}  // namespace shardscape

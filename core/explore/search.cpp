@@ -1,0 +1,182 @@
+#include "explore/search.h"
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/units.h"
+#include "design/number_text.h"
+#include "explore/search_run.h"
+
+namespace shardscape {
+namespace {
+
+constexpr Wide kChunk = 64;                     // designs that a thread takes at once
+constexpr Wide kBlock = 64;                     // chunks that are visited one after the other
+constexpr Wide kScattered = Wide{1} << 21;      // designs beyond which blocks are scattered
+
+// The order in which chunks of a space are visited.
+class Route {
+ public:
+  Route(Wide size, int64_t shard, int64_t shards) : size_(size), shard_(shard), shards_(shards) {
+    blocks_ = (chunks_of(size) + kBlock - 1) / kBlock;
+    if (size > kScattered) stride_ = coprime_stride(blocks_);
+  }
+  // Chunks of the shard; some at the end of the space may be empty.
+  Wide chunks() const {
+    const Wide all = blocks_ * kBlock;
+    return all > shard_ ? (all - shard_ + shards_ - 1) / shards_ : 0;
+  }
+  struct Range {
+    Wide begin, end;
+  };
+  Range range(Wide k) const {
+    const Wide position = shard_ + k * shards_;
+    const Wide chunk = times(position / kBlock) * kBlock + position % kBlock;
+    return {std::min(chunk * kChunk, size_), std::min((chunk + 1) * kChunk, size_)};
+  }
+
+ private:
+  static Wide chunks_of(Wide size) { return (size + kChunk - 1) / kChunk; }
+  // Near the golden section, so that each stretch of the route is spread evenly.
+  static Wide coprime_stride(Wide n) {
+    Wide stride = n / 1000 * 618 + 1;
+    const auto gcd = [](Wide a, Wide b) {
+      while (b != 0) a = std::exchange(b, a % b);
+      return a;
+    };
+    while (gcd(stride, n) != 1) ++stride;
+    return stride;
+  }
+  // block · stride modulo blocks, without overflow.
+  Wide times(Wide block) const {
+    if (stride_ == 1) return block;
+    if (blocks_ < Wide{1} << 62) return block * stride_ % blocks_;
+    Wide product = 0;
+    for (Wide a = block, b = stride_; b > 0; b >>= 1, a = (a + a) % blocks_)
+      if (b & 1) product = (product + a) % blocks_;
+    return product;
+  }
+  Wide size_, shard_, shards_, blocks_ = 0, stride_ = 1;
+};
+
+struct Chunk {
+  Wide position = 0;
+  std::vector<Point> points;
+  std::vector<std::vector<int>> values;
+  SearchCounts counts;
+  bool whole = true;  // false: stopped on the way, worth nothing
+};
+
+// Chunks are worked on in parallel and taken in the order of the route. Returns how many were.
+Wide visit_all(SearchRun& run, const Route& route, Wide from) {
+  const Wide total = route.chunks();
+  tbb::enumerable_thread_specific<SpaceCursor> cursors([&] { return SpaceCursor(*run.space); });
+  Wide next = from, done = from;
+  bool broken = false;
+  const auto give = [&](tbb::flow_control& control) -> std::shared_ptr<Chunk> {
+    if (next == total || run.stop.stop_requested()) {
+      control.stop();
+      return nullptr;
+    }
+    auto chunk = std::make_shared<Chunk>();
+    chunk->position = next++;
+    return chunk;
+  };
+  const auto work = [&](std::shared_ptr<Chunk> chunk) {
+    SpaceCursor& cursor = cursors.local();
+    const Route::Range range = route.range(chunk->position);
+    for (Wide index = range.begin; index < range.end; ++index) {
+      if (auto point = run.visitor.visit(cursor, index, chunk->counts, run.stop)) {
+        chunk->points.push_back(std::move(*point));
+        chunk->values.push_back(cursor.values());
+      } else if (run.stop.stop_requested()) {
+        chunk->whole = false;
+        break;
+      }
+    }
+    return chunk;
+  };
+  const auto take = [&](const std::shared_ptr<Chunk>& chunk) {
+    broken = broken || !chunk->whole;
+    if (broken) return;
+    run.commit(chunk->points, chunk->values, chunk->counts);
+    ++done;
+    const Wide designs = std::max<Wide>(1, (run.space->size() + run.options.shards - 1) / run.options.shards);
+    run.tell(std::min(designs, static_cast<Wide>(run.keeper.counts().enumerated)), designs);
+  };
+  const size_t in_flight = 4 * static_cast<size_t>(tbb::this_task_arena::max_concurrency());
+  tbb::parallel_pipeline(in_flight, tbb::make_filter<void, std::shared_ptr<Chunk>>(tbb::filter_mode::serial_in_order, give) &
+                                        tbb::make_filter<std::shared_ptr<Chunk>, std::shared_ptr<Chunk>>(tbb::filter_mode::parallel, work) &
+                                        tbb::make_filter<std::shared_ptr<Chunk>, void>(tbb::filter_mode::serial_in_order, take));
+  const auto seen = static_cast<Wide>(run.keeper.counts().enumerated);
+  run.tell(seen, done == total ? seen : std::max(seen, run.space->size() / run.options.shards), true);
+  return done;
+}
+
+Problem wrong(std::string where, std::string what, std::string accepted) { return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}}; }
+
+// Cost and energy need figures of every accelerator that the space has.
+std::optional<Problem> unknown_objective(const Space& space, const ResultOptions& keep) {
+  const int axis = space.axis("accelerator");
+  std::vector<Design> designs;
+  if (axis < 0) designs.push_back(space.design_at(0));
+  else
+    for (const std::string& id : space.axes()[static_cast<size_t>(axis)].values) {
+      designs.push_back(space.design_at(0));
+      designs.back().cluster.accelerator = id;
+    }
+  Evaluation any;
+  any.step_seconds = any.tokens_per_second = 1;
+  for (int objective : {keep.objective, keep.front_x, keep.front_y})
+    for (const Design& design : designs) {
+      const Objective& of = objectives()[static_cast<size_t>(objective)];
+      const std::string_view id = of.id;
+      if ((id == "cost" || id == "energy") && std::isnan(of.of({design, any, keep.price_per_hour})))
+        return wrong("objective", std::string(of.label) + " is not known: the catalogue has no " + (id == "cost" ? "price" : "power") + " of " + design.cluster.accelerator,
+                     id == "cost" ? "a price per GPU hour (--price), or another objective" : "another objective");
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, const SearchOptions& options, const SearchCallbacks& callbacks, std::stop_token stop) {
+  if (options.shards < 1 || options.shard < 0 || options.shard >= options.shards) return wrong("shard", "there is no such shard", "i/n with i below n");
+  if (options.guided && options.shards > 1) return wrong("shard", "a guided search cannot be split", "an exhaustive search, or no shards");
+  if (auto problem = unknown_objective(*space, options.keep)) return *problem;
+  const Route route(space->size(), options.shard, options.shards);
+  SearchPart part{options.shard, options.shards, 0, route.chunks()};
+  if (const SearchResult* before = options.resume) {
+    const bool same = !options.guided && before->space->spec() == space->spec() && before->options == options.keep && before->parts.size() == 1 &&
+                      before->parts.front().shard == part.shard && before->parts.front().shards == part.shards && before->parts.front().chunks == part.chunks;
+    if (!same) return wrong("resume", "that result is not of this search", "a result of the same space, objectives and shard");
+    part.done = before->parts.front().done;
+  }
+  SearchRun run(space, options, callbacks, stop);
+  if (options.resume) run.keeper.add(*options.resume);
+  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+  arena.execute([&] {
+    if (options.guided) guided_search(run, *options.guided);
+    else part.done = visit_all(run, route, part.done);
+  });
+  SearchResult result = run.keeper.result();
+  if (options.guided) result.guided = options.guided;
+  else result.parts = {part};
+  return result;
+}
+
+std::variant<std::pair<int64_t, int64_t>, Problem> parse_shard(const std::string& text) {
+  const size_t slash = text.find('/');
+  const NumberText i = parse_number(text.substr(0, slash), false);
+  const NumberText n = parse_number(slash == std::string::npos ? "" : text.substr(slash + 1), false);
+  const bool read = i.fault == NumberFault::None && n.fault == NumberFault::None;
+  if (!read || n.value < 1 || i.value < 0 || i.value > n.value) return wrong("shard", "\"" + text + "\" is no shard", "i/n: part i of n, as in 3/16; i counts from 0 or from 1");
+  return std::pair{i.value % n.value, n.value};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,52 @@
+// What exhaustive and guided searches share. Private to core/explore.
+#pragma once
+
+#include <chrono>
+
+#include "explore/search.h"
+#include "explore/visit.h"
+
+namespace shardscape {
+
+class SearchRun {
+ public:
+  SearchRun(std::shared_ptr<const Space> space, const SearchOptions& options, const SearchCallbacks& callbacks, std::stop_token stop)
+      : space(std::move(space)), options(options), callbacks(callbacks), stop(std::move(stop)), keeper(this->space, options.keep), visitor(*this->space, options.keep.price_per_hour) {}
+
+  // Takes a batch of timed designs and what was counted beside them, and tells of it.
+  void commit(const std::vector<Point>& points, const std::vector<std::vector<int>>& values, const SearchCounts& counts) {
+    for (size_t i = 0; i < points.size(); ++i) keeper.add(points[i], values[i]);
+    keeper.counts().add(counts);
+    enumerated_ += counts.enumerated;
+    timed_ += counts.timed;
+    if (callbacks.points && !points.empty()) callbacks.points(points);
+  }
+  // At most ten times a second, but for the last time.
+  void tell(Wide done, Wide total, bool last = false) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!callbacks.progress || (!last && now - told_ < std::chrono::milliseconds(100))) return;
+    told_ = now;
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    if (first_done_ < 0) first_done_ = done;
+    const auto fresh = static_cast<double>(done - first_done_), left = static_cast<double>(total - done);
+    const double since = seconds - first_seconds_;
+    if (fresh == 0) first_seconds_ = seconds;
+    callbacks.progress({keeper.counts(), done, total, seconds, static_cast<double>(enumerated_) / seconds, static_cast<double>(timed_) / seconds,
+                        fresh > 0 ? left * since / fresh : 0, keeper});
+  }
+
+  std::shared_ptr<const Space> space;
+  const SearchOptions& options;
+  const SearchCallbacks& callbacks;
+  std::stop_token stop;
+  Keeper keeper;
+  Visitor visitor;
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), told_{};
+  int64_t enumerated_ = 0, timed_ = 0;
+  Wide first_done_ = -1;
+  double first_seconds_ = 0;
+};
+
+}  // namespace shardscape

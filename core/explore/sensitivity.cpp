@@ -1,0 +1,175 @@
+#include "explore/sensitivity.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "design/knob_state.h"
+#include "design/limits.h"
+#include "design/validate.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int kRepairs = 3;  // fixes in a row, each of one problem
+
+std::optional<Problem> first_problem(const Design& design) {
+  std::vector<Problem> problems = validate(design);
+  if (!has_errors(problems)) return std::nullopt;
+  return std::move(problems.front());
+}
+
+// tp, pp and cp take their ranks from dp.
+bool follow_ranks(Neighbour& n, const Design& from, const Knob& knob) {
+  if (knob.id != "tp" && knob.id != "pp" && knob.id != "cp") return true;
+  const int64_t others = n.design.parallel.tp * n.design.parallel.pp * n.design.parallel.cp;
+  if (from.world() % others != 0) return false;
+  n.design.parallel.dp = from.world() / others;
+  n.also.emplace_back("dp", std::to_string(n.design.parallel.dp));
+  return true;
+}
+
+// Fixes that leave alone the knob that was changed, and the number of ranks.
+bool repair(Neighbour& n, const Design& from, const Knob& knob) {
+  for (int round = 0; round <= kRepairs; ++round) {
+    const auto problem = first_problem(n.design);
+    if (!problem) return n.design.world() == from.world() || knob.id == "dp";
+    if (round == kRepairs) return false;
+    const auto leaves_alone = [&](const Fix& fix) {
+      return std::none_of(fix.settings.begin(), fix.settings.end(), [&](const auto& s) {
+        const Knob* other = find_knob(s.first);
+        return !other || s.first == knob.id || other->group == KnobGroup::Model || s.first == "batch" || s.first == "seq";
+      });
+    };
+    const auto fix = std::find_if(problem->fixes.begin(), problem->fixes.end(), leaves_alone);
+    if (fix == problem->fixes.end()) return false;
+    for (const auto& [id, text] : fix->settings) {
+      if (set_knob(n.design, *find_knob(id), text)) return false;
+      std::erase_if(n.also, [&, key = id](const auto& a) { return a.first == key; });
+      n.also.emplace_back(id, text);
+    }
+  }
+  return false;
+}
+
+std::optional<Neighbour> neighbour(const Design& from, const Knob& knob, const std::string& value) {
+  Neighbour n{value, {}, from, {}};
+  if (set_knob(n.design, knob, value) || n.design == from || !follow_ranks(n, from, knob) || !repair(n, from, knob)) return std::nullopt;
+  return n;
+}
+
+// The values to try: each list up to its first that works.
+std::vector<std::vector<std::string>> candidates(const Design& design, const Knob& knob) {
+  const auto words = [](std::initializer_list<int64_t> numbers) {
+    std::vector<std::string> out;
+    for (int64_t n : numbers) out.push_back(std::to_string(n));
+    return out;
+  };
+  switch (knob.type) {
+    case KnobType::Integer: {
+      const int64_t v = knob_number(knob)(design);
+      if (v == 0) return {};  // left to the program
+      return {words({v / 2, v / 3, v - 1}), words({v * 2, v * 3, v + 1})};
+    }
+    case KnobType::Boolean: return {{knob_text(design, knob) == "true" ? "false" : "true"}};
+    case KnobType::Choice: {
+      std::vector<std::vector<std::string>> out;
+      for (const KnobChoice& choice : knob.choices)
+        if (choice.value != knob_text(design, knob)) out.push_back({choice.value});
+      return out;
+    }
+    case KnobType::Decimal:
+    case KnobType::IntegerList:
+    case KnobType::ChoiceList: return {};
+  }
+  return {};
+}
+
+void add_change(KnobSensitivity& of, const Evaluation& now, const Evaluation& then) {
+  const double change = then.tokens_per_second / now.tokens_per_second - 1;
+  const int64_t memory = then.memory - now.memory;
+  of.slowest = std::min(of.slowest, change);
+  of.fastest = std::max(of.fastest, change);
+  of.least_memory = std::min(of.least_memory, memory);
+  of.most_memory = std::max(of.most_memory, memory);
+}
+
+constexpr EvaluationOptions kTimeAll{0, true};
+
+}  // namespace
+
+std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token stop, const std::function<void(size_t, size_t)>& progress) {
+  Evaluator evaluator;
+  Sensitivity out;
+  out.now = evaluator.evaluate(design, kTimeAll, stop);
+  if (!out.now.timed()) return std::nullopt;
+  for (const Knob& knob : knobs()) {
+    if (knob.group == KnobGroup::Model || without_effect(design, knob)) continue;
+    KnobSensitivity of{&knob, knob_text(design, knob), {}};
+    for (const auto& values : candidates(design, knob))
+      for (const std::string& value : values)
+        if (auto n = neighbour(design, knob, value)) {
+          of.neighbours.push_back(std::move(*n));
+          break;
+        }
+    if (!of.neighbours.empty()) out.knobs.push_back(std::move(of));
+  }
+  std::vector<Neighbour*> all;
+  for (KnobSensitivity& of : out.knobs)
+    for (Neighbour& n : of.neighbours) all.push_back(&n);
+  std::mutex telling;
+  size_t done = 0;
+  tbb::parallel_for(size_t{0}, all.size(), [&](size_t i) {
+    if (stop.stop_requested()) return;
+    all[i]->evaluation = evaluator.evaluate(all[i]->design, kTimeAll, stop);
+    const std::lock_guard lock(telling);
+    if (progress) progress(++done, all.size());
+  });
+  if (stop.stop_requested()) return std::nullopt;
+  for (KnobSensitivity& of : out.knobs) {
+    std::erase_if(of.neighbours, [](const Neighbour& n) { return !n.evaluation.timed(); });
+    for (const Neighbour& n : of.neighbours) add_change(of, out.now, n.evaluation);
+  }
+  std::erase_if(out.knobs, [](const KnobSensitivity& of) { return of.neighbours.empty(); });
+  std::stable_sort(out.knobs.begin(), out.knobs.end(), [](const auto& a, const auto& b) { return a.swing() > b.swing(); });
+  return out;
+}
+
+std::optional<std::vector<ScalePoint>> scaling(const Design& design, const ScalingOptions& options, std::stop_token stop) {
+  const int64_t model_ranks = design.parallel.tp * design.parallel.pp * design.parallel.cp;
+  std::vector<int64_t> degrees{design.parallel.dp};
+  for (int64_t dp = 1; dp <= kMaxWorld / model_ranks; dp *= 2) degrees.push_back(dp);
+  std::sort(degrees.begin(), degrees.end());
+  degrees.erase(std::unique(degrees.begin(), degrees.end()), degrees.end());
+  std::vector<ScalePoint> out;
+  std::vector<Design> designs;
+  for (int64_t dp : degrees) {
+    const int64_t gpus = dp * model_ranks;
+    if (gpus < options.least || gpus > std::min(options.most, kMaxWorld)) continue;
+    Design d = design;
+    d.parallel.dp = dp;
+    const Wide batch = options.weak ? static_cast<Wide>(design.workload.batch) * dp / design.parallel.dp : design.workload.batch;
+    d.workload.batch = static_cast<int64_t>(std::min<Wide>(batch, kMaxBatch + 1));
+    ScalePoint point{gpus, dp, d.workload.batch, "", {}};
+    if (options.weak && static_cast<Wide>(design.workload.batch) * dp % design.parallel.dp != 0) point.wrong = "the batch does not split so";
+    else if (const auto problem = first_problem(d)) point.wrong = problem->what;
+    out.push_back(std::move(point));
+    designs.push_back(std::move(d));
+  }
+  Evaluator evaluator;
+  tbb::parallel_for(size_t{0}, out.size(), [&](size_t i) {
+    if (out[i].wrong.empty() && !stop.stop_requested()) out[i].evaluation = evaluator.evaluate(designs[i], kTimeAll, stop);
+  });
+  if (stop.stop_requested()) return std::nullopt;
+  double first = 0;
+  for (ScalePoint& p : out) {
+    if (!p.evaluation.timed()) continue;
+    const double each = p.evaluation.tokens_per_second / static_cast<double>(p.gpus);
+    if (first == 0) first = each;
+    p.efficiency = each / first;
+  }
+  return out;
+}
+
+}  // namespace shardscape

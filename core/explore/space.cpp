@@ -1,0 +1,384 @@
+#include "explore/space.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/units.h"
+#include "design/checks.h"
+#include "design/limits.h"
+#include "design/number_text.h"
+#include "explore/values.h"
+#include "graph/build.h"
+
+namespace shardscape {
+
+namespace {
+
+constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp"};  // that multiply to the ranks; the first vary slowest
+constexpr Wide kMaxSize = Wide{1} << 120;
+
+bool is_degree(std::string_view id) { return std::find(std::begin(kDegrees), std::end(kDegrees), id) != std::end(kDegrees); }
+
+Problem wrong(std::string where, std::string what, std::string accepted) { return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}}; }
+
+}  // namespace
+
+const std::string* SpaceSpec::find(std::string_view dimension) const {
+  for (const auto& [id, values] : dimensions)
+    if (id == dimension) return &values;
+  return nullptr;
+}
+
+// Throws the Problem.
+class SpaceBuilder {
+ public:
+  explicit SpaceBuilder(SpaceSpec spec) : space_(std::make_shared<Space>()), spec_(space_->spec_) {
+    spec_ = std::move(spec);
+    space_->base_ = spec_.base;
+  }
+
+  std::shared_ptr<const Space> build() {
+    check_names();
+    add_models();
+    add_layouts();
+    add_others();
+    for (const std::string& text : spec_.constraints) {
+      auto constraint = Constraint::parse(text);
+      if (auto* problem = std::get_if<Problem>(&constraint)) throw *problem;
+      space_->constraints_.push_back(std::get<Constraint>(std::move(constraint)));
+    }
+    if (!(spec_.memory_margin >= 0 && spec_.memory_margin < 1))
+      throw wrong("memory_margin", "a margin of " + significant(spec_.memory_margin) + " leaves nothing", "a share from 0 to below 1, such as 0.05");
+    for (const Space::Digit& digit : space_->digits_) {
+      if (space_->size_ > kMaxSize / static_cast<Wide>(digit.rows.size())) throw wrong("dimensions", "the space is too large to count", "fewer dimensions or values");
+      space_->size_ *= static_cast<Wide>(digit.rows.size());
+    }
+    return space_;
+  }
+
+ private:
+  void check_names() {
+    for (size_t i = 0; i < spec_.dimensions.size(); ++i) {
+      std::string& id = spec_.dimensions[i].first;
+      std::replace(id.begin(), id.end(), '-', '_');
+      if (id != kModelAxis && !find_knob(id)) throw wrong(id, "there is no knob \"" + id + "\"", "the id of a knob, or model, as \"shardscape-cli explore --help\" lists them");
+      for (size_t j = 0; j < i; ++j)
+        if (spec_.dimensions[j].first == id) throw wrong(id, "the dimension \"" + id + "\" is given twice", "each dimension once");
+    }
+    if (!spec_.gpus.empty() && !spec_.nodes.empty()) throw wrong(kNodesAxis, "both gpus and nodes are given", "one of them");
+  }
+
+  std::vector<std::string> parsed(const Knob& knob, const std::string& text) const {
+    auto values = is_all(text) ? all_values(knob, space_->base_) : parse_values(knob, text);
+    if (auto* problem = std::get_if<Problem>(&values)) throw *problem;
+    return std::get<0>(std::move(values));
+  }
+
+  int add_axis(std::string id, std::string label, const Knob* knob, std::vector<std::string> values) {
+    std::vector<KnobSetting> settings;
+    for (const std::string& value : values) {
+      if (knob) {
+        auto setting = read_setting(*knob, value);
+        if (auto* problem = std::get_if<Problem>(&setting)) throw *problem;
+        settings.push_back(std::get<KnobSetting>(std::move(setting)));
+      } else if (id == kModelAxis) {
+        settings.push_back([value](Design& d) { (void)apply_preset(d, value); });
+      } else {
+        settings.push_back([](Design&) {});  // ranks follow from the degrees
+      }
+    }
+    space_->axes_.push_back({std::move(id), std::move(label), knob, std::move(values)});
+    space_->settings_.push_back(std::move(settings));
+    return static_cast<int>(space_->axes_.size()) - 1;
+  }
+
+  void add_digit(int axis) {
+    Space::Digit digit{{axis}, {}};
+    for (int i = 0; i < static_cast<int>(space_->axes_[static_cast<size_t>(axis)].values.size()); ++i) digit.rows.push_back({i});
+    space_->digits_.push_back(std::move(digit));
+  }
+
+  void add_models() {
+    const std::string* text = spec_.find(kModelAxis);
+    if (!text) return;
+    const auto& presets = ModelLibrary::instance().presets();
+    std::vector<std::string> values;
+    std::string rest = is_all(*text) ? "" : *text;
+    if (rest.empty()) std::transform(presets.begin(), presets.end(), std::back_inserter(values), [](const Preset& p) { return p.id; });
+    while (!rest.empty()) {
+      const size_t comma = rest.find(',');
+      const std::string id(trimmed(std::string_view(rest).substr(0, comma)));
+      if (!ModelLibrary::instance().preset(id)) throw wrong(kModelAxis, "there is no preset \"" + id + "\"", "presets between commas, as \"shardscape-cli presets\" lists them, or all");
+      if (std::find(values.begin(), values.end(), id) == values.end()) values.push_back(id);
+      rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+    }
+    if (values.empty()) throw wrong(kModelAxis, "no preset is named", "presets between commas, or all");
+    apply_preset(space_->base_, values.front());
+    if (values.size() > 1) add_digit(add_axis(kModelAxis, "Model", nullptr, std::move(values)));
+  }
+
+  // Ranks with the nodes that they are on (0: not asked for).
+  std::vector<std::pair<int64_t, int64_t>> worlds() const {
+    std::vector<std::pair<int64_t, int64_t>> out;
+    const bool by_node = !spec_.nodes.empty();
+    const char* id = by_node ? kNodesAxis : kGpusAxis;
+    auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);  // read as that degree is
+    if (auto* problem = std::get_if<Problem>(&values)) {
+      problem->where = id;
+      throw *problem;
+    }
+    if (by_node && spec_.find("gpus_per_node")) throw wrong(kNodesAxis, "nodes of various sizes do not make a number of ranks", "gpus, or gpus_per_node with one value");
+    for (const std::string& text : std::get<0>(values)) {
+      const int64_t n = std::stoll(text), ranks = by_node ? n * space_->base_.cluster.gpus_per_node : n;
+      if (ranks > kMaxWorld) throw wrong(id, grouped(ranks) + " ranks are too many", "up to " + grouped(kMaxWorld) + " ranks");
+      out.emplace_back(ranks, by_node ? n : 0);
+    }
+    return out;
+  }
+
+  // Divisors that the base design's model allows for this degree alone; where the model varies, and of dp, all.
+  std::vector<int64_t> working(const Knob& degree, std::vector<int64_t> candidates) const {
+    const bool same_model = std::none_of(spec_.dimensions.begin(), spec_.dimensions.end(), [](const auto& d) {
+      const Knob* knob = find_knob(d.first);
+      return !knob || knob->group == KnobGroup::Model || knob->id == "seq";
+    });
+    if (!same_model || degree.id == "dp") return candidates;
+    std::vector<int64_t> out;
+    Design probe = space_->base_;
+    probe.parallel = {};
+    for (int64_t n : candidates) {
+      (void)set_knob(probe, degree, std::to_string(n));
+      const auto problems = validate(probe);
+      const auto rules_out = [&](const Problem& p) { return p.severity == Severity::Error && p.where == degree.id; };
+      if (std::none_of(problems.begin(), problems.end(), rules_out)) out.push_back(n);
+    }
+    return out.empty() ? candidates : out;
+  }
+
+  void add_layouts() {
+    if (spec_.gpus.empty() && spec_.nodes.empty()) {
+      for (const char* id : kDegrees)
+        if (const std::string* text = spec_.find(id); text && is_all(*text))
+          throw wrong(id, "all values of " + std::string(id) + " are divisors of the number of ranks, which is not given", "gpus or nodes, or a list or range");
+      return;
+    }
+    const auto ranks = worlds();
+    std::vector<int64_t> candidates;
+    for (const auto& [world, _] : ranks)
+      for (int64_t n : divisors(world)) candidates.push_back(n);
+    std::sort(candidates.begin(), candidates.end());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+    std::vector<std::vector<int64_t>> allowed;
+    for (const char* id : kDegrees) {
+      const Knob& knob = *find_knob(id);
+      const std::string* text = spec_.find(id);
+      std::vector<int64_t> values;
+      if (text ? is_all(*text) : std::string_view(id) == "dp") values = working(knob, candidates);
+      else if (!text) values = {knob_number(knob)(space_->base_)};
+      else
+        for (const std::string& value : parsed(knob, *text)) values.push_back(std::stoll(value));
+      allowed.push_back(std::move(values));
+    }
+    add_layout_digit(ranks, allowed);
+  }
+
+  void add_layout_digit(const std::vector<std::pair<int64_t, int64_t>>& ranks, const std::vector<std::vector<int64_t>>& allowed) {
+    std::vector<std::vector<int64_t>> found;  // ranks, nodes, then the degrees
+    for (const auto& [world, nodes] : ranks)
+      for (int64_t tp : allowed[0])
+        for (int64_t cp : allowed[1])
+          for (int64_t pp : allowed[2]) {
+            // Each is at most kMaxWorld, so that two of them do not overflow.
+            if (world % tp != 0 || world / tp % cp != 0 || world / tp / cp % pp != 0) continue;
+            const int64_t dp = world / tp / cp / pp;
+            if (std::binary_search(allowed[3].begin(), allowed[3].end(), dp)) found.push_back({world, nodes, tp, cp, pp, dp});
+          }
+    if (found.empty())
+      throw wrong(spec_.nodes.empty() ? kGpusAxis : kNodesAxis, "no values of tp, cp, pp and dp multiply to " + grouped(ranks.front().first) + " ranks" + (ranks.size() > 1 ? " or one of the others" : ""),
+                  "degrees that do, or \"all\" for one of them");
+    Space::Digit digit;
+    digit.rows.resize(found.size());
+    for (size_t column = 0; column < 6; ++column) {
+      std::vector<int64_t> numbers;
+      for (const auto& row : found) numbers.push_back(row[column]);
+      std::sort(numbers.begin(), numbers.end());
+      numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+      const char* id = column == 0 ? kGpusAxis : column == 1 ? kNodesAxis : kDegrees[column - 2];
+      const Knob* knob = column < 2 ? nullptr : find_knob(id);
+      if (numbers.size() == 1) {
+        if (knob) (void)set_knob(space_->base_, *knob, std::to_string(numbers.front()));
+        continue;
+      }
+      std::vector<std::string> texts;
+      for (int64_t n : numbers) texts.push_back(std::to_string(n));
+      digit.axes.push_back(add_axis(id, knob ? knob->label : column == 0 ? "GPUs" : "Nodes", knob, std::move(texts)));
+      for (size_t r = 0; r < found.size(); ++r)
+        digit.rows[r].push_back(static_cast<int>(std::lower_bound(numbers.begin(), numbers.end(), found[r][column]) - numbers.begin()));
+    }
+    if (found.size() > 1) space_->digits_.push_back(std::move(digit));
+  }
+
+  // Whether the graph differs between values, on a design where every strategy is at work.
+  bool changes_structure(const SpaceAxis& axis) const {
+    Design probe = space_->base_;
+    for (const char* id : kDegrees) (void)set_knob(probe, *find_knob(id), "2");
+    std::optional<Structure> first;
+    for (const std::string& value : axis.values) {
+      (void)set_knob(probe, *axis.knob, value);
+      Structure structure = structure_of(probe);
+      if (first && structure != *first) return true;
+      first = std::move(structure);
+    }
+    return false;
+  }
+
+  void add_others() {
+    const bool laid_out = !spec_.gpus.empty() || !spec_.nodes.empty();
+    std::vector<int> structural, numeric;
+    for (const Knob& knob : knobs()) {
+      const std::string* text = spec_.find(knob.id);
+      if (!text || (laid_out && is_degree(knob.id))) continue;
+      std::vector<std::string> values = parsed(knob, *text);
+      if (values.empty()) throw wrong(knob.id, "there is no value", values_help(knob));
+      if (values.size() == 1) {
+        (void)set_knob(space_->base_, knob, values.front());
+        fixed_.emplace_back(&knob, values.front());
+        continue;
+      }
+      const int axis = add_axis(knob.id, knob.label, &knob, std::move(values));
+      (changes_structure(space_->axes_[static_cast<size_t>(axis)]) ? structural : numeric).push_back(axis);
+    }
+    for (const auto* list : {&structural, &numeric})
+      for (int axis : *list) {
+        add_digit(axis);
+        space_->idle_.emplace_back(static_cast<size_t>(axis), idle_test(*space_->axes_[static_cast<size_t>(axis)].knob));
+      }
+    // A preset would undo knobs of the model that have one value.
+    if (const int model = space_->axis(kModelAxis); model >= 0)
+      for (KnobSetting& setting : space_->settings_[static_cast<size_t>(model)])
+        setting = [preset = setting, fixed = fixed_](Design& d) {
+          preset(d);
+          for (const auto& [knob, value] : fixed)
+            if (knob->group == KnobGroup::Model) (void)set_knob(d, *knob, value);
+        };
+  }
+
+  std::shared_ptr<Space> space_;
+  SpaceSpec& spec_;
+  std::vector<std::pair<const Knob*, std::string>> fixed_;
+};
+
+std::variant<std::shared_ptr<const Space>, Problem> Space::make(SpaceSpec spec) {
+  try {
+    return SpaceBuilder(std::move(spec)).build();
+  } catch (const Problem& problem) {
+    return problem;
+  }
+}
+
+int Space::axis(std::string_view id) const {
+  const auto it = std::find_if(axes_.begin(), axes_.end(), [&](const SpaceAxis& a) { return a.id == id; });
+  return it == axes_.end() ? -1 : static_cast<int>(it - axes_.begin());
+}
+
+std::vector<int> Space::digits_at(Wide index) const {
+  std::vector<int> out(digits_.size());
+  for (size_t i = digits_.size(); i-- > 0;) {
+    const auto radix = static_cast<Wide>(digits_[i].rows.size());
+    out[i] = static_cast<int>(index % radix);
+    index /= radix;
+  }
+  return out;
+}
+
+Wide Space::index_at(const std::vector<int>& digits) const {
+  Wide index = 0;
+  for (size_t i = 0; i < digits_.size(); ++i) index = index * static_cast<Wide>(digits_[i].rows.size()) + digits[i];
+  return index;
+}
+
+std::vector<int> Space::values_at(Wide index) const {
+  std::vector<int> out(axes_.size(), 0);
+  const std::vector<int> rows = digits_at(index);
+  for (size_t i = 0; i < digits_.size(); ++i)
+    for (size_t a = 0; a < digits_[i].axes.size(); ++a) out[static_cast<size_t>(digits_[i].axes[a])] = digits_[i].rows[static_cast<size_t>(rows[i])][a];
+  return out;
+}
+
+std::optional<Wide> Space::index_of(const std::vector<int>& values) const {
+  if (values.size() != axes_.size()) return std::nullopt;
+  std::vector<int> rows;
+  for (const Digit& digit : digits_) {
+    std::vector<int> wanted;
+    for (int axis : digit.axes) wanted.push_back(values[static_cast<size_t>(axis)]);
+    const auto row = std::find(digit.rows.begin(), digit.rows.end(), wanted);
+    if (row == digit.rows.end()) return std::nullopt;
+    rows.push_back(static_cast<int>(row - digit.rows.begin()));
+  }
+  return index_at(rows);
+}
+
+std::optional<Wide> Space::index_of(const Design& design) const {
+  std::vector<int> values;
+  for (const SpaceAxis& axis : axes_) {
+    const int64_t nodes = (design.world() + design.cluster.gpus_per_node - 1) / design.cluster.gpus_per_node;
+    const std::string text = axis.knob ? knob_text(design, *axis.knob) : axis.id == kModelAxis ? design.model.preset : std::to_string(axis.id == kNodesAxis ? nodes : design.world());
+    const auto it = std::find(axis.values.begin(), axis.values.end(), text);
+    if (it == axis.values.end()) return std::nullopt;
+    values.push_back(static_cast<int>(it - axis.values.begin()));
+  }
+  return index_of(values);
+}
+
+Design Space::design_at(Wide index) const { return SpaceCursor(*this).at(index); }
+
+int Space::excluded_by(const Design& design) const {
+  const auto it = std::find_if(constraints_.begin(), constraints_.end(), [&](const Constraint& c) { return !c.holds(design); });
+  return it == constraints_.end() ? -1 : static_cast<int>(it - constraints_.begin());
+}
+
+bool Space::repeats(const Design& design, const std::vector<int>& values) const {
+  return std::any_of(idle_.begin(), idle_.end(), [&](const auto& of) { return values[of.first] > 0 && of.second(design); });
+}
+
+void Space::apply(Design& design, size_t digit, int row) const {
+  const Digit& of = digits_[digit];
+  for (size_t a = 0; a < of.axes.size(); ++a) {
+    const auto axis = static_cast<size_t>(of.axes[a]);
+    settings_[axis][static_cast<size_t>(of.rows[static_cast<size_t>(row)][a])](design);
+  }
+}
+
+SpaceCursor::SpaceCursor(const Space& space) : space_(space), design_(space.base_), rows_(space.digits_.size(), -1), values_(space.axes_.size(), 0) {}
+
+void SpaceCursor::set(size_t digit, int row) {
+  if (rows_[digit] == row) return;
+  rows_[digit] = row;
+  const Space::Digit& of = space_.digits_[digit];
+  for (size_t a = 0; a < of.axes.size(); ++a) values_[static_cast<size_t>(of.axes[a])] = of.rows[static_cast<size_t>(row)][a];
+  // A preset sets what knobs of the model have set.
+  if (digit == 0 && space_.axes_[static_cast<size_t>(of.axes.front())].id == kModelAxis) {
+    design_ = space_.base_;
+    for (size_t i = 0; i < rows_.size(); ++i)
+      if (rows_[i] >= 0) space_.apply(design_, i, rows_[i]);
+  } else {
+    space_.apply(design_, digit, row);
+  }
+}
+
+const Design& SpaceCursor::at(Wide index) {
+  if (index == index_ + 1 && index_ >= 0) {
+    for (size_t i = rows_.size(); i-- > 0;) {
+      const bool wraps = rows_[i] + 1 == static_cast<int>(space_.digits_[i].rows.size());
+      set(i, wraps ? 0 : rows_[i] + 1);
+      if (!wraps) break;
+    }
+  } else if (index != index_) {
+    const std::vector<int> rows = space_.digits_at(index);
+    for (size_t i = 0; i < rows.size(); ++i) set(i, rows[i]);
+  }
+  index_ = index;
+  return design_;
+}
+
+}  // namespace shardscape

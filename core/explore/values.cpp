@@ -1,0 +1,199 @@
+#include "explore/values.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "base/units.h"
+#include "design/checks.h"
+#include "design/number_text.h"
+
+namespace shardscape {
+namespace {
+
+Problem wrong(const Knob& knob, std::string what, std::string accepted = "") {
+  return {Severity::Error, knob.id, std::move(what), accepted.empty() ? values_help(knob) : std::move(accepted), {}};
+}
+
+bool holds_lists(const Knob& knob) { return knob.type == KnobType::IntegerList || knob.type == KnobType::ChoiceList; }
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts{""};
+  for (char c : text) {
+    if (c == separator) parts.emplace_back();
+    else parts.back() += c;
+  }
+  return parts;
+}
+
+// The number of a part of a range, in the knob's unit (thousandths of decimals).
+std::variant<int64_t, Problem> number_of(const Knob& knob, const std::string& text) {
+  Design scratch;
+  if (auto problem = set_knob(scratch, knob, text)) return wrong(knob, problem->what);
+  return knob_number(knob)(scratch);
+}
+
+std::string number_word(const Knob& knob, int64_t value) { return knob.type == KnobType::Decimal ? thousandths_text(value) : std::to_string(value); }
+
+// "1..64*2" and its like.
+std::variant<std::vector<std::string>, Problem> parse_range(const Knob& knob, const std::string& text) {
+  const size_t dots = text.find("..");
+  std::string last = text.substr(dots + 2);
+  const size_t by = last.find_first_of("*+");
+  const char kind = by == std::string::npos ? '+' : last[by];
+  const std::string step_text = by == std::string::npos ? "" : last.substr(by + 1);
+  last = last.substr(0, by);
+  const auto from = number_of(knob, text.substr(0, dots)), to = number_of(knob, last);
+  for (const auto* end : {&from, &to})
+    if (const auto* problem = std::get_if<Problem>(end)) return *problem;
+  int64_t step = kind == '*' ? 2 : knob.type == KnobType::Decimal ? 1000 : 1;
+  if (!step_text.empty()) {
+    const bool decimal = knob.type == KnobType::Decimal && kind == '+';
+    const std::optional<int64_t> thousandths = decimal ? parse_thousandths(step_text) : std::nullopt;
+    const NumberText whole = parse_number(step_text, false);
+    step = decimal ? thousandths.value_or(0) : whole.fault == NumberFault::None ? whole.value : 0;
+    if (step < 1 || (kind == '*' && step < 2)) return wrong(knob, "\"" + step_text + "\" is no step of a range", "a..b*2 for powers, a..b+step for equal steps");
+  }
+  const int64_t first = std::get<int64_t>(from), end = std::get<int64_t>(to);
+  if (first > end) return wrong(knob, "the range " + text + " goes down", number_word(knob, end) + ".." + number_word(knob, first));
+  if (kind == '*' && first < 1) return wrong(knob, "powers cannot start at " + number_word(knob, first), "a range from 1 on");
+  std::vector<std::string> values;
+  for (int64_t value = first; value <= end;) {
+    if (values.size() == kMaxValues) return wrong(knob, "the range " + text + " has more than " + grouped(kMaxValues) + " values", "a larger step");
+    values.push_back(number_word(knob, value));
+    if (kind == '*' ? __builtin_mul_overflow(value, step, &value) : __builtin_add_overflow(value, step, &value)) break;
+  }
+  return values;
+}
+
+// Each once; numbers and choices by their size and place.
+std::vector<std::string> in_order(const Knob& knob, std::vector<std::string> values) {
+  if (!holds_lists(knob)) {
+    Design scratch;
+    const KnobNumber number = knob_number(knob);
+    const auto place = [&](const std::string& text) {
+      (void)set_knob(scratch, knob, text);
+      return number(scratch);
+    };
+    std::vector<std::pair<int64_t, std::string>> placed;
+    for (std::string& value : values) placed.emplace_back(place(value), std::move(value));
+    std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    values.clear();
+    for (auto& [_, value] : placed) values.push_back(std::move(value));
+  }
+  std::vector<std::string> once;
+  for (std::string& value : values)
+    if (holds_lists(knob) ? std::find(once.begin(), once.end(), value) == once.end() : once.empty() || once.back() != value) once.push_back(std::move(value));
+  return once;
+}
+
+std::vector<std::string> words(const std::vector<int64_t>& numbers) {
+  std::vector<std::string> out;
+  for (int64_t n : numbers) out.push_back(std::to_string(n));
+  return out;
+}
+
+// What a number splits, so that its divisors are the values worth a try.
+struct Splits {
+  const char* knob;
+  int64_t (*of)(const Design&);
+  bool zero;  // 0 is a value too
+};
+constexpr Splits kSplits[] = {
+    {"virtual_stages", [](const Design& d) { return d.model.layers; }, false},
+    {"microbatch", [](const Design& d) { return d.workload.batch; }, false},
+    {"recompute_num_layers", [](const Design& d) { return d.model.layers; }, false},
+    {"ep", [](const Design& d) { return std::max<int64_t>(d.model.experts, 1); }, false},
+    {"etp", [](const Design& d) { return d.cluster.gpus_per_node; }, true},
+    {"ulysses_degree", [](const Design& d) { return std::max<int64_t>(d.model.kv_heads, 1); }, true},
+    {"dp_shard", [](const Design& d) { return d.workload.batch; }, true},
+};
+
+std::vector<std::string> all_subsets(const Knob& knob) {
+  std::vector<std::string> out;
+  for (uint64_t bits = 1; bits < uint64_t{1} << knob.choices.size(); ++bits) {
+    std::string text;
+    for (size_t i = 0; i < knob.choices.size(); ++i)
+      if (bits >> i & 1) text += (text.empty() ? "" : ",") + knob.choices[i].value;
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_all(const std::string& text) {
+  std::string word(trimmed(text));
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return word == "all";
+}
+
+std::string values_help(const Knob& knob) {
+  const std::string each = "each " + accepted_values(knob);
+  switch (knob.type) {
+    case KnobType::Integer:
+    case KnobType::Decimal: return "a value, a list such as 1,2,4, a range such as 1..64*2 (powers), 1..9+2 (steps) or 1..4, or all; " + each;
+    case KnobType::Boolean: return "true, false, or all for both";
+    case KnobType::Choice: return "one or several between commas, or all; " + each;
+    case KnobType::IntegerList:
+    case KnobType::ChoiceList: return "one list, or several between bars (|); " + each;
+  }
+  return "";
+}
+
+std::variant<std::vector<std::string>, Problem> parse_values(const Knob& knob, const std::string& text) {
+  std::vector<std::string> values;
+  for (const std::string& raw : split(text, holds_lists(knob) ? '|' : ',')) {
+    const std::string part(trimmed(raw));
+    if (part.empty() && !holds_lists(knob)) return wrong(knob, "a value is missing in \"" + text + "\"");
+    const bool numeric = knob.type == KnobType::Integer || knob.type == KnobType::Decimal;
+    if (part.find("..") != std::string::npos && numeric) {
+      auto range = parse_range(knob, part);
+      if (auto* problem = std::get_if<Problem>(&range)) return *problem;
+      for (std::string& value : std::get<0>(range)) values.push_back(std::move(value));
+      continue;
+    }
+    if (numeric && part.size() > 1 && part[0] == '0' && part[1] != '.')
+      return wrong(knob, "\"" + part + "\" in \"" + text + "\": a comma separates values here, not thousands");
+    Design scratch;
+    if (auto problem = set_knob(scratch, knob, part)) return wrong(knob, problem->what);
+    values.push_back(knob_text(scratch, knob));
+  }
+  if (values.size() > kMaxValues) return wrong(knob, "there are more than " + grouped(kMaxValues) + " values", "fewer values");
+  return in_order(knob, std::move(values));
+}
+
+bool is_range(const Knob& knob, const std::string& text) {
+  if (is_all(text)) return true;
+  const auto values = parse_values(knob, text);
+  return std::holds_alternative<std::vector<std::string>>(values) ? std::get<0>(values).size() > 1
+                                                                  : text.find(holds_lists(knob) ? "|" : ",") != std::string::npos || text.find("..") != std::string::npos;
+}
+
+std::variant<std::vector<std::string>, Problem> all_values(const Knob& knob, const Design& base) {
+  constexpr size_t kMostSubsets = 10;
+  switch (knob.type) {
+    case KnobType::Boolean: return std::vector<std::string>{"false", "true"};
+    case KnobType::Choice: {
+      std::vector<std::string> values;
+      for (const KnobChoice& choice : knob.choices) values.push_back(choice.value);
+      return values;
+    }
+    case KnobType::ChoiceList:
+      if (knob.choices.size() <= kMostSubsets) return all_subsets(knob);
+      break;
+    case KnobType::Integer:
+      for (const Splits& split : kSplits) {
+        if (knob.id != split.knob) continue;
+        std::vector<std::string> values = words(divisors(split.of(base)));
+        if (split.zero) values.insert(values.begin(), "0");
+        return values;
+      }
+      break;
+    case KnobType::Decimal:
+    case KnobType::IntegerList: break;
+  }
+  return Problem{Severity::Error, knob.id, "there is no saying what all values of \"" + knob.id + "\" are", values_help(knob), {}};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,35 @@
+#include "explore/visit.h"
+
+#include "design/validate.h"
+
+namespace shardscape {
+
+std::optional<Point> Visitor::visit(SpaceCursor& cursor, Wide index, SearchCounts& counts, const std::stop_token& stop) {
+  if (stop.stop_requested()) return std::nullopt;
+  const Design& design = cursor.at(index);
+  if (const int broken = space_.excluded_by(design); broken >= 0) {
+    ++counts.enumerated;
+    ++counts.excluded[space_.constraints()[static_cast<size_t>(broken)].text()];
+    return std::nullopt;
+  }
+  if (space_.repeats(design, cursor.values())) {
+    const std::string error = first_error(design);
+    ++counts.enumerated;
+    ++(error.empty() ? counts.repeated : counts.invalid[error]);
+    return std::nullopt;
+  }
+  Evaluation evaluation = evaluator_.evaluate(design, options_, stop);
+  if (stop.stop_requested() && !evaluation.timed()) return std::nullopt;  // may be stopped half way
+  ++counts.enumerated;
+  switch (evaluation.feasibility) {
+    case Feasibility::Invalid: ++counts.invalid[evaluation.reason]; return std::nullopt;
+    case Feasibility::DoesNotFit: ++counts.too_large; return std::nullopt;
+    case Feasibility::Fits: break;
+  }
+  ++counts.timed;
+  Point point{index, std::move(evaluation), {}};
+  point.values = objective_values({design, point.evaluation, price_});
+  return point;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,191 @@
+#include "trace/sim_cluster.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string_view>
+
+#include "simulate/machine_of.h"
+
+namespace shardscape {
+namespace {
+
+constexpr double kNsPerUs = 1e3;
+constexpr double kHopsThroughSwitch = 2;
+
+int64_t divisor_at_most(int64_t number, int64_t limit) {
+  int64_t d = std::max<int64_t>(1, std::min(number, limit));
+  while (number % d != 0) --d;
+  return d;
+}
+
+bool power_of_two(int64_t n) { return std::has_single_bit(static_cast<uint64_t>(n)); }
+
+class Describer {
+ public:
+  Describer(const Lowering& lowering, bool flat) : lowering_(lowering), network_(machine_of(lowering.report().design).network) {
+    const int64_t world = lowering.mesh().ranks();
+    if (flat || world == 1)
+      one_dimension(world);
+    else
+      levels(world);
+    choose_algorithms();
+    if (out_.dimensions.size() > 1) name_straddling();
+  }
+
+  SimCluster take() { return std::move(out_); }
+
+ private:
+  void add(const char* topology, int64_t ranks, double gbps, double hop_us) {
+    if (ranks < 2 && !out_.dimensions.empty()) return;
+    const bool through_switch = std::string_view(topology) == "Switch";
+    out_.dimensions.push_back({topology, ranks, gbps, hop_us * kNsPerUs / (through_switch ? kHopsThroughSwitch : 1), {}, {}});
+  }
+  void add_nics(int64_t ranks, double share = 1) { add("Switch", ranks, network_.nic_gbps / share, network_.nic_latency_us); }
+
+  void one_dimension(int64_t world) {
+    const bool joined = world <= network_.domain;
+    if (joined) return scaleup_level(world, true);
+    add_nics(world, world > network_.pod && network_.pod > 0 ? network_.oversubscription : 1);
+    out_.nearest.push_back("network.yml has one dimension at the rate of its slowest links, as ASTRA-sim's congestion-aware backend wants it");
+  }
+
+  // A level that the ranks do not fill evenly: the nearest one that they do.
+  int64_t even_part(int64_t ranks, int64_t limit, const char* what) {
+    if (ranks <= limit) return ranks;
+    const int64_t part = divisor_at_most(ranks, limit);
+    if (part != limit)
+      out_.nearest.push_back(std::to_string(ranks) + " ranks do not fill " + what + " of " + std::to_string(limit) +
+                             " evenly, which ASTRA-sim cannot express: they are described as " + std::to_string(ranks / part) + " of " +
+                             std::to_string(part));
+    return part;
+  }
+
+  void levels(int64_t world) {
+    const int64_t inside = even_part(world, network_.domain, "scale-up domains");
+    if (inside > 1) scaleup_level(inside, false);
+    const int64_t domains = world / inside;
+    if (network_.pod <= 0 || network_.oversubscription <= 1 || world <= network_.pod) return add_nics(domains);
+    const int64_t in_pod = even_part(domains, std::max<int64_t>(1, network_.pod / inside), "pods, counted in scale-up domains,");
+    if (in_pod > 1) add_nics(in_pod);
+    add_nics(domains / in_pod, network_.oversubscription);
+  }
+
+  void scaleup_level(int64_t ranks, bool flat) {
+    switch (network_.links) {
+      case ScaleupLinks::Switch: return add("Switch", ranks, network_.scaleup_gbps, network_.scaleup_latency_us);
+      case ScaleupLinks::Mesh:
+        // A rank's links share its rate: each leads to one other rank of the whole domain.
+        return add("FullyConnected", ranks, network_.scaleup_gbps / static_cast<double>(std::max<int64_t>(1, network_.domain - 1)), network_.scaleup_latency_us);
+      case ScaleupLinks::Torus2: return torus(ranks, flat ? 1 : 2, 2);
+      case ScaleupLinks::Torus3: return torus(ranks, flat ? 1 : 3, 3);
+    }
+  }
+
+  // As near to a cube as the ranks allow. The links of one dimension carry what both of its directions can.
+  void torus(int64_t ranks, int dimensions, int of_hardware) {
+    for (int left = dimensions; left > 0; --left) {
+      const auto edge = static_cast<int64_t>(std::floor(std::pow(static_cast<double>(ranks), 1.0 / left) + 1e-9));
+      const int64_t part = left == 1 ? ranks : divisor_at_most(ranks, edge);
+      ranks /= part;
+      if (part > 1) add("Ring", part, network_.scaleup_gbps / of_hardware, network_.scaleup_latency_us);
+    }
+  }
+
+  bool halving_fits(const SimDimension& dimension) const {
+    if (dimension.topology != "Switch" || !power_of_two(dimension.ranks)) return false;
+    // In one dimension groups smaller than the job run the same way.
+    for (int role = 0; role < static_cast<int>(lowering_.roles().size()) && out_.dimensions.size() == 1; ++role)
+      if (!power_of_two(lowering_.role_size(role))) return false;
+    return true;
+  }
+
+  void choose_algorithms() {
+    std::string wanted;
+    for (SimDimension& d : out_.dimensions) {
+      const bool switched = d.topology == "Switch";
+      // Switches take one message of a rank at a time; links of a mesh all at once.
+      d.all_to_all = switched ? "direct1" : d.topology == "FullyConnected" ? "direct" : "ring";
+      d.reduction = d.topology == "FullyConnected" ? "direct" : "ring";
+      switch (network_.algorithm) {
+        case CollectiveAlgorithm::HalvingDoubling:
+          if (halving_fits(d)) d.reduction = "halvingDoubling";
+          else wanted = "halving-doubling, which fits powers of two on a switch only";
+          break;
+        case CollectiveAlgorithm::Direct:
+          if (switched) d.reduction = "direct1";
+          break;
+        case CollectiveAlgorithm::Tree: wanted = "tree, which it knows for the whole job only"; break;
+        case CollectiveAlgorithm::InNetwork: wanted = "in-network reduction, which it does not know"; break;
+        case CollectiveAlgorithm::Auto: case CollectiveAlgorithm::Ring: case CollectiveAlgorithm::Hierarchical: break;
+      }
+    }
+    if (!wanted.empty()) out_.nearest.push_back("collectives run as rings instead of " + wanted);
+  }
+
+  // Where a message goes along several dimensions at once, only the first of them is charged.
+  bool straddles(int64_t a, int64_t b) const {
+    int differing = 0;
+    for (const SimDimension& d : out_.dimensions) {
+      differing += a % d.ranks != b % d.ranks;
+      a /= d.ranks;
+      b /= d.ranks;
+    }
+    return differing > 1;
+  }
+
+  bool ring_straddles(const std::vector<int64_t>& ranks) const {
+    for (size_t i = 0; i < ranks.size(); ++i)
+      if (straddles(ranks[i], ranks[(i + 1) % ranks.size()])) return true;
+    return false;
+  }
+
+  void name_straddling() {
+    const DeviceMesh& mesh = lowering_.mesh();
+    std::string names;
+    const auto name = [&](const std::string& text) { names += (names.empty() ? "" : ", ") + text; };
+    for (int role = 0; role < static_cast<int>(lowering_.roles().size()); ++role) {
+      if (lowering_.role_size(role) == mesh.ranks()) continue;  // runs dimension by dimension
+      const GroupRole& of = lowering_.roles()[static_cast<size_t>(role)];
+      bool found = false;
+      for (int64_t rank = 0; rank < mesh.ranks() && !found; ++rank) {
+        const bool first = std::all_of(of.axes.begin(), of.axes.end(), [&](MeshAxis a) { return mesh.coordinate(rank, a) == 0; });
+        found = first && ring_straddles(role_group(mesh, of, rank));
+      }
+      if (found) name(of.axes.empty() ? "pairs of stages" : group_name(of.axes));
+    }
+    const auto neighbours = [&](MeshAxis axis) {
+      for (int64_t rank = 0; rank < mesh.ranks() && mesh.degree(axis) > 1; ++rank)
+        if (straddles(rank, mesh.with(rank, axis, (mesh.coordinate(rank, axis) + 1) % mesh.degree(axis)))) return true;
+      return false;
+    };
+    if (neighbours(MeshAxis::Pp)) name("messages between stages");
+    for (const MeshAxis ring : ring_axes(lowering_.report().graph().structure))
+      if (neighbours(ring)) name("messages of rings");
+    if (!names.empty())
+      out_.nearest.push_back("ASTRA-sim charges a message between ranks that differ in several dimensions to the first of them, the "
+                             "fastest; so some hops cost less than they should in: " + names);
+    if (exchanges_in_parts())
+      out_.nearest.push_back("in networks of several dimensions ASTRA-sim runs the all-to-alls of groups smaller than the job round a "
+                             "ring, where each byte passes n/2 links; a flat network exchanges directly, all of it at the rate of its slowest links");
+  }
+
+  bool exchanges_in_parts() const {
+    for (const Segment& segment : lowering_.report().graph().segments)
+      for (const Op& op : segment.ops) {
+        const int role = op.kind == OpKind::AllToAll ? lowering_.role_of(op.group) : -1;
+        if (role >= 0 && lowering_.role_size(role) > 2 && lowering_.role_size(role) < lowering_.mesh().ranks()) return true;
+      }
+    return false;
+  }
+
+  const Lowering& lowering_;
+  const Network network_;
+  SimCluster out_;
+};
+
+}  // namespace
+
+SimCluster sim_cluster(const Lowering& lowering, bool flat) { return Describer(lowering, flat).take(); }
+
+}  // namespace shardscape

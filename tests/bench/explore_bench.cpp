@@ -1,0 +1,170 @@
+// Many designs evaluated, core only: GPT-3 175B on 4,096 A100, random points of a space of parallel degrees, microbatches,
+// virtual stages, recomputation and gradient sync. --designs N, --threads N, --check N (as many against the full report).
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "explore/evaluation.h"
+#include "simulate/estimate.h"
+#include "simulate/simulation.h"
+#include "support/bench_figures.h"
+#include "support/designs.h"
+
+using namespace shardscape;
+using namespace shardscape::bench;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double microseconds(Clock::time_point begin) { return std::chrono::duration<double, std::micro>(Clock::now() - begin).count(); }
+
+double resident_mb() {
+  std::ifstream in("/proc/self/statm");
+  double size = 0, resident = 0;
+  in >> size >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+int64_t argument(int argc, char** argv, const char* name, int64_t usual) {
+  for (int i = 1; i + 1 < argc; ++i)
+    if (std::strcmp(argv[i], name) == 0) return std::stoll(argv[i + 1]);
+  return usual;
+}
+
+// Points of the space, invalid ones among them.
+std::vector<Design> designs(size_t count) {
+  constexpr int64_t kWorld = 4096;
+  std::mt19937 random(1);
+  const auto of = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  Design base = test::preset_design("gpt3-175b", 1, 1, 1);
+  base.cluster.accelerator = "a100-sxm-80gb";
+  base.workload.seq = 2048;
+  base.workload.batch = 4096;
+  std::vector<Design> out;
+  while (out.size() < count) {
+    Design d = base;
+    ParallelSpec& p = d.parallel;
+    p.tp = of({1, 2, 4, 8});
+    p.pp = of({1, 2, 4, 8, 16, 32, 64});
+    p.dp = kWorld / p.tp / p.pp;
+    p.virtual_stages = of({1, 2, 3, 4, 6, 12});
+    p.sequence_parallel = of({0, 1});
+    p.sync = static_cast<SyncStrategy>(of({static_cast<int64_t>(SyncStrategy::DdpFlat), static_cast<int64_t>(SyncStrategy::DistributedOptimizer),
+                                           static_cast<int64_t>(SyncStrategy::DistributedOptimizer)}));
+    p.overlap_grad_reduce = of({0, 1});
+    p.overlap_param_gather = p.overlap_grad_reduce && of({0, 1});
+    p.tp_comm_overlap = of({0, 1});
+    p.scatter_gather_pipeline = of({0, 1});
+    WorkloadSpec& w = d.workload;
+    w.microbatch = of({1, 2, 4, 8});
+    w.recompute = static_cast<Recompute>(of({0, 1, 2}));
+    w.recompute_method = static_cast<RecomputeMethod>(of({0, 1}));
+    w.recompute_num_layers = of({1, 2, 4});
+    w.distribute_saved_activations = of({0, 1});
+    out.push_back(std::move(d));
+  }
+  return out;
+}
+
+struct Tally {
+  std::vector<double> us[3];  // by feasibility
+};
+
+std::vector<Tally> run(Evaluator& evaluator, const std::vector<Design>& all, int threads, double& seconds) {
+  std::vector<Tally> tallies(static_cast<size_t>(threads));
+  std::atomic<size_t> next{0};
+  const auto begin = Clock::now();
+  {
+    std::vector<std::jthread> workers;
+    for (int t = 0; t < threads; ++t)
+      workers.emplace_back([&, t] {
+        constexpr size_t kBatch = 64;
+        for (size_t at = next.fetch_add(kBatch); at < all.size(); at = next.fetch_add(kBatch))
+          for (size_t i = at; i < std::min(all.size(), at + kBatch); ++i) {
+            const auto start = Clock::now();
+            const Evaluation e = evaluator.evaluate(all[i]);
+            tallies[static_cast<size_t>(t)].us[static_cast<size_t>(e.feasibility)].push_back(microseconds(start));
+          }
+      });
+  }
+  seconds = microseconds(begin) * 1e-6;
+  return tallies;
+}
+
+void measure(Evaluator& evaluator, const std::vector<Design>& all, int threads, const std::string& name, std::vector<Figure>& figures) {
+  double seconds = 0;
+  const std::vector<Tally> tallies = run(evaluator, all, threads, seconds);
+  const char* const kinds[] = {"invalid", "does not fit", "timed"};
+  for (int f = 0; f < 3; ++f) {
+    std::vector<double> us;
+    for (const Tally& tally : tallies) us.insert(us.end(), tally.us[f].begin(), tally.us[f].end());
+    double sum = 0;
+    for (const double one : us) sum += one;
+    if (us.empty()) continue;
+    figures.push_back({name + ", " + kinds[f] + ": designs", static_cast<double>(us.size()), "", ""});
+    figures.push_back({name + ", " + kinds[f] + ": mean", sum / static_cast<double>(us.size()), "us", f == 0 ? "< 10 us" : f == 2 ? "< 100 us" : ""});
+    figures.push_back({name + ", " + kinds[f] + ": median", percentile(us, 0.5), "us", ""});
+    figures.push_back({name + ", " + kinds[f] + ": 99th percentile", percentile(us, 0.99), "us", ""});
+  }
+  figures.push_back({name + ": designs per second", static_cast<double>(all.size()) / seconds, "1/s", "> 100000"});
+}
+
+// Largest differences from the full report.
+void check(Evaluator& evaluator, const std::vector<Design>& all, size_t count, std::vector<Figure>& figures) {
+  double time = 0, bubble = 0, exposed = 0, wrong = 0, full_us = 0, fast_us = 0;
+  size_t timed = 0;
+  for (size_t i = 0; i < all.size() && timed < count; ++i) {
+    const auto begin = Clock::now();
+    const Evaluation e = evaluator.evaluate(all[i], {.time_what_does_not_fit = true});
+    const double fast = microseconds(begin);
+    if (e.feasibility == Feasibility::Invalid) continue;
+    const auto again = Clock::now();
+    const auto report = estimate(all[i]);
+    const auto step = simulate(*report);
+    full_us += microseconds(again);
+    fast_us += fast;
+    ++timed;
+    wrong += e.memory != memory_in_use(*report, report->memory->peak_stage);
+    time = std::max(time, std::abs(e.step_seconds / step->step_seconds - 1));
+    bubble = std::max(bubble, std::abs(e.bubble - step->bubble));
+    exposed = std::max(exposed, std::abs(e.exposed - step->exposed));
+  }
+  figures.push_back({"against the full report: designs", static_cast<double>(timed), "", ""});
+  figures.push_back({"against the full report: memory differs", wrong, "", "0"});
+  figures.push_back({"against the full report: largest error of time", time * 100, "%", "< 1 %"});
+  figures.push_back({"against the full report: largest error of bubble", bubble * 100, "%", ""});
+  figures.push_back({"against the full report: largest error of exposed", exposed * 100, "%", ""});
+  figures.push_back({"against the full report: times faster", full_us / fast_us, "", ""});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto count = static_cast<size_t>(argument(argc, argv, "--designs", 100000));
+  const auto checked = static_cast<size_t>(argument(argc, argv, "--check", 300));
+  const auto threads = static_cast<int>(argument(argc, argv, "--threads", 0));
+  const std::vector<Design> all = designs(count);
+  std::vector<Figure> figures;
+  Evaluator evaluator;
+  const double before = resident_mb();
+  if (threads > 0) {
+    measure(evaluator, all, threads, std::to_string(threads) + " threads", figures);
+  } else {
+    measure(evaluator, all, 1, "first pass, 1 thread", figures);
+    measure(evaluator, all, 1, "again, 1 thread", figures);
+    measure(evaluator, all, 2, "again, 2 threads", figures);
+  }
+  figures.push_back({"resident memory of the evaluator", resident_mb() - before, "MB", "< 400 MB"});
+  check(evaluator, all, checked, figures);
+  return report_figures("GPT-3 175B on 4,096 A100, evaluated", figures, argc, argv);
+}

@@ -1,0 +1,283 @@
+// shardscape-cli explore, merge, sensitivity, scaling, compare.
+#include <QFile>
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <csignal>
+
+#include "cli/cli_run.h"
+#include "design/document.h"
+#include "explore/result.h"
+#include "support/spaces.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+class ExploreTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void report();
+  void usual_dimensions_by_default();
+  void flags_and_file_are_the_same_space();
+  void single_values_are_no_dimensions();
+  void count();
+  void text();
+  void shards_and_merge();
+  void files();
+  void guided();
+  void interrupted();
+  void nothing_fits();
+  void bad_input_data();
+  void bad_input();
+  void bad_merge();
+  void sensitivity();
+  void scaling();
+  void compare();
+  void compare_says_what_is_wrong();
+};
+
+namespace {
+
+// Small enough to be quick: GPT-2 small with few layers.
+const QString kSmall = "--model gpt2 --layers 4 --hidden 256 --heads 4 --kv-heads 4 --ffn 1024 --vocab 1000 --seq 128 --batch 16 ";
+const QString kSpace = kSmall + "--gpus 8 --tp 1,2 --pp all --recompute none,full --microbatch 1..2*2 ";
+
+QByteArray content(const QString& path) {
+  QFile file(path);
+  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+}  // namespace
+
+void ExploreTest::report() {
+  const CliRun run = run_line("explore --json " + kSpace);
+  QCOMPARE(run.exit_code, 0);
+  QCOMPARE(run.err, QString());
+  const QJsonObject json = run.json();
+  // tp 1, 2 times pp 1, 2, 4 whose dp follows; two of each other.
+  QCOMPARE(json["enumerated"].toInt(), 6 * 2 * 2);
+  QCOMPARE(json["size"].toInt(), 24);
+  for (const char* key : {"valid", "timed", "fits", "seconds", "threads"}) QVERIFY2(json[key].toDouble() > 0, key);
+  QVERIFY(json["rates"]["enumerated_per_second"].toDouble() > 0 && json["rates"]["timed_per_second"].toDouble() > 0);
+  QCOMPARE(json["timed"].toInt() + json["repeated"].toInt() + json["too_large"].toInt(), json["valid"].toInt());
+  const QJsonArray best = json["best"].toArray();
+  QCOMPARE(best.size(), 10);
+  for (const QJsonValue& point : best) {
+    QVERIFY(point["step_seconds"].toDouble() > 0 && point["memory"].toDouble() > 0 && point["objectives"]["tokens_per_gpu"].toDouble() > 0);
+    QCOMPARE(point["knobs"]["tp"].toInt() * point["knobs"]["pp"].toInt() * point["knobs"]["dp"].toInt(), 8);
+  }
+  QVERIFY(!json["front"].toArray().isEmpty());
+  // The winner is a design as any other.
+  const QJsonObject knobs = best[0].toObject()["knobs"].toObject();
+  QString line = "report --json " + kSmall;
+  for (const QString& id : knobs.keys()) line += "--" + QString(id).replace('_', '-') + " " + knobs[id].toVariant().toString() + " ";
+  const QJsonObject full = run_line(line).json();
+  QVERIFY(qAbs(full["time"]["step_seconds"].toDouble() / best[0].toObject()["step_seconds"].toDouble() - 1) < 0.01);
+}
+
+void ExploreTest::usual_dimensions_by_default() {
+  const CliRun run = run_line("explore --count --json --model llama3-8b --gpus 64 --accelerator h100 --batch 256 --microbatch 1");
+  QCOMPARE(run.exit_code, 0);
+  QVERIFY(run.json()["size"].toDouble() > 1000);
+  QVERIFY(run.json()["valid"].toDouble() > 10 && run.json()["valid"].toDouble() < run.json()["size"].toDouble());
+}
+
+void ExploreTest::flags_and_file_are_the_same_space() {
+  QTemporaryDir folder;
+  SpaceSpec spec = small_space("8");
+  spec.dimensions = {{"tp", "1,2"}, {"pp", "all"}, {"recompute", "none,full"}, {"microbatch", "1,2"}};
+  QFile file(folder.filePath("space.json"));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(to_json(spec).c_str());
+  file.close();
+  const QJsonObject a = run_line("explore --json " + kSpace).json(), b = run_line("explore --json --space " + file.fileName()).json();
+  for (const char* key : {"enumerated", "valid", "timed", "size"}) QCOMPARE(a[key], b[key]);
+  QCOMPARE(a["best"][0]["step_seconds"], b["best"][0]["step_seconds"]);
+  // Flags take the place of what the file says.
+  QCOMPARE(run_line("explore --json --tp 1 --gpus 4,8 --space " + file.fileName()).json()["enumerated"].toInt(), (3 + 3) * 2 * 2);
+  const QJsonObject some = run_line("explore --json --where tp==1 --space " + file.fileName()).json();
+  QCOMPARE(some["excluded"]["tp==1"].toInt(), 12);
+}
+
+void ExploreTest::single_values_are_no_dimensions() {
+  const QJsonObject json = run_line("explore --json " + kSmall + "--gpus 8 --pp 2 --tp 1,2,4 --sequence-parallel --recompute full").json();
+  QCOMPARE(json["enumerated"].toInt(), 3);
+  for (const QJsonValue& point : json["best"].toArray()) QVERIFY(!point["knobs"].toObject().contains("recompute"));
+  QCOMPARE(json["space"]["design"]["workload"]["recompute"].toString(), QString("full"));
+  QCOMPARE(json["space"]["design"]["parallelism"]["sequence_parallel"].toBool(), true);
+  QCOMPARE(run_line("explore --json " + kSmall + "--gpus 8 --tp 1,2 --sequence-parallel all").json()["enumerated"].toInt(), 4);
+}
+
+void ExploreTest::count() {
+  const CliRun run = run_line("explore --count " + kSpace);
+  QCOMPARE(run.exit_code, 0);
+  QVERIFY2(run.out.startsWith("24, of which "), qPrintable(run.out));
+}
+
+void ExploreTest::text() {
+  const CliRun run = run_line("explore --top 3 " + kSpace);
+  QCOMPARE(run.exit_code, 0);
+  for (const char* word : {"24 designs", "valid", "best by", "tokens/s/GPU", "Pareto front", "tp", "timed per second"}) QVERIFY2(run.out.contains(word), word);
+  QVERIFY(run.out.contains("\n   1 ") || run.out.contains("\n 1 "));
+}
+
+void ExploreTest::shards_and_merge() {
+  QTemporaryDir folder;
+  const auto path = [&](const char* name) { return folder.filePath(name); };
+  QCOMPARE(run_line("explore --sample 5 -o " + path("all.json") + " " + kSpace).exit_code, 0);
+  for (const char* i : {"0", "1", "2"})
+    QCOMPARE(run_line(QString("explore --sample 5 --shard %1/3 --threads 1 -o %2 ").arg(i, path(i)) + kSpace).exit_code, 0);
+  const CliRun merged = run_cli({"merge", path("2"), path("0"), path("1"), "-o", path("merged.json"), "--json"});
+  QCOMPARE(merged.exit_code, 0);
+  QCOMPARE(merged.err, QString());
+  QVERIFY(!content(path("all.json")).isEmpty());
+  QCOMPARE(content(path("merged.json")), content(path("all.json")));
+  QCOMPARE(merged.out.toUtf8(), content(path("all.json")));
+  const CliRun missing = run_cli({"merge", path("0"), path("1"), "--json"});
+  QCOMPARE(missing.exit_code, 0);
+  QVERIFY(missing.err.contains("not visited") && !missing.json()["complete"].toBool());
+}
+
+void ExploreTest::files() {
+  QTemporaryDir folder;
+  const QString csv = folder.filePath("a.csv"), out = folder.filePath("a.json");
+  QCOMPARE(run_line("explore --csv " + csv + " -o " + out + " " + kSpace).exit_code, 0);
+  QVERIFY(content(csv).startsWith("index,kept,tp,pp,dp,"));
+  // A complete result goes on to itself.
+  QCOMPARE(run_line("explore --resume " + out + " -o " + folder.filePath("b.json") + " " + kSpace).exit_code, 0);
+  QCOMPARE(content(folder.filePath("b.json")), content(out));
+  QCOMPARE(run_line("explore -o /nowhere/at/all.json " + kSpace).exit_code, 3);
+}
+
+void ExploreTest::guided() {
+  const QJsonObject whole = run_line("explore --json " + kSpace).json(), guided = run_line("explore --json --guided --budget 12 --seed 3 " + kSpace).json();
+  QCOMPARE(guided["best"][0]["step_seconds"], whole["best"][0]["step_seconds"]);
+  QCOMPARE(guided["guided"]["budget"].toInt(), 12);
+}
+
+// Ctrl+C: what is known, and 130.
+void ExploreTest::interrupted() {
+  QTemporaryDir folder;
+  QProcess process;
+  const QString line = "explore --json " + kSmall + "--gpus 64 --tp all --pp all --recompute all --vocab-multiple 1..1000 --nic-bandwidth 100..1000";
+  process.start(SHARDSCAPE_CLI, line.split(' ', Qt::SkipEmptyParts));
+  QVERIFY(process.waitForStarted());
+  QTest::qWait(1500);
+  ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+  QVERIFY(process.waitForFinished(60'000));
+  QCOMPARE(process.exitCode(), 130);
+  const QJsonObject json = QJsonDocument::fromJson(process.readAllStandardOutput()).object();
+  QVERIFY(json["size"].toDouble() > 1e7 && !json["complete"].toBool());
+  QVERIFY(json["enumerated"].toDouble() < json["size"].toDouble());
+}
+
+void ExploreTest::nothing_fits() {
+  const CliRun run = run_line("explore --model gpt3-175b --gpus 8 --tp 1,2 --batch 64");
+  QCOMPARE(run.exit_code, 1);
+  QVERIFY(run.out.contains("no design fits") && run.out.contains("memory"));
+}
+
+void ExploreTest::bad_input_data() {
+  QTest::addColumn<QString>("line");
+  QTest::addColumn<int>("exit_code");
+  QTest::addColumn<QString>("words");
+  QTest::newRow("value") << "explore --gpus 8 --tp 1,x" << 2 << "tp: \"x\"";
+  QTest::newRow("range") << "explore --gpus 8 --tp 8..1" << 2 << "goes down";
+  QTest::newRow("ranks") << "explore --gpus 7 --tp 2,4" << 2 << "multiply to 7";
+  QTest::newRow("ranks twice") << "explore --gpus 8 --nodes 1 --tp 2,4" << 2 << "given twice";
+  QTest::newRow("constraint") << "explore --gpus 8 --tp 2,4 --where tq<=2" << 2 << "\"tq\"";
+  QTest::newRow("objective") << "explore --gpus 8 --objective speed" << 2 << "\"speed\"";
+  QTest::newRow("front") << "explore --gpus 8 --pareto mfu" << 2 << "two between a comma";
+  QTest::newRow("shard") << "explore --gpus 8 --shard 9/4" << 2 << "9/4";
+  QTest::newRow("margin") << "explore --gpus 8 --tp 1,2 --margin 2" << 2 << "--margin";
+  QTest::newRow("price") << "explore --gpus 8 --tp 1,2 --price much" << 2 << "--price";
+  QTest::newRow("no price") << "explore --gpus 8 --tp 1,2 --accelerator tpu-v5p --objective cost" << 2 << "price";
+  QTest::newRow("top") << "explore --gpus 8 --top none" << 2 << "--top";
+  QTest::newRow("model") << "explore --gpus 8 --model gpt2,gpt9" << 2 << "gpt9";
+  QTest::newRow("no file") << "explore --space nowhere.json" << 3 << "nowhere.json";
+  QTest::newRow("bad file") << "explore --space " SHARDSCAPE_TEST_DATA "/models.json" << 1 << "models.json:";
+  QTest::newRow("nothing to merge") << "merge" << 2 << "parts";
+  QTest::newRow("no part") << "merge nowhere.json" << 3 << "nowhere.json";
+  QTest::newRow("one design") << "compare a.json" << 2 << "two designs";
+  QTest::newRow("no design") << "compare a.json b.json" << 3 << "a.json";
+  QTest::newRow("invalid") << "sensitivity --model llama3-8b --tp 3" << 1 << "tp = 3";
+  QTest::newRow("invalid too") << "scaling --model llama3-8b --tp 3" << 1 << "tp = 3";
+}
+
+void ExploreTest::bad_input() {
+  QFETCH(QString, line);
+  QFETCH(int, exit_code);
+  QFETCH(QString, words);
+  const CliRun run = run_line(line);
+  QVERIFY2(run.exit_code == exit_code, qPrintable(run.err));
+  QVERIFY2(run.err.contains(words), qPrintable(run.err));
+  QCOMPARE(run.out, QString());
+}
+
+void ExploreTest::bad_merge() {
+  QTemporaryDir folder;
+  const QString a = folder.filePath("a.json"), b = folder.filePath("b.json");
+  QCOMPARE(run_line("explore --shard 0/2 -o " + a + " " + kSpace).exit_code, 0);
+  QCOMPARE(run_line("explore --shard 1/2 --top 3 -o " + b + " " + kSpace).exit_code, 0);
+  QVERIFY(run_cli({"merge", a, a}).err.contains("twice"));
+  const CliRun run = run_cli({"merge", a, b});
+  QCOMPARE(run.exit_code, 2);
+  QVERIFY(run.err.contains("different objectives"));
+}
+
+void ExploreTest::sensitivity() {
+  const QString design = kSmall + "--tp 2 --pp 2 --dp 2";
+  const CliRun run = run_line("sensitivity --json " + design);
+  QCOMPARE(run.exit_code, 0);
+  const QJsonObject json = run.json();
+  QVERIFY(json["now"]["step_seconds"].toDouble() > 0);
+  const QJsonArray knobs = json["knobs"].toArray();
+  QVERIFY(knobs.size() > 8);
+  for (const QJsonValue& knob : knobs) QVERIFY(!knob["neighbours"].toArray().isEmpty());
+  const QString text = run_line("sensitivity " + design).out;
+  for (const char* word : {"now: ", "recompute", "tokens/s", " %"}) QVERIFY2(text.contains(word), word);
+}
+
+void ExploreTest::scaling() {
+  const QString design = kSmall + "--tp 2 --dp 4";
+  const QJsonArray weak = run_line("scaling --weak --json " + design).json()["points"].toArray();
+  QCOMPARE(weak.size(), 15);  // 8 to 131,072
+  for (const QJsonValue& p : weak) QVERIFY(p["efficiency"].toDouble() > 0 && p["step_seconds"].toDouble() > 0);
+  const QJsonArray strong = run_line("scaling --json " + design).json()["points"].toArray();
+  QVERIFY(strong.last()["wrong"].isString());
+  QVERIFY(run_line("scaling " + design).out.contains("efficiency"));
+}
+
+void ExploreTest::compare() {
+  QTemporaryDir folder;
+  Design a = small_gpt(), b = a;
+  a.name = "ours";
+  b.name = "theirs";
+  b.parallel.dp = 4;
+  const QString first = folder.filePath("a.json"), second = folder.filePath("b.json");
+  QVERIFY(!save_design(a, first.toStdString()) && !save_design(b, second.toStdString()));
+  const CliRun text = run_cli({"compare", first, second});
+  QCOMPARE(text.exit_code, 0);
+  for (const char* word : {"ours", "theirs", "Data parallel", "difference", "percent", "Step time", "Memory of the fullest rank"}) QVERIFY2(text.out.contains(word), word);
+  const QJsonObject json = run_cli({"compare", first, second, "--json"}).json();
+  QCOMPARE(json["knobs"]["dp"][1].toString(), QString("4"));
+  for (const QJsonValue& row : json["figures"].toArray()) {
+    QCOMPARE(row["values"].toArray().size(), 2);
+    QVERIFY(qAbs(row["values"][1].toDouble() - row["values"][0].toDouble() - row["differences"][1].toDouble()) <= 1e-9 * qAbs(row["values"][0].toDouble()));
+  }
+}
+
+void ExploreTest::compare_says_what_is_wrong() {
+  QTemporaryDir folder;
+  Design a = small_gpt(), b = a;
+  b.parallel.tp = 3;
+  const QString first = folder.filePath("a.json"), second = folder.filePath("b.json");
+  QVERIFY(!save_design(a, first.toStdString()) && !save_design(b, second.toStdString()));
+  const CliRun run = run_cli({"compare", first, second});
+  QCOMPARE(run.exit_code, 1);
+  QVERIFY(run.err.contains("b.json") && run.err.contains("tp = 3"));
+}
+
+QTEST_GUILESS_MAIN(ExploreTest)
+#include "explore_test.moc"
