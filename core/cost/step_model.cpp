@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "cost/grad_plan.h"
@@ -55,6 +57,10 @@ class ShapeBuilder {
     shape_.last = last;
     shape_.has_layers = has_layers;
     states();
+  }
+  ShapeBuilder& all() {
+    const Graph& graph = graph_;
+    const bool first = shape_.first, last = shape_.last, has_layers = shape_.has_layers;
     for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
       const Segment& segment = graph_.segments[static_cast<size_t>(part.segment)];
       const bool layer = segment.kind == SegmentKind::Layer, chunks = graph.structure.chunkwise();
@@ -91,6 +97,7 @@ class ShapeBuilder {
     std::vector<Expr> all;
     for (const Expr* e : shape_.expressions()) all.push_back(*e);
     shape_.program = ExprProgram::compile(all);
+    return *this;
   }
   StageShape take() { return std::move(shape_); }
 
@@ -473,12 +480,50 @@ StepModel make_step_model(std::shared_ptr<const Graph> graph) {
   StepModel model;
   model.graph = std::move(graph);
   for (int i = 0; i < 8; ++i)
-    model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).take());
+    model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).all().take());
   model.model_buffers = whole_model_buffers(*model.graph);
   model.model_parameters = whole_model_parameters(*model.graph, false) + model.model_buffers;
   model.active_parameters = whole_model_parameters(*model.graph, true) + model.model_buffers;
   model.kv_cache_bytes = cache_per_token(*model.graph);
   return model;
+}
+
+StepModel make_outline_model(std::shared_ptr<const Graph> graph) {
+  static std::atomic<uint64_t> made{0};
+  StepModel model;
+  model.serial = ++made;
+  model.states = std::make_shared<const StateShapes>(graph);
+  model.graph = std::move(graph);
+  model.shapes.resize(8);
+  for (int i = 0; i < 8; ++i) {
+    StageShape& shape = model.shapes[static_cast<size_t>(i)];
+    shape.first = (i & 1) != 0;
+    shape.last = (i & 2) != 0;
+    shape.has_layers = (i & 4) != 0;
+  }
+  return model;
+}
+
+const StateShapes::Shape& StateShapes::at(int index) const {
+  Shape& out = shapes_[static_cast<size_t>(index)];
+  std::call_once(made_[static_cast<size_t>(index)], [&] {
+    const StageShape shape = ShapeBuilder(*graph_, (index & 1) != 0, (index & 2) != 0, (index & 4) != 0).take();
+    std::vector<Expr> parts;
+    std::set<Symbol> read = sync_symbols(*graph_);
+    for (int c = 0; c < kStateCategories; ++c)
+      for (const MemoryPart& p : shape.parts[c]) {
+        parts.push_back(p.bytes);
+        out.categories.push_back(static_cast<MemoryCategory>(c));
+      }
+    out.parts = ExprProgram::compile(parts);
+    read.insert(out.parts.symbols().begin(), out.parts.symbols().end());
+    out.derived = shape.derived;
+    for (const DerivedSymbol& d : out.derived)
+      for (const Expr* e : {&d.a, &d.b})
+        for (const Symbol s : e->symbols()) read.insert(s);
+    out.read.assign(read.begin(), read.end());
+  });
+  return out;
 }
 
 }  // namespace shardscape

@@ -1,7 +1,9 @@
 // What one rank of each stage stores, computes and communicates in a step: expressions, once per graph structure.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ namespace shardscape {
 enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits, KvCache, Buffers, Runtime };
 inline constexpr int kMemoryCategoryCount = 6;   // those that follow from formulas
 inline constexpr int kAllMemoryCategories = 8;
+inline constexpr int kStateCategories = 3;       // parameters, gradients, optimizer states: there all along
 std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
 std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
 bool is_loss(OpKind kind);  // what its backward keeps counts as logits and loss
@@ -67,8 +70,28 @@ struct StageShape {
   std::vector<const Expr*> expressions() const;
 };
 
+// What is there all along on stages of a shape, for outlines (report/outline.h): made when it is asked for. Thread safe.
+class StateShapes {
+ public:
+  struct Shape {
+    std::vector<MemoryCategory> categories;  // of each part
+    ExprProgram parts;                       // bytes
+    std::vector<DerivedSymbol> derived;
+    std::vector<Symbol> read;                // by parts, derived symbols and the plan of gradient sync
+  };
+  explicit StateShapes(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
+  const Shape& at(int index) const;
+
+ private:
+  std::shared_ptr<const Graph> graph_;
+  mutable std::array<std::once_flag, 8> made_;
+  mutable std::array<Shape, 8> shapes_;
+};
+
 struct StepModel {
   std::shared_ptr<const Graph> graph;
+  std::shared_ptr<const StateShapes> states;  // of one for outlines: shapes have no expressions then
+  uint64_t serial = 0;               // of all for outlines that were ever made
   std::vector<StageShape> shapes;    // index: shape_index(first, last, has_layers)
   Expr model_parameters;             // of the whole unsharded model, vocabulary not padded, ties counted once
   Expr model_buffers;                // those of them that gradients do not train
@@ -113,5 +136,6 @@ Symbol layers_followed_symbol(const Graph& graph, int kind);
 Symbol model_layers_symbol(const Graph& graph, int kind);
 
 StepModel make_step_model(std::shared_ptr<const Graph> graph);
+StepModel make_outline_model(std::shared_ptr<const Graph> graph);
 
 }  // namespace shardscape

@@ -1,7 +1,9 @@
 #include "cost/sync_model.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "schedule/schedule.h"
@@ -27,11 +29,6 @@ KindSymbols kind_symbols(const SyncKind& kind, size_t group) {
   return {"n" + what + suffix(group), "P" + what + suffix(group)};
 }
 
-// Whether numbers of the plan are not expressions of the design's: buckets, DeepSpeed's walks, buffers per virtual stage.
-bool needs_plan(const Structure& s) {
-  if (!s.dp && !s.cp) return false;
-  return !is_fsdp(s.sync) && (s.overlap || s.interleaved || s.sync == SyncStrategy::DdpBuckets || is_deepspeed(s.sync));
-}
 // FSDP units that stay gathered while a chunk's microbatches come and go.
 bool needs_schedule(const Structure& s) { return is_fsdp(s.sync) && (s.split_backward ? s.reshards : s.interleaved); }
 
@@ -267,10 +264,9 @@ int64_t owned_of(const SyncPlan& plan, const SyncInput& input, int group) {
   return gathered > 0 ? gathered / of.size : scattered > 0 ? scattered / of.size : whole;
 }
 
-void bind_plan(Binding& binding, const Graph& graph, const SyncInput& input, const SyncPolicy& policy) {
-  const auto planned = plan_sync(input, policy);
-  if (const auto* problem = std::get_if<Problem>(&planned)) throw std::invalid_argument(to_string(*problem));
-  const SyncPlan& plan = std::get<SyncPlan>(planned);
+void bind_plan(Binding& binding, const Graph& graph, const StagePlan& planned, const SyncPolicy& policy) {
+  const SyncPlan& plan = planned.plan;
+  const SyncInput& input = planned.input;
   for (size_t g = 0; g < input.groups.size(); ++g) {
     const auto totals = sync_totals(plan, policy.microbatches, static_cast<int>(g));
     for (const SyncKind& kind : sync_kinds(policy)) {
@@ -343,9 +339,26 @@ void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec
 
 }  // namespace
 
+// Buckets, DeepSpeed's walks, buffers per virtual stage: no expressions of the design's.
+bool needs_plan(const Structure& s) {
+  if (!s.dp && !s.cp) return false;
+  return !is_fsdp(s.sync) && (s.overlap || s.interleaved || s.sync == SyncStrategy::DdpBuckets || is_deepspeed(s.sync));
+}
+
 StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers) {
   if (!graph.structure.trains()) return {};
-  return StageSyncBuilder(graph, first, last, has_layers).build();
+  // Whoever works out a stage asks several times.
+  struct Last {
+    const Graph* graph = nullptr;
+    std::optional<Structure> structure;  // in case another graph lies there by now
+    std::array<bool, 3> shape{};
+    StageSync sync;
+  };
+  thread_local Last made;
+  const std::array<bool, 3> shape{first, last, has_layers};
+  if (made.graph != &graph || made.structure != graph.structure || made.shape != shape)
+    made = {&graph, graph.structure, shape, StageSyncBuilder(graph, first, last, has_layers).build()};
+  return made.sync;
 }
 
 SyncPolicy sync_policy(const Structure& structure) {
@@ -374,10 +387,68 @@ SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel,
   return policy;
 }
 
+StagePlan stage_plan(const Graph& graph, const Binding& binding, const ParallelSpec& parallel, bool first, bool last,
+                     const std::vector<std::vector<int>>& chunks) {
+  StagePlan out;
+  out.input = sync_input(graph, binding, first, last, chunks, &out.holders);
+  auto planned = plan_sync(out.input, sync_policy(graph.structure, parallel, number(binding, "m")));
+  if (const auto* problem = std::get_if<Problem>(&planned)) throw std::invalid_argument(to_string(*problem));
+  out.plan = std::get<SyncPlan>(std::move(planned));
+  return out;
+}
+
+PlacedPlan place_plan(const Graph& graph, const StagePlan& plan) {
+  PlacedPlan out;
+  std::map<std::string, MeshAxes> groups;
+  for (const ReplicaGroup& g : replica_groups(graph)) {
+    groups.emplace(group_name(g.shard), g.shard);
+    groups.emplace(group_name(g.across), g.across);
+  }
+  const size_t params = plan.input.params.size();
+  std::map<int, std::vector<size_t>> reused;  // by parameter
+  for (size_t i = 0; i < plan.input.reused.size(); ++i) reused[plan.input.reused[i].param].push_back(plan.holders[params + i]);
+  for (const size_t place : plan.holders) out.places.resize(std::max(out.places.size(), place + 1));
+  for (const SyncAction& a : plan.plan.actions) {
+    PlacedPlan::Act& act = out.acts.emplace_back();
+    const auto add = [](std::vector<size_t>& to, size_t place) {
+      if (to.empty() || to.back() != place) to.push_back(place);
+    };
+    act.first = a.parts.empty() ? 0 : a.parts.front().param;
+    for (const SyncPart& part : a.parts) {
+      act.first = std::min(act.first, part.param);
+      const size_t place = plan.holders[static_cast<size_t>(part.param)];
+      add(act.holders, place);
+      add(act.readers, place);
+      if (const auto again = reused.find(part.param); again != reused.end())
+        for (const size_t other : again->second) add(act.readers, other);
+    }
+    for (std::vector<size_t>* places : {&act.holders, &act.readers}) {
+      std::sort(places->begin(), places->end());
+      places->erase(std::unique(places->begin(), places->end()), places->end());
+    }
+    const auto group = groups.find(a.group);
+    if (group == groups.end()) throw std::logic_error("the plan of gradient sync names the group " + a.group + ", which the graph has not");
+    act.axes = group->second;
+    act.action = a;
+    act.action.parts.clear();
+    act.action.parts.shrink_to_fit();
+    if (a.param < 0) continue;
+    PlacedPlan::Place& at = out.places[plan.holders[static_cast<size_t>(a.param)]];
+    if (a.when == SyncWhen::BeforeForward) at.before_forward.push_back(out.acts.size() - 1);
+    if (a.when == SyncWhen::BeforeBackward) at.before_backward.push_back(out.acts.size() - 1);
+    if (a.when == SyncWhen::AfterGradient) at.after_gradient.push_back(out.acts.size() - 1);
+  }
+  return out;
+}
+
+void bind_plan(Binding& binding, const Graph& graph, const ParallelSpec& parallel, const StagePlan& plan) {
+  bind_plan(binding, graph, plan, sync_policy(graph.structure, parallel, number(binding, "m")));
+}
+
 void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
                const std::vector<std::vector<int>>& chunks) {
   if (needs_plan(graph.structure))
-    bind_plan(binding, graph, sync_input(graph, binding, first, last, chunks), sync_policy(graph.structure, parallel, number(binding, "m")));
+    bind_plan(binding, graph, stage_plan(graph, binding, parallel, first, last, chunks), sync_policy(graph.structure, parallel, number(binding, "m")));
   if (needs_schedule(graph.structure)) bind_chunk_gathers(binding, graph, parallel, first, last, chunks);
 }
 

@@ -57,6 +57,35 @@ StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers)
 SyncPolicy sync_policy(const Structure& structure);
 SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel, int64_t microbatches);
 
+// The plan of a stage by any policy but FSDP's, which is StageSync::units.
+struct StagePlan {
+  SyncInput input;
+  SyncPlan plan;
+  std::vector<size_t> holders;   // of each parameter, then of each reused module: its segment's place on the stage
+};
+StagePlan stage_plan(const Graph& graph, const Binding& binding, const ParallelSpec& parallel, bool first, bool last,
+                     const std::vector<std::vector<int>>& chunks);
+// The same by places of segments on the stage.
+struct PlacedPlan {
+  struct Act {
+    SyncAction action;             // without its parts
+    MeshAxes axes;
+    int first = 0;                 // parameter that it carries
+    std::vector<size_t> holders;   // places whose parameters it carries, each once
+    std::vector<size_t> readers;   // the same, with those of reused modules
+  };
+  struct Place {
+    std::vector<size_t> before_forward, before_backward, after_gradient;  // acts
+  };
+  std::vector<Act> acts;           // in order of issue within their microbatch
+  std::vector<Place> places;
+};
+PlacedPlan place_plan(const Graph& graph, const StagePlan& plan);
+// What bind_sync binds where needs_plan.
+void bind_plan(Binding& binding, const Graph& graph, const ParallelSpec& parallel, const StagePlan& plan);
+// Whether states of a stage depend on its plan.
+bool needs_plan(const Structure& structure);
+
 // Sets the symbols that only the planner or the schedule can tell; the binding has the stage's others already. Of group
 // "" (dense) and "x" (the next one): Pb elements in nb reductions, Pa in na of shards across groups, Pgf in ngf gathers of the
 // forward, Pgb in ngb of the backward, Pgu in ngu of updated parameters; Po owned; of ZeRO-3 Pg elements whole at a time; Zb the

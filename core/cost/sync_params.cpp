@@ -151,4 +151,21 @@ SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, boo
   return input;
 }
 
+std::set<Symbol> sync_symbols(const Graph& graph) {
+  std::set<Symbol> out;
+  const auto add = [&](const Expr& expr) {
+    for (const Symbol symbol : expr.symbols()) out.insert(symbol);
+  };
+  for (const ReplicaGroup& g : replica_groups(graph)) {
+    add(g.size(graph.structure));
+    add(group_size(g.across));
+  }
+  for (const Segment& segment : graph.segments)
+    for (const FlatParam& p : flat_params(segment)) {
+      add(p.rows);
+      add(p.columns);
+    }
+  return out;
+}
+
 }  // namespace shardscape

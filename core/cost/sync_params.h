@@ -1,6 +1,7 @@
 // The ordered parameters of one rank, as the code base holds them, for the planner of gradient sync.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "graph/graph.h"
@@ -18,6 +19,9 @@ struct FlatParam {
   Expr elements() const { return rows * columns; }
 };
 std::vector<FlatParam> flat_params(const Segment& segment);
+
+// Those that sizes of parameters and of their groups are made of.
+std::set<Symbol> sync_symbols(const Graph& graph);
 
 // chunks: of every virtual stage the kinds of its layers. instances: set to the place of each parameter's segment among
 // those of the stage in order of execution, then of each reused module's.

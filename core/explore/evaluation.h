@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <string>
 
@@ -32,7 +33,13 @@ struct EvaluationOptions {
 // designs have in common is computed once and shared.
 class Evaluator {
  public:
+  Evaluator();
+  ~Evaluator();
   Evaluation evaluate(const Design& design, const EvaluationOptions& options = {}, const std::stop_token& stop = {});
+
+ private:
+  struct Shared;
+  std::unique_ptr<Shared> shared_;
 };
 
 }  // namespace shardscape

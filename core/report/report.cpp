@@ -11,17 +11,20 @@
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
 #include "graph/structure_cache.h"
+#include "report/outline.h"
 #include "report/rank_mesh.h"
 
 namespace shardscape {
 namespace {
 
+using MakeModel = StepModel (*)(std::shared_ptr<const Graph>);
+template <MakeModel make>
 std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Structure& structure) {
   static StructureCache<StepModel> models;
   if (auto model = models.find(structure)) return model;
   auto graph = cached_graph(structure);
   if (auto* problem = std::get_if<Problem>(&graph)) return *problem;
-  auto model = std::make_shared<const StepModel>(make_step_model(std::get<0>(std::move(graph))));
+  auto model = std::make_shared<const StepModel>(make(std::get<0>(std::move(graph))));
   models.keep(structure, model);
   return model;
 }
@@ -46,14 +49,49 @@ class ReportMaker {
     r_.problems = validate(d);
     r_.accelerator = accelerator_of(d.cluster);
     if (has_errors(r_.problems)) return;
-    auto model = cached_model(structure_of(d));
+    const auto step = bind<make_step_model>();
+    if (!step) return;
+    r_.derived = derived_symbols(d);
+    for (const auto& [quantity, formula] : {std::pair{&r_.model_parameters, &step->model_parameters}, {&r_.active_parameters, &step->active_parameters},
+                                            {&r_.model_buffers, &step->model_buffers}, {&r_.kv_cache_bytes, &step->kv_cache_bytes}}) {
+      if (!value(*formula, r_.binding, quantity->value)) return;
+      quantity->formula = formula;
+    }
+    stages(*step);
+    if (has_errors(r_.problems) || stop_.stop_requested()) return;
+    r_.model = step;
+    totals();
+  }
+
+  // See report/outline.h.
+  bool outline(OutlineMemo& memo) {
+    const Design& d = r_.design;
+    r_.accelerator = accelerator_of(d.cluster);
+    r_.model = bind<make_outline_model>();
+    if (!r_.model) return false;
+    place_layers();
+    for (StageReport& s : r_.stages) {
+      s.like = first_like(s);
+      if (s.like != s.stage) continue;
+      s.binding = r_.binding;
+      count_layers(s, r_.graph(), false);
+      if (!bind_states(s, memo)) return false;
+    }
+    return true;
+  }
+
+ private:
+  // The numbers of the design on its graph; nullptr where there is none.
+  template <MakeModel make>
+  std::shared_ptr<const StepModel> bind() {
+    const Design& d = r_.design;
+    auto model = cached_model<make>(structure_of(d));
     if (auto* problem = std::get_if<Problem>(&model)) {
       r_.problems.push_back(*problem);
-      return;
+      return nullptr;
     }
     const auto step = std::get<0>(std::move(model));
     r_.binding = bind_symbols(d);
-    r_.derived = derived_symbols(d);
     r_.ranks = d.world();
     r_.microbatches = *r_.binding.get(symbol("m"));
     r_.tokens_per_step = d.workload.batch * d.workload.seq;
@@ -66,18 +104,9 @@ class ReportMaker {
       for (int64_t layer = 0; layer < d.model.layers; ++layer) count += kind_of(*step->graph, layer) == kind;
       r_.binding.set(model_layers_symbol(*step->graph, kind), count);
     }
-    for (const auto& [quantity, formula] : {std::pair{&r_.model_parameters, &step->model_parameters}, {&r_.active_parameters, &step->active_parameters},
-                                            {&r_.model_buffers, &step->model_buffers}, {&r_.kv_cache_bytes, &step->kv_cache_bytes}}) {
-      if (!value(*formula, r_.binding, quantity->value)) return;
-      quantity->formula = formula;
-    }
-    stages(*step);
-    if (has_errors(r_.problems) || stop_.stop_requested()) return;
-    r_.model = step;
-    totals();
+    return step;
   }
 
- private:
   static std::vector<int> layer_kinds(const Graph& graph) {
     std::vector<int> kinds(graph.segments.size() - 2);
     for (size_t k = 0; k < kinds.size(); ++k) kinds[k] = static_cast<int>(k);
@@ -99,25 +128,97 @@ class ReportMaker {
     return true;
   }
 
-  void stages(const StepModel& step) {
-    const Graph& graph = *step.graph;
+  void place_layers() {
     const std::vector<int64_t> layers = layers_per_virtual_stage(r_.design);
     const PipelineLayout places = pipeline_layout(r_.design.parallel);
-    const int64_t pp = places.stages;
-    r_.stages.resize(static_cast<size_t>(pp));
+    r_.stages.resize(static_cast<size_t>(places.stages));
     std::vector<StageChunk> chunks;  // by virtual stage
     for (int64_t layer = 0; const int64_t count : layers) {
       chunks.push_back({layer, count});
       layer += count;
     }
-    for (int64_t p = 0; p < pp; ++p) {
+    for (int64_t p = 0; p < places.stages; ++p) {
       StageReport& s = r_.stages[static_cast<size_t>(p)];
-      s.stage = static_cast<int>(p);
+      s.stage = s.like = static_cast<int>(p);
       for (int64_t c = 0; c < places.chunks; ++c) s.chunks.push_back(chunks[static_cast<size_t>(places.virtual_stage({p, c}))]);
       for (const StageChunk& chunk : s.chunks) s.layers += chunk.layers;
       s.first = places.holds_first(p);
       s.last = places.holds_last(p);
       s.shape = StepModel::shape_index(s.first, s.last, s.layers > 0);
+    }
+  }
+
+  int first_like(const StageReport& s) const {
+    const PipelineLayout places = pipeline_layout(r_.design.parallel);
+    const Graph& graph = r_.graph();
+    const auto alike = [&](const StageReport& other) {
+      for (size_t c = 0; c < s.chunks.size(); ++c) {
+        const StageChunk &a = s.chunks[c], &b = other.chunks[c];
+        const StagePlace here{s.stage, static_cast<int64_t>(c)}, there{other.stage, static_cast<int64_t>(c)};
+        if (a.layers != b.layers || places.first(here) != places.first(there) || places.last(here) != places.last(there)) return false;
+        for (int64_t i = 0; i < a.layers && !graph.one_kind(); ++i)
+          if (kind_of(graph, a.first_layer + i) != kind_of(graph, b.first_layer + i)) return false;
+      }
+      return true;
+    };
+    for (int i = 0; i < s.stage; ++i)
+      if (const StageReport& other = r_.stages[static_cast<size_t>(i)]; other.like == i && other.shape == s.shape && alike(other)) return i;
+    return s.stage;
+  }
+
+  // States of the stage, and symbols that follow from them; equal ones are made once.
+  bool bind_states(StageReport& s, OutlineMemo& memo) {
+    const Graph& graph = r_.graph();
+    const StateShapes::Shape& shape = r_.model->states->at(s.shape);
+    thread_local MemoKey key;
+    key.clear();
+    key.add(static_cast<int64_t>(r_.model->serial));
+    key.add(int64_t{s.shape});
+    for (const Symbol symbol : shape.read) key.add(s.binding.get(symbol).value_or(-1));
+    const ParallelSpec& p = r_.design.parallel;
+    const bool plans = !is_fsdp(graph.structure.sync) && (graph.structure.dp || graph.structure.cp);
+    if (plans) {
+      for (const int64_t limit : {p.ddp_bucket_size, p.bucket_cap_mb, p.first_bucket_mb, p.zero.reduce_bucket_size, p.zero.allgather_bucket_size,
+                                  p.zero.prefetch_bucket_size, p.zero.param_persistence_threshold, p.zero.max_live_parameters, p.zero.max_reuse_distance})
+        key.add(limit);
+      for (const StageChunk& chunk : s.chunks) {
+        key.add(chunk.layers);
+        for (int64_t i = 0; i < chunk.layers && !graph.one_kind(); ++i) key.add(int64_t{kind_of(graph, chunk.first_layer + i)});
+      }
+    }
+    s.states = memo.states.get(key, [&] { return make_states(s, shape, plans); });
+    for (const auto& [symbol, value] : s.states->bound) s.binding.set(symbol, value);
+    return s.states->whole;
+  }
+
+  std::shared_ptr<const StageStates> make_states(StageReport& s, const StateShapes::Shape& shape, bool plans) {
+    const Graph& graph = r_.graph();
+    auto out = std::make_shared<StageStates>();
+    Binding binding = s.binding;
+    const Binding before = binding;
+    if (plans) {
+      const StagePlan plan = stage_plan(graph, binding, r_.design.parallel, s.first, s.last, chunk_kinds(graph, s, r_.design.model));
+      if (needs_plan(graph.structure)) bind_plan(binding, graph, r_.design.parallel, plan);
+      out->plan = std::make_shared<const PlacedPlan>(place_plan(graph, plan));
+    }
+    std::vector<EvalFault> faults;
+    std::vector<Wide> values;
+    out->whole = !define(binding, shape.derived);
+    if (out->whole) values = shape.parts.evaluate(binding, &faults);
+    for (const EvalFault fault : faults) out->whole = out->whole && fault == EvalFault::None;
+    if (!out->whole) return out;
+    for (size_t i = 0; i < values.size(); ++i) out->parts.push_back({shape.categories[i], static_cast<int64_t>(values[i])});
+    for (const auto& [symbol, value] : binding.items())
+      if (before.get(symbol) != value) out->bound.emplace_back(symbol, value);
+    return out;
+  }
+
+  void stages(const StepModel& step) {
+    const Graph& graph = *step.graph;
+    const PipelineLayout places = pipeline_layout(r_.design.parallel);
+    place_layers();
+    for (StageReport& s : r_.stages) {
+      const int64_t p = s.stage;
       s.binding = r_.binding;
       s.binding.set(symbol("p"), p);
       const StageShape& shape = step.shapes[static_cast<size_t>(s.shape)];
@@ -146,8 +247,8 @@ class ReportMaker {
     std::set<Moment> groups, transits;
   };
 
-  // Binds how many there are.
-  StageLayers count_layers(StageReport& s, const Graph& graph) {
+  // Binds how many there are. at_once: whether anybody asks for groups and transits.
+  StageLayers count_layers(StageReport& s, const Graph& graph, bool at_once = true) {
     const std::vector<int> kinds = layer_kinds(graph);
     const std::vector<LayerClass> classes = layer_classes(graph.structure);
     const bool replays = counts_replayed(graph);
@@ -160,6 +261,7 @@ class ReportMaker {
         const auto at = std::find(classes.begin(), classes.end(), LayerClass{layer.keeps, layer.offloaded}) - classes.begin();
         ++of[static_cast<size_t>(layer.segment - 1) * classes.size() + static_cast<size_t>(at)];
         followed[static_cast<size_t>(layer.segment - 1)] += layer.recomputed() && !layer.ends_group();
+        if (!at_once) continue;
         if (layer.offloaded) out.transits.insert(transit(graph, layers, layer.index));
         if (replays && layer.index == layer.begin && (layer.recomputed() || graph.structure.recompute == Recompute::Selective))
           out.groups.insert(group(graph, layers, layer));
@@ -364,6 +466,11 @@ std::shared_ptr<Report> make_report(const Design& design, std::stop_token stop, 
   if (stop.stop_requested()) return nullptr;
   report->elapsed_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return report;
+}
+
+bool make_outline(const Design& design, OutlineMemo& memo, Report& out) {
+  out.design = design;
+  return ReportMaker(out, {}, {}).outline(memo);
 }
 
 std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport& stage, const ModelSpec& model) {

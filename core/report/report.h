@@ -17,6 +17,7 @@
 namespace shardscape {
 
 struct MemoryTimeline;
+struct StageStates;
 
 struct Quantity {
   const Expr* formula = nullptr;  // owned by the report's step model
@@ -58,6 +59,7 @@ struct StageChunk {
 // One pipeline stage: every rank of it does the same, but for the attention's FLOPs of a ring under a causal mask.
 struct StageReport {
   int stage = 0;
+  int like = 0;                      // the first stage with the same chunks: as many layers of the same kinds, and the same ends
   int64_t layers = 0;
   bool first = false, last = false;  // has the embedding; has the head
   std::vector<StageChunk> chunks;    // v of them; two under ChunkLayout::BothWays
@@ -74,6 +76,7 @@ struct StageReport {
   Wide bytes_sent_total = 0;         // sum of full-buffer bytes
   std::vector<HostValue> host;       // between the device and its host's memory
   std::vector<PartValue> host_memory;
+  std::shared_ptr<const StageStates> states;  // of an outline (report/outline.h)
 };
 
 struct Report {

@@ -1,5 +1,6 @@
 #include "simulate/layer_seconds.h"
 
+#include "cost/stage_boundary.h"
 #include "machine/op_time.h"
 
 namespace shardscape {
@@ -10,18 +11,40 @@ Part part_of(const Structure& structure, const Segment& segment, OpId op) {
   return structure.split_backward && segment.op(op).for_weights ? Part::Weight : Part::Backward;
 }
 
-LayerTable::LayerTable(const Report& report, const Machine& machine) : report_(report), ops_(op_seconds(report, machine)), launch_(launch_seconds(machine)) {}
+LayerTable::LayerTable(const Report& report, const Machine& machine) : report_(&report), ops_(op_seconds(report, machine)), launch_(launch_seconds(machine)) {}
+
+void LayerTable::make_all() {
+  const Graph& graph = report_->graph();
+  for (int s = 0; s < static_cast<int>(graph.segments.size()); ++s) {
+    if (graph.segments[static_cast<size_t>(s)].kind != SegmentKind::Layer) at(s, {});
+    else for (const LayerClass of : layer_classes(graph.structure)) at(s, of);
+  }
+  boundary();
+  report_ = nullptr;
+  ops_ = {};
+}
+
+const Boundary& LayerTable::boundary() {
+  if (made_) return *made_->boundary_;
+  if (!boundary_) {
+    const StageBoundary of = stage_boundary(report_->graph());
+    const Binding& binding = report_->stages.front().binding;
+    boundary_ = Boundary{number(local_bytes(of.message), binding), number(local_bytes(of.stream), binding), of.gathered};
+  }
+  return *boundary_;
+}
 
 const LayerSeconds& LayerTable::at(int index, LayerClass of) {
+  if (made_) return made_->layers_.at({index, of});
   const auto [it, fresh] = layers_.try_emplace({index, of});
   LayerSeconds& out = it->second;
   if (!fresh) return out;
-  const Segment& segment = report_.graph().segments[static_cast<size_t>(index)];
+  const Segment& segment = report_->graph().segments[static_cast<size_t>(index)];
   const std::vector<OpTime>& times = ops_.ops[static_cast<size_t>(index)];
   for (size_t id = 0; id < times.size(); ++id) {
     if (!runs(segment.ops[id], of.keeps)) continue;
     const OpTime& time = times[id];
-    PartSeconds& part = out.parts[static_cast<size_t>(part_of(report_.graph().structure, segment, static_cast<OpId>(id)))];
+    PartSeconds& part = out.parts[static_cast<size_t>(part_of(report_->graph().structure, segment, static_cast<OpId>(id)))];
     part.seconds += time.seconds;
     if (time.seconds > 0) part.host += launch_;
     part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
@@ -31,7 +54,7 @@ const LayerSeconds& LayerTable::at(int index, LayerClass of) {
   }
   if (of.offloaded)
     for (const SavedStorage& s : saved_by(segment, of.keeps))
-      out.host_bytes += number(segment.storages[static_cast<size_t>(s.storage)].bytes, report_.stages.front().binding);
+      out.host_bytes += number(segment.storages[static_cast<size_t>(s.storage)].bytes, report_->stages.front().binding);
   return out;
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <optional>
 
 #include "simulate/op_seconds.h"
 
@@ -24,20 +26,32 @@ struct LayerSeconds {
   const PartSeconds& of(Part part) const { return parts[static_cast<size_t>(part)]; }
 };
 
+// What crosses from one stage to the next in a microbatch (cost/stage_boundary.h).
+struct Boundary {
+  double message_bytes = 0, stream_bytes = 0;
+  MeshAxes gathered;
+};
+
 Part part_of(const Structure& structure, const Segment& segment, OpId op);
 
 // Made once for each segment and class of its layers.
 class LayerTable {
  public:
   LayerTable(const Report& report, const Machine& machine);
+  // One that was made for a report with the same numbers, all of it.
+  explicit LayerTable(std::shared_ptr<const LayerTable> made) : made_(std::move(made)) {}
+  void make_all();  // and forgets the report, and the ops
   const LayerSeconds& at(int segment, LayerClass of);  // stays where it is
+  const Boundary& boundary();
   const OpSeconds& ops() const { return ops_; }
 
  private:
-  const Report& report_;
+  std::shared_ptr<const LayerTable> made_;
+  const Report* report_ = nullptr;
   OpSeconds ops_;
-  double launch_;                // of one op
+  double launch_ = 0;            // of one op
   std::map<std::pair<int, LayerClass>, LayerSeconds> layers_;
+  std::optional<Boundary> boundary_;
 };
 
 }  // namespace shardscape

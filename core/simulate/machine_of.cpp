@@ -6,4 +6,14 @@ namespace shardscape {
 
 Machine machine_of(const Design& design) { return {accelerator_of(design.cluster), network_of(design), trains(design)}; }
 
+void add_to(MemoKey& key, const Machine& machine) {
+  const Network& n = machine.network;
+  key.add(static_cast<const void*>(machine.accelerator));
+  key.add(static_cast<const void*>(n.measured));
+  for (const int64_t word : {n.domain, n.rails, n.pod, int64_t{n.nvls}, int64_t{n.sharp}, int64_t{machine.training}, static_cast<int64_t>(n.algorithm)}) key.add(word);
+  for (const double word : {machine.host_gbps, n.scaleup_gbps, n.nic_gbps, n.scaleup_latency_us, n.nic_latency_us, n.launch_us, n.scaleup_efficiency,
+                            n.nic_efficiency, n.oversubscription})
+    key.add(word);
+}
+
 }  // namespace shardscape

@@ -1,6 +1,7 @@
 // The machine that a design runs on, from its cluster.
 #pragma once
 
+#include "base/memo.h"
 #include "design/design.h"
 #include "machine/machine.h"
 
@@ -8,5 +9,7 @@ namespace shardscape {
 
 // Of a valid design.
 Machine machine_of(const Design& design);
+// All that seconds of kernels and collectives depend on.
+void add_to(MemoKey& key, const Machine& machine);
 
 }  // namespace shardscape

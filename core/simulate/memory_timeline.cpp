@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "cost/grad_plan.h"
-#include "cost/sync_params.h"
-#include "graph/chunk_layers.h"
-#include "model/library.h"
+#include "report/outline.h"
+#include "schedule/moments.h"
+#include "simulate/memories.h"
 #include "simulate/runtime_memory.h"
+#include "simulate/stage_layout.h"
 
 namespace shardscape {
 namespace {
@@ -18,67 +18,7 @@ namespace {
 constexpr auto kBuffers = static_cast<size_t>(MemoryCategory::Buffers);
 constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
 
-const KernelProfile& profile_of(const Graph& graph) { return *ModelLibrary::instance().profile(graph.structure.profile); }
-
-// What does not depend on numbers, of the graphs used last.
-std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const std::shared_ptr<const StepModel>& model) {
-  constexpr size_t kKept = 64;
-  static std::mutex mutex;
-  static std::map<const StepModel*, std::pair<std::weak_ptr<const StepModel>, std::shared_ptr<const SegmentLifetimes>>> cache;
-  {
-    const std::scoped_lock lock(mutex);
-    if (const auto it = cache.find(model.get()); it != cache.end() && it->second.first.lock() == model) return it->second.second;
-  }
-  auto made = std::make_shared<const SegmentLifetimes>(*model->graph, profile_of(*model->graph));
-  const std::scoped_lock lock(mutex);
-  if (cache.size() >= kKept) cache.clear();
-  cache[model.get()] = {model, made};
-  return made;
-}
-
 using Part = SegmentLifetimes::Part;
-using ClassKey = std::pair<int, Keeps>;
-
-// What all stages share.
-class Memories {
- public:
-  explicit Memories(const Report& report)
-      : report_(report), lifetimes_(cached_lifetimes(report.model)), sizes_(lifetimes_->sizes(report.stages.front().binding)) {}
-  const SegmentMemory& of(ClassKey key) {
-    const auto it = memories_.find(key);
-    return it != memories_.end() ? it->second : memories_.emplace(key, lifetimes_->memory(key.first, key.second, sizes_)).first->second;
-  }
-  const std::vector<LiveStorage>& live(ClassKey key, Part part) {
-    const auto it = live_.find({key, part});
-    return it != live_.end() ? it->second : live_.emplace(std::pair{key, part}, lifetimes_->live(key.first, key.second, sizes_, part)).first->second;
-  }
-  const SegmentSizes& sizes() const { return sizes_; }
-  MemoryCategory category(int segment, StorageId kept) const { return lifetimes_->kept_category(segment, kept); }
-  const Report& report() const { return report_; }
-
- private:
-  const Report& report_;
-  std::shared_ptr<const SegmentLifetimes> lifetimes_;
-  SegmentSizes sizes_;
-  std::map<ClassKey, SegmentMemory> memories_;
-  std::map<std::pair<ClassKey, Part>, std::vector<LiveStorage>> live_;
-};
-
-// Memory that the allocator takes in whole segments: blocks of at most 1 MiB share segments of 2 MiB, of less than 10 MiB
-// segments of 20 MiB, larger ones have segments of their own in steps of 2 MiB (PyTorch c10/cuda/CUDACachingAllocator). What
-// freed blocks of other sizes leave unused is not counted: expandable segments give it back.
-class Segments {
- public:
-  void add(int64_t bytes, int64_t count) {
-    (bytes <= kSmall ? small_ : bytes < kLarge ? middle_ : large_) += count * (bytes < kLarge ? bytes : whole(bytes, kStep) - bytes);
-  }
-  int64_t waste() const { return large_ + whole(small_, kStep) - small_ + whole(middle_, kMiddle) - middle_; }
-
- private:
-  static constexpr int64_t kSmall = int64_t{1} << 20, kLarge = 10 * kSmall, kStep = 2 * kSmall, kMiddle = 20 * kSmall;
-  static int64_t whole(int64_t bytes, int64_t step) { return (bytes + step - 1) / step * step; }
-  int64_t small_ = 0, middle_ = 0, large_ = 0;  // bytes of blocks that share segments; rounding of those that do not
-};
 
 struct Instance {
   ClassKey key;
@@ -91,7 +31,7 @@ struct Instance {
 // The fullest moment of an instance at work.
 struct Level {
   CategoryBytes bytes{};
-  size_t instance = 0;     // where it is: a replay runs others of its group
+  size_t instance = 0;     // of the chunk, where it is: a replay runs others of its group
   Part part = Part::Forward;
 };
 
@@ -110,146 +50,265 @@ struct AtWork {
   int microbatch = -1;
 };
 
+// What an action of one virtual stage adds to what is there before it.
+template <typename Bytes>
+struct ActionTerms {
+  Bytes peak{}, change{};
+  Bytes received{}, sent{};
+  std::vector<Bytes> levels;
+};
+template <typename Bytes>
+struct ChunkTerms {
+  ActionTerms<Bytes> forward, backward;
+  Bytes waiting{};           // between the two parts of its backward
+};
+
+// now: before the action, then after it; returns the fullest moment of it.
+template <typename Bytes>
+Bytes play(const Action& a, const ChunkTerms<Bytes>& of, Bytes& now) {
+  Bytes peak = now;
+  switch (a.kind) {
+    case ActionKind::BackwardWeight: now = now - of.waiting; break;
+    case ActionKind::Forward:
+    case ActionKind::BackwardInput:
+    case ActionKind::Backward: {
+      const ActionTerms<Bytes>& p = a.kind == ActionKind::Forward ? of.forward : of.backward;
+      const Bytes base = now - p.received;
+      peak = base + p.peak;
+      now = base + p.change + p.sent;
+      if (a.kind == ActionKind::BackwardInput) now = now + of.waiting;
+      break;
+    }
+    case ActionKind::ReceiveForward: now = now + of.forward.received; break;
+    case ActionKind::ReceiveBackward: now = now + of.backward.received; break;
+    case ActionKind::SendForward: now = now - of.forward.sent; break;
+    case ActionKind::SendBackward: now = now - of.backward.sent; break;
+    default: break;
+  }
+  return total(now) > total(peak) ? now : peak;
+}
+
+// A forward and a backward that run at once, layer by layer: what each has when, both count from what is there before them
+// (github deepseek-ai/DualPipe, _forward_backward_compute_chunk). fullest: the step of both at which most is there; -1: as they begin,
+// or when they are done.
+template <typename Bytes>
+Bytes play(const ActionTerms<Bytes>& f, const ActionTerms<Bytes>& b, const Bytes& waiting, Bytes& now, int& fullest) {
+  const Bytes base = now - (f.received + b.received);
+  Bytes peak = now;
+  fullest = -1;
+  for (size_t k = 0; k < std::max(f.levels.size(), b.levels.size()); ++k) {
+    const Bytes level = base + (k < f.levels.size() ? f.levels[k] : f.change) + (k < b.levels.size() ? b.levels[k] : b.change);
+    if (total(level) <= total(peak)) continue;
+    peak = level;
+    fullest = static_cast<int>(k);
+  }
+  now = base + f.change + b.change + (f.sent + b.sent) + waiting;
+  return total(now) > total(peak) ? now : peak;
+}
+
+int64_t times(int64_t count, int64_t bytes) { return count * bytes; }
+CategoryBytes times(int64_t count, CategoryBytes bytes) {
+  for (int64_t& b : bytes) b *= count;
+  return bytes;
+}
+
+// Before the action of a moment.
+template <typename Bytes>
+Bytes level_before(const StageMoment& moment, const std::vector<ChunkTerms<Bytes>>& classes, Bytes fixed) {
+  const auto add = [&](int32_t count, const Bytes& bytes) {
+    if (count != 0) fixed = fixed + times(count, bytes);
+  };
+  for (size_t c = 0; c < classes.size(); ++c) {
+    const ChunkHolds& holds = moment.before[c];
+    const ChunkTerms<Bytes>& of = classes[c];
+    add(holds.in_flight, of.forward.change);
+    add(holds.waiting, of.waiting);
+    add(holds.forward_come, of.forward.received);
+    add(holds.forward_to_send, of.forward.sent);
+    add(holds.backward_come, of.backward.received);
+    add(holds.backward_to_send, of.backward.sent);
+  }
+  return fixed;
+}
+
 class StageWalk {
  public:
   StageWalk(Memories& memories, const StageReport& stage) : m_(memories), r_(memories.report()), stage_(stage), graph_(r_.graph()) {
     place();
     for (size_t c = 0; c + 1 < starts_.size(); ++c) {
+      const auto like = std::find_if(firsts_.begin(), firsts_.end(), [&](size_t other) { return alike(other, c); });
+      classes_.push_back(static_cast<int>(like - firsts_.begin()));
+      if (like != firsts_.end()) continue;
+      firsts_.push_back(c);
       forwards_.push_back(forward(starts_[c], starts_[c + 1]));
       backwards_.push_back(backward(starts_[c], starts_[c + 1]));
-      waiting_.push_back(waiting(starts_[c], starts_[c + 1]));
+      terms_.push_back({terms(forwards_.back()), terms(backwards_.back()), waiting(starts_[c], starts_[c + 1])});
+      totals_.push_back({totals(terms_.back().forward), totals(terms_.back().backward), total(terms_.back().waiting)});
     }
     fix();
   }
 
-  // Calls seen(index, action, begin, peak, end).
+  // Calls seen(action, begin, peak, end).
   template <typename Seen>
-  void run(const std::vector<Action>& actions, const Seen& seen) {
+  void run(const std::vector<Action>& actions, const Seen& seen) const {
     CategoryBytes now = fixed_;
-    held_.assign(starts_.size() - 1, 0);
     for (size_t i = 0; i < actions.size(); ++i) {
       const Action& a = actions[i];
-      const auto c = static_cast<size_t>(a.chunk);
       const CategoryBytes begin = now;
-      CategoryBytes peak = now;
-      at_work_.clear();
-      if (a.overlapped && a.kind == ActionKind::Forward) {
-        const Action& b = actions[++i];
-        now = both(a, b, now, peak);
-        ++held_[c];
-        if (total(now) > total(peak)) peak = now;
-        seen(static_cast<int>(i) - 1, a, begin, peak, now);
-        seen(static_cast<int>(i), b, now, peak, now);
-        --held_[static_cast<size_t>(b.chunk)];
-        continue;
-      }
-      switch (a.kind) {
-        case ActionKind::BackwardWeight: now = now - waiting_[c]; break;
-        case ActionKind::Forward:
-        case ActionKind::BackwardInput:
-        case ActionKind::Backward: {
-          const Profile& p = a.kind == ActionKind::Forward ? forwards_[c] : backwards_[c];
-          const CategoryBytes base = now - (pipelined() ? p.received : CategoryBytes{});
-          peak = base + p.peak.bytes;
-          at_work_ = {{c, p.peak, a.microbatch}};
-          now = base + p.change + (pipelined() ? p.sent : CategoryBytes{});
-          if (a.kind == ActionKind::Forward) ++held_[c];
-          if (a.kind == ActionKind::BackwardInput) now = now + waiting_[c];
-          break;
-        }
-        case ActionKind::ReceiveForward: now = now + forwards_[c].received; break;
-        case ActionKind::ReceiveBackward: now = now + backwards_[c].received; break;
-        case ActionKind::SendForward: now = now - forwards_[c].sent; break;
-        case ActionKind::SendBackward: now = now - backwards_[c].sent; break;
-        default: break;
-      }
-      if (total(now) > total(peak)) peak = now;
-      seen(static_cast<int>(i), a, begin, peak, now);
-      if (a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput) --held_[c];
+      const bool pair = a.overlapped && a.kind == ActionKind::Forward;
+      const CategoryBytes peak = pair ? both(a, actions[i + 1], terms_, now).first : play(a, terms_[class_of(a)], now);
+      seen(a, begin, peak, now);
+      if (pair) seen(actions[++i], now, peak, now);
     }
   }
 
-  StageMemory fullest(const std::vector<Action>& actions) {
+  // The first of the moments at which most is there.
+  const StageMoment& fullest(const std::vector<StageMoment>& moments, int64_t& most) const {
+    const StageMoment* out = nullptr;
+    const int64_t fixed = total(fixed_);
+    for (const StageMoment& moment : moments) {
+      int64_t now = level_before(moment, totals_, fixed);
+      const int64_t peak = moment.beside ? both(moment.of, *moment.beside, totals_, now).first : play(moment.of, totals_[class_of(moment.of)], now);
+      if (out && peak <= most) continue;
+      out = &moment;
+      most = peak;
+    }
+    return *out;
+  }
+
+  // All that is in use at the fullest of these moments.
+  int64_t in_use(const std::vector<StageMoment>& moments) {
+    int64_t most = 0;
+    const StageMoment& moment = fullest(moments, most);
+    return most + waste(moment, at_work(moment));
+  }
+
+  StageMemory fullest(const std::vector<StageMoment>& moments) {
     StageMemory out;
     out.stage = stage_.stage;
     out.fixed = fixed_;
-    int64_t most = -1;
-    std::vector<int64_t> held;
-    std::vector<AtWork> at_work;
-    run(actions, [&](int index, const Action& action, const CategoryBytes&, const CategoryBytes& peak, const CategoryBytes&) {
-      if (total(peak) <= most) return;
-      most = total(peak);
-      out.at_peak = peak;
-      out.action = index;
-      out.of = action;
-      held = held_;
-      at_work = at_work_;
-    });
+    int64_t most = 0;
+    const StageMoment& moment = fullest(moments, most);
+    const std::vector<AtWork> at_work = this->at_work(moment);
+    CategoryBytes now = level_before(moment, terms_, fixed_);
+    out.at_peak = moment.beside ? both(moment.of, *moment.beside, terms_, now).first : play(moment.of, terms_[class_of(moment.of)], now);
+    out.action = moment.action;
+    out.of = moment.of;
+    waste_ = waste(moment, at_work);
     out.allocated = most - out.at_peak[kRuntime];
-    explain(out, held, at_work);
+    explain(out, moment, at_work);
     out.reserved = out.allocated + waste_;
     out.in_use = total(out.at_peak);
     return out;
   }
 
-  const CategoryBytes& fixed() const { return fixed_; }
+  const std::vector<int>& classes() const { return classes_; }  // of chunks that do the same
 
  private:
   bool pipelined() const { return r_.stages.size() > 1; }
 
-  // A forward and a backward that run at once, layer by layer: what each has when, both count from what is there before them
-  // (github deepseek-ai/DualPipe, _forward_backward_compute_chunk). Returns what they leave.
-  CategoryBytes both(const Action& forward, const Action& backward, const CategoryBytes& now, CategoryBytes& peak) {
-    const auto cf = static_cast<size_t>(forward.chunk), cb = static_cast<size_t>(backward.chunk);
-    const Profile &f = forwards_[cf], &b = backwards_[cb];
-    const bool split = backward.kind == ActionKind::BackwardInput;
-    const CategoryBytes base = now - (pipelined() ? f.received + b.received : CategoryBytes{});
-    peak = now;
-    for (size_t k = 0; k < std::max(f.levels.size(), b.levels.size()); ++k) {
-      const bool runs_f = k < f.levels.size(), runs_b = k < b.levels.size();
-      const CategoryBytes level = base + (runs_f ? f.levels[k].bytes : f.change) + (runs_b ? b.levels[k].bytes : b.change);
-      if (total(level) <= total(peak)) continue;
-      peak = level;
-      at_work_.clear();
-      if (runs_f) at_work_.push_back({cf, f.levels[k], forward.microbatch});
-      if (runs_b) at_work_.push_back({cb, b.levels[k], backward.microbatch});
+  ActionTerms<CategoryBytes> terms(const Profile& p) const {
+    ActionTerms<CategoryBytes> out{p.peak.bytes, p.change, {}, {}, {}};
+    if (pipelined()) {
+      out.received = p.received;
+      out.sent = p.sent;
     }
-    return base + f.change + b.change + (pipelined() ? f.sent + b.sent : CategoryBytes{}) + (split ? waiting_[cb] : CategoryBytes{});
+    for (const Level& level : p.levels) out.levels.push_back(level.bytes);
+    return out;
+  }
+  static ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) {
+    ActionTerms<int64_t> out{total(p.peak), total(p.change), total(p.received), total(p.sent), {}};
+    for (const CategoryBytes& level : p.levels) out.levels.push_back(total(level));
+    return out;
+  }
+
+  size_t class_of(const Action& action) const { return static_cast<size_t>(classes_[static_cast<size_t>(action.chunk)]); }
+  bool alike(size_t a, size_t b) const {
+    const auto at = [&](size_t chunk) { return instances_.begin() + static_cast<std::ptrdiff_t>(starts_[chunk]); };
+    return std::equal(at(a), at(a + 1), at(b), at(b + 1), [&](const Instance& x, const Instance& y) {
+      return x.key == y.key && x.offloaded == y.offloaded && x.ends_group == y.ends_group && x.group - starts_[a] == y.group - starts_[b];
+    });
+  }
+
+  // The fullest moment of a pair, and which of its steps that is.
+  template <typename Bytes>
+  std::pair<Bytes, int> both(const Action& forward, const Action& backward, const std::vector<ChunkTerms<Bytes>>& classes, Bytes& now) const {
+    const ChunkTerms<Bytes> &f = classes[class_of(forward)], &b = classes[class_of(backward)];
+    int step = -1;
+    const Bytes peak = play(f.forward, b.backward, backward.kind == ActionKind::BackwardInput ? b.waiting : Bytes{}, now, step);
+    return {peak, step};
+  }
+
+  // Who runs at a moment, where its action needs most.
+  std::vector<AtWork> at_work(const StageMoment& moment) const {
+    const Action& a = moment.of;
+    const auto chunk = [](const Action& action) { return static_cast<size_t>(action.chunk); };
+    std::vector<AtWork> out;
+    if (moment.beside) {
+      int64_t now = level_before(moment, totals_, total(fixed_));
+      const int step = both(a, *moment.beside, totals_, now).second;
+      const auto add = [&](const Action& action, const std::vector<Level>& levels) {
+        if (step >= 0 && static_cast<size_t>(step) < levels.size()) out.push_back({chunk(action), levels[static_cast<size_t>(step)], action.microbatch});
+      };
+      add(a, forwards_[class_of(a)].levels);
+      add(*moment.beside, backwards_[class_of(*moment.beside)].levels);
+    } else if (a.kind == ActionKind::Forward) {
+      out.push_back({chunk(a), forwards_[class_of(a)].peak, a.microbatch});
+    } else if (a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput) {
+      out.push_back({chunk(a), backwards_[class_of(a)].peak, a.microbatch});
+    }
+    return out;
+  }
+
+  // Layers that keep alike, times microbatches that they keep it of; of the one at hand, what lies before this moment in the
+  // forward, what has not been used in the backward.
+  std::map<ClassKey, int64_t> copies_at(const StageMoment& moment, const std::vector<AtWork>& at_work) const {
+    std::map<ClassKey, int64_t> copies;
+    for (size_t of = 0; of < firsts_.size(); ++of) {
+      const int64_t held = moment.before[of].in_flight + (of == class_of(moment.of) && moment.of.kind == ActionKind::Forward);
+      const size_t begin = starts_[firsts_[of]], end = starts_[firsts_[of] + 1];
+      for (size_t i = begin; i < end; ++i)
+        if (!instances_[i].offloaded)
+          copies[instances_[i].key] += held - std::count_if(at_work.begin(), at_work.end(), [&](const AtWork& w) {
+            return static_cast<size_t>(classes_[w.chunk]) == of && i - begin >= w.level.instance;
+          });
+    }
+    return copies;
+  }
+
+  const Instance& instance_of(const AtWork& work) const { return instances_[starts_[work.chunk] + work.level.instance]; }
+
+  // What the allocator has reserved but not handed out.
+  int64_t waste(const StageMoment& moment, const std::vector<AtWork>& at_work) {
+    AllocatorSegments segments;
+    for (const auto& [category, bytes] : fixed_bytes_)
+      if (category != MemoryCategory::Runtime) segments.add(bytes, 1);
+    for (const auto& [key, count] : copies_at(moment, at_work))
+      if (count > 0) segments.add(m_.of(key).kept, count);
+    for (const AtWork& work : at_work) segments.add(m_.live_segments(instance_of(work).key, work.level.part), 1);
+    return segments.waste();
   }
 
   void place() {
-    const PipelineLayout places = pipeline_layout(r_.design.parallel);
-    for (size_t c = 0; c < stage_.chunks.size(); ++c) {
-      const StagePlace here{stage_.stage, static_cast<int64_t>(c)};
-      const StageChunk& of = stage_.chunks[c];
-      starts_.push_back(instances_.size());
-      const auto add = [&](int segment, Keeps keeps) {
-        instances_.push_back({{segment, keeps}});
-        instances_.back().group = instances_.size() - 1;
-      };
-      if (places.first(here)) add(0, Keeps::Activations);
-      const size_t base = instances_.size();
-      for (const ChunkLayer& layer : chunk_layers(graph_, r_.design, of.first_layer, of.layers)) {
-        add(layer.segment, layer.keeps);
-        Instance& i = instances_.back();
-        i.layer = of.first_layer + layer.index;
-        i.offloaded = layer.offloaded;
-        i.group = base + static_cast<size_t>(layer.begin);
-        i.ends_group = layer.ends_group();
-      }
-      if (places.last(here)) add(graph_.head(), Keeps::Activations);
-    }
+    const StageLayout layout = stage_layout(r_, stage_);
+    for (const StageInstance& i : layout.instances) instances_.push_back({{i.segment, i.of.keeps}, i.layer, i.of.offloaded, i.group, i.ends_group});
+    for (const StageRange& chunk : layout.chunks) starts_.push_back(chunk.first);
     starts_.push_back(instances_.size());
   }
 
   SegmentKind kind(size_t instance) const { return graph_.segments[static_cast<size_t>(instances_[instance].key.first)].kind; }
-  const SegmentMemory& memory(size_t instance) { return m_.of(instances_[instance].key); }
+  const SegmentMemory& memory(size_t instance) { return m_.of(instances_[instance].key).memory; }
 
   // The level of the instance that has begun last is its highest one.
   static void note(Profile& p, const CategoryBytes& level, size_t instance, Part part, bool begins = false) {
     if (begins) p.levels.push_back({level, instance, part});
     else if (total(level) > total(p.levels.back().bytes)) p.levels.back() = {level, instance, part};
     if (total(level) > total(p.peak.bytes)) p.peak = {level, instance, part};
+  }
+
+  static void from_begin(Profile& p, size_t begin) {
+    p.peak.instance -= begin;
+    for (Level& level : p.levels) level.instance -= begin;
   }
 
   Profile forward(size_t begin, size_t end) {
@@ -269,6 +328,7 @@ class StageWalk {
       if (i + 1 == end && !ends) p.sent = on_the_way(s.forward.end - s.kept);
     }
     p.change = p.change - stored;
+    from_begin(p, begin);
     return p;
   }
 
@@ -308,6 +368,7 @@ class StageWalk {
       p.change = p.change - s.kept;
       if (i == begin && kind(i) != SegmentKind::Embedding) p.sent = on_the_way(s.backward.end);
     }
+    from_begin(p, begin);
     return p;
   }
 
@@ -331,15 +392,18 @@ class StageWalk {
     return out;
   }
 
-  void add_fixed(const std::string& name, MemoryCategory category, int64_t bytes) {
+  void add_fixed(const char* name, MemoryCategory category, int64_t bytes) {
     if (bytes == 0) return;
     fixed_[static_cast<size_t>(category)] += bytes;
-    fixed_parts_.push_back({name, category, bytes});
+    fixed_bytes_.emplace_back(category, bytes);
+    fixed_names_.push_back(name);
   }
 
   void fix() {
+    if (stage_.states)
+      for (const StageStates::Part& part : stage_.states->parts) add_fixed("", part.category, part.bytes);
     for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer, MemoryCategory::KvCache})
-      for (const PartValue& part : stage_.parts[static_cast<size_t>(c)]) add_fixed(part.name, c, static_cast<int64_t>(part.bytes.value));
+      for (const PartValue& part : stage_.parts[static_cast<size_t>(c)]) add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
     const KernelProfile& profile = profile_of(graph_);
     if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy) add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
     add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
@@ -347,49 +411,22 @@ class StageWalk {
     add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));
   }
 
-  // One for each shape of weights of matrix products, of an expert's by itself.
   int64_t dummy_gradients() {
     std::set<int> segments;
     for (const Instance& i : instances_) segments.insert(i.key.first);
     std::set<std::pair<int64_t, int64_t>> shapes;
     int64_t bytes = 0;
-    for (int index : segments) {
-      const Segment& s = graph_.segments[static_cast<size_t>(index)];
-      for (const FlatParam& flat : flat_params(s)) {
-        const Tensor& t = s.tensor(flat.param->tensor);
-        const bool product = std::any_of(s.ops.begin(), s.ops.end(), [&](const Op& op) {
-          return op.grad == GradRole::Weight && op.kind == OpKind::Einsum && s.tensor(op.outputs[0]).gradient_of == flat.param->tensor;
-        });
-        if (!product || flat.vector) continue;
-        const bool experts = t.axes.front() == Axis::Experts;
-        const Expr columns = flat.columns, rows = flat.rows;
-        const auto number = [&](const Expr& e) {
-          const auto v = evaluate(e, stage_.binding);
-          return std::holds_alternative<Wide>(v) ? static_cast<int64_t>(std::get<Wide>(v)) : int64_t{0};
-        };
-        const int64_t local = experts ? number(local_size(t, 0)) : 1;
-        const int64_t elements = number(flat.elements()) / std::max<int64_t>(local, 1);
-        if (shapes.insert({number(rows), number(columns)}).second) bytes += allocated_bytes(elements * dtype_bytes(t.dtype));
-      }
-    }
+    for (int index : segments)
+      for (const Dummy& dummy : m_.dummies(index))
+        if (shapes.insert({dummy.rows, dummy.columns}).second) bytes += dummy.bytes;
     return bytes;
   }
 
-  void explain(StageMemory& out, const std::vector<int64_t>& held, const std::vector<AtWork>& at_work) {
-    out.culprits = fixed_parts_;
+  void explain(StageMemory& out, const StageMoment& moment, const std::vector<AtWork>& at_work) {
+    for (size_t i = 0; i < fixed_bytes_.size(); ++i) out.culprits.push_back({fixed_names_[i], fixed_bytes_[i].first, fixed_bytes_[i].second});
     CategoryBytes explained = fixed_;
-    // Layers that keep alike, times microbatches that they keep it of; of the one at hand, what lies before this moment in the
-    // forward, what has not been used in the backward.
-    std::map<ClassKey, int64_t> copies;
-    for (size_t chunk = 0; chunk + 1 < starts_.size(); ++chunk)
-      for (size_t i = starts_[chunk]; i < starts_[chunk + 1]; ++i)
-        if (!instances_[i].offloaded)
-          copies[instances_[i].key] += held[chunk] - std::count_if(at_work.begin(), at_work.end(), [&](const AtWork& w) { return w.chunk == chunk && i >= w.level.instance; });
     std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
-    Segments segments;
-    for (const Culprit& part : fixed_parts_)
-      if (part.category != MemoryCategory::Runtime) segments.add(part.bytes, 1);
-    for (const auto& [key, count] : copies) {
+    for (const auto& [key, count] : copies_at(moment, at_work)) {
       if (count <= 0) continue;
       const Segment& s = graph_.segments[static_cast<size_t>(key.first)];
       for (const SavedStorage& saved : saved_by(s, key.second)) {
@@ -397,7 +434,6 @@ class StageWalk {
         const std::string block = saver.block >= 0 ? s.blocks[static_cast<size_t>(saver.block)].label : s.name;
         const int64_t bytes = m_.sizes().storages[static_cast<size_t>(key.first)][static_cast<size_t>(saved.storage)];
         kept[{block, m_.category(key.first, saved.storage)}] += count * bytes;
-        segments.add(bytes, count);
       }
     }
     for (const auto& [key, bytes] : kept) {
@@ -406,9 +442,9 @@ class StageWalk {
       explained[static_cast<size_t>(key.second)] += bytes;
     }
     for (const AtWork& work : at_work) {
-      const Instance& at = instances_[work.level.instance];
+      const Instance& at = instance_of(work);
       if (&work == &at_work.front()) {
-        const SegmentMemory& memory = m_.of(at.key);
+        const SegmentMemory& memory = m_.of(at.key).memory;
         const Part runs = work.level.part;
         const SegmentPart& part = runs == Part::Forward ? memory.forward : runs == Part::Backward ? memory.backward
                                   : runs == Part::Replay ? memory.replay : memory.replay_in_group;
@@ -418,7 +454,6 @@ class StageWalk {
       }
       for (const LiveStorage& storage : m_.live(at.key, work.level.part)) {
         if (storage.bytes == 0) continue;
-        segments.add(storage.bytes, 1);
         out.culprits.push_back({storage.name + " of microbatch " + std::to_string(work.microbatch), storage.category, storage.bytes});
         explained[static_cast<size_t>(storage.category)] += storage.bytes;
       }
@@ -426,7 +461,6 @@ class StageWalk {
     for (size_t k = 0; k < explained.size(); ++k)
       if (const int64_t rest = out.at_peak[k] - explained[k]; rest != 0)
         out.culprits.push_back({"messages and what else is on its way", static_cast<MemoryCategory>(k), rest});
-    waste_ = segments.waste();
     if (waste_ > 0) out.culprits.push_back({"rest of the allocator's segments", MemoryCategory::Runtime, waste_});
     out.at_peak[kRuntime] += waste_;
     std::stable_sort(out.culprits.begin(), out.culprits.end(), [](const Culprit& a, const Culprit& b) { return a.bytes > b.bytes; });
@@ -442,23 +476,39 @@ class StageWalk {
   const Graph& graph_;
   std::vector<Instance> instances_;
   std::vector<size_t> starts_;  // of every chunk, and the end
+  std::vector<int> classes_;    // of every chunk
+  std::vector<size_t> firsts_;  // chunk of every class; what follows is by class
   std::vector<Profile> forwards_, backwards_;
-  std::vector<CategoryBytes> waiting_;  // of every chunk, between the two parts of its backward
+  std::vector<ChunkTerms<CategoryBytes>> terms_;
+  std::vector<ChunkTerms<int64_t>> totals_;
   CategoryBytes fixed_{};
-  std::vector<Culprit> fixed_parts_;
-  std::vector<int64_t> held_;   // microbatches in flight, by chunk
-  std::vector<AtWork> at_work_; // when the action at hand needs most
+  std::vector<std::pair<MemoryCategory, int64_t>> fixed_bytes_;
+  std::vector<const char*> fixed_names_;
   int64_t waste_ = 0;
 };
 
-std::vector<Action> actions_of(const Report& report, int stage, int64_t microbatches) {
-  return make_stage_schedule(report.design.parallel, stage, static_cast<int>(microbatches));
+std::shared_ptr<const std::vector<StageMoment>> moments_of(const Report& report, int stage, const StageWalk& walk) {
+  return stage_moments(report.design.parallel, stage, static_cast<int>(report.microbatches), walk.classes());
 }
 
-// Enough for the fullest moment.
-int64_t enough_microbatches(const Report& report) { return telling_microbatches(report.design.parallel, static_cast<int>(report.microbatches)); }
-
 }  // namespace
+
+int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
+  thread_local MemoKey key;
+  const Binding& binding = outline.stages.front().binding;
+  key.clear();
+  key.add(static_cast<int64_t>(outline.model->serial));
+  const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(*outline.model);
+  for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
+  Memories memories(outline, memo.get(key, [&] { return Memories(outline).table(); }));
+  std::map<int, StageWalk> walks;  // stages that are alike differ in what is in flight
+  int64_t most = 0;
+  for (const StageReport& stage : outline.stages) {
+    StageWalk& walk = walks.try_emplace(stage.like, memories, outline.stages[static_cast<size_t>(stage.like)]).first->second;
+    most = std::max(most, walk.in_use(*moments_of(outline, stage.stage, walk)));
+  }
+  return most;
+}
 
 std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop) {
   auto out = std::make_shared<MemoryTimeline>();
@@ -466,7 +516,7 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
   for (const StageReport& stage : report.stages) {
     if (stop.stop_requested()) return nullptr;
     StageWalk walk(memories, stage);
-    out->stages.push_back(walk.fullest(actions_of(report, stage.stage, enough_microbatches(report))));
+    out->stages.push_back(walk.fullest(*moments_of(report, stage.stage, walk)));
     if (out->stages.back().in_use > out->stages[static_cast<size_t>(out->peak_stage)].in_use) out->peak_stage = stage.stage;
   }
   if (report.accelerator) out->capacity = report.accelerator->memory_bytes;
@@ -478,8 +528,8 @@ std::vector<ActionMemory> stage_timeline(const Report& report, int stage) {
   Memories memories(report);
   StageWalk walk(memories, report.stages[static_cast<size_t>(stage)]);
   std::vector<ActionMemory> out;
-  walk.run(actions_of(report, stage, report.microbatches),
-           [&](int, const Action& action, const CategoryBytes& begin, const CategoryBytes& peak, const CategoryBytes& end) { out.push_back({action, begin, peak, end}); });
+  walk.run(make_stage_schedule(report.design.parallel, stage, static_cast<int>(report.microbatches)),
+           [&](const Action& action, const CategoryBytes& begin, const CategoryBytes& peak, const CategoryBytes& end) { out.push_back({action, begin, peak, end}); });
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memo.h"
 #include "report/report.h"
 #include "schedule/schedule.h"
 #include "simulate/segment_memory.h"
@@ -51,6 +52,10 @@ struct MemoryTimeline {
 
 // Of a valid report. Nothing when stopped.
 std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop = {});
+
+// What memory_timeline says of the fullest stage, of an outline (report/outline.h): bytes in use. memo: of what designs share.
+struct MemoryTable;
+int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo);
 
 // Action by action of one stage, all microbatches.
 std::vector<ActionMemory> stage_timeline(const Report& report, int stage);

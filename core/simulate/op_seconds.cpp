@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <set>
 
+#include "cost/stage_boundary.h"
 #include "graph/op_spec.h"
 #include "graph/ring.h"
+#include "graph/structure_cache.h"
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
 #include "report/rank_mesh.h"
@@ -30,7 +31,8 @@ struct CompiledOp {
 
 struct CompiledGraph {
   std::vector<std::vector<CompiledOp>> segments;
-  ExprProgram program;
+  ExprProgram program, whole;  // whole: FLOPs of the model
+  OpReads reads;
 };
 
 // Products whose results share a storage are one kernel: what the profile packs (linear_qkv, gate and up).
@@ -49,6 +51,23 @@ class Compiler {
       for (size_t id = 0; id < segment.ops.size(); ++id) ops.push_back(compile_op(static_cast<OpId>(id)));
     }
     out->program = ExprProgram::compile(expressions_);
+    out->whole = ExprProgram::compile(whole_);
+    std::set<Symbol> symbols(out->program.symbols().begin(), out->program.symbols().end());
+    std::set<MeshAxes> groups;
+    for (const Segment& segment : graph.segments) {
+      for (const Op& op : segment.ops)
+        if (!op.group.empty()) groups.insert(op.group);
+      for (const Storage& storage : segment.storages)  // what goes to the host and back
+        for (const Symbol symbol : storage.bytes.symbols())
+          if (graph.structure.offload_activations) symbols.insert(symbol);
+    }
+    const StageBoundary boundary = stage_boundary(graph);  // and what crosses it
+    for (const Tensor* crosses : {&boundary.message, &boundary.stream}) {
+      const Expr bytes_across = local_bytes(*crosses);
+      for (const Symbol symbol : bytes_across.symbols()) symbols.insert(symbol);
+    }
+    out->reads.symbols.assign(symbols.begin(), symbols.end());
+    out->reads.groups.assign(groups.begin(), groups.end());
     return out;
   }
 
@@ -57,6 +76,11 @@ class Compiler {
     const auto first = static_cast<uint32_t>(expressions_.size());
     expressions_.insert(expressions_.end(), expressions);
     return first;
+  }
+
+  size_t add_whole(Expr flops) {
+    whole_.push_back(std::move(flops));
+    return whole_.size() - 1;
   }
 
   // The data operand that both products read, and one storage for their results.
@@ -190,13 +214,13 @@ class Compiler {
     switch (op.kind) {
       case OpKind::Einsum:
         out = product(id);
-        if (forward) out.whole = static_cast<int>(add({whole_product(op)}));
+        if (forward) out.whole = static_cast<int>(add_whole(whole_product(op)));
         return out;
       case OpKind::Attention:
         out = attention(id);
         if (forward) {
           const Tensor &q = s_->tensor(op.inputs[0]), &k = s_->tensor(op.inputs[1]), &v = s_->tensor(op.inputs[2]);
-          out.whole = static_cast<int>(add({Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes.back() + v.sizes.back())}));
+          out.whole = static_cast<int>(add_whole(Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes.back() + v.sizes.back())));
         }
         return out;
       case OpKind::Ssd: {
@@ -261,21 +285,14 @@ class Compiler {
 
   const Segment* s_ = nullptr;
   Packs pack_;
-  std::vector<Expr> expressions_;
+  std::vector<Expr> expressions_, whole_;
 };
 
 std::shared_ptr<const CompiledGraph> compiled(const Graph& graph) {
-  constexpr size_t kKept = 64;
-  static std::mutex mutex;
-  static std::map<Structure, std::shared_ptr<const CompiledGraph>> kept;
-  {
-    const std::scoped_lock lock(mutex);
-    if (const auto it = kept.find(graph.structure); it != kept.end()) return it->second;
-  }
+  static StructureCache<CompiledGraph> kept;
+  if (auto found = kept.find(graph.structure)) return found;
   auto made = Compiler().compile(graph);
-  const std::scoped_lock lock(mutex);
-  if (kept.size() >= kKept) kept.clear();
-  kept.emplace(graph.structure, made);
+  kept.keep(graph.structure, made);
   return made;
 }
 
@@ -295,23 +312,34 @@ class Timer {
         values_(compiled_->program.evaluate(report.stages.front().binding)), position_(report.ring_position.value_or(0)),
         kernels_(profile_kernels(report.graph().structure)) {}
 
+  static double model_flops(const Report& report) {
+    const Graph& graph = report.graph();
+    const std::shared_ptr<const CompiledGraph> compiled_graph = compiled(graph);
+    const std::vector<Wide> values = compiled_graph->whole.evaluate(report.stages.front().binding);
+    double out = 0;
+    for (size_t i = 0; i < graph.segments.size(); ++i) {
+      double flops = 0, copies = 1;
+      for (const CompiledOp& op : compiled_graph->segments[i])
+        if (op.whole >= 0) flops += to_double(values[static_cast<size_t>(op.whole)]);
+      if (graph.segments[i].kind == SegmentKind::Layer) copies = static_cast<double>(report.binding.get(model_layers_symbol(graph, static_cast<int>(i) - 1)).value_or(0));
+      const double passes = graph.structure.trains() ? 3 : 1;  // the gradients of both operands of a product
+      out += copies * flops * passes;
+    }
+    return out;
+  }
+
   OpSeconds run() {
     OpSeconds out;
     const Graph& graph = report_.graph();
     for (size_t i = 0; i < graph.segments.size(); ++i) {
       const Segment& segment = graph.segments[i];
       std::vector<OpTime>& times = out.ops.emplace_back();
-      double flops = 0;
       for (size_t id = 0; id < segment.ops.size(); ++id) {
         const CompiledOp& op = compiled_->segments[i][id];
         times.push_back(time(segment, segment.ops[id], static_cast<OpId>(id), op));
-        if (op.whole >= 0) flops += value(static_cast<uint32_t>(op.whole));
       }
       if (graph.structure.ep_local) pipeline_nodes(segment, compiled_->segments[i], times);
       if (report_.design.parallel.tp_comm_overlap && report_.design.parallel.sequence_parallel) overlap(compiled_->segments[i], times);
-      const double copies = segment.kind == SegmentKind::Layer ? layers_of(static_cast<int>(i) - 1) : 1;
-      const double passes = graph.structure.trains() ? 3 : 1;  // the gradients of both operands of a product
-      out.model_flops += copies * flops * passes;
     }
     return out;
   }
@@ -320,12 +348,6 @@ class Timer {
   double value(uint32_t at) const { return to_double(values_[at]); }
   int64_t whole(uint32_t at) const { return std::max<int64_t>(1, static_cast<int64_t>(values_[at])); }
   double bytes(uint32_t at) const { return value(at) / static_cast<double>(kParts); }
-  double layers_of(int kind) const {
-    double layers = 0;
-    for (int64_t i = 0; i < report_.design.model.layers; ++i) layers += report_.graph().layer_kind(i, report_.design.model) == kind;
-    return layers;
-  }
-
   // What goes to nodes and what is passed on inside them is one kernel, chunk by chunk (DeepEP, csrc/kernels/legacy/internode.cu): of the two
   // exchanges of a dispatch or a combine the shorter one takes no time of its own.
   static void pipeline_nodes(const Segment& segment, const std::vector<CompiledOp>& ops, std::vector<OpTime>& times) {
@@ -498,6 +520,13 @@ TimeCategory comm_category(const MeshAxes& axes) {
     return TimeCategory::ExpertComm;
   if (any(is_cp_axis)) return TimeCategory::ContextComm;
   return TimeCategory::TensorComm;
+}
+
+double model_flops(const Report& report) { return Timer::model_flops(report); }
+
+std::shared_ptr<const OpReads> op_reads(const Graph& graph) {
+  const std::shared_ptr<const CompiledGraph> of = compiled(graph);
+  return {of, &of->reads};
 }
 
 OpSeconds op_seconds(const Report& report, const Machine& machine) { return Timer(report, machine).run(); }

@@ -1,6 +1,7 @@
 // Seconds of every op of a graph on a machine, once per design: expressions are compiled once per structure.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "machine/collective_time.h"
@@ -29,8 +30,16 @@ TimeCategory comm_category(const MeshAxes& axes);
 
 struct OpSeconds {
   std::vector<std::vector<OpTime>> ops;  // by segment, by op
-  double model_flops = 0;                // of one microbatch in all replicas, forward and, in training, backward; see Simulation::model_tflops
 };
+// Of one microbatch in all replicas, forward and, in training, backward; see Simulation::model_tflops.
+double model_flops(const Report& report);
+// What seconds of a graph's ops, and bytes that its layers offload, depend on: these symbols and the spans of these groups, beside the
+// machine, the position in a ring and whether collectives run beside products.
+struct OpReads {
+  std::vector<Symbol> symbols;
+  std::vector<MeshAxes> groups;
+};
+std::shared_ptr<const OpReads> op_reads(const Graph& graph);
 OpSeconds op_seconds(const Report& report, const Machine& machine);
 
 }  // namespace shardscape

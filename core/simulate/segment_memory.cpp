@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "cost/sync_params.h"
 #include "graph/op_spec.h"
 #include "schedule/sync_plan.h"
 
@@ -84,6 +85,12 @@ SegmentLifetimes::SegmentLifetimes(const Graph& graph, const KernelProfile& prof
     segments_.push_back(analyse(s));
   }
   program_ = ExprProgram::compile(sizes);
+  std::set<Symbol> symbols(program_.symbols().begin(), program_.symbols().end());
+  for (const Segment& s : graph.segments)
+    for (const FlatParam& p : flat_params(s))
+      for (const Expr& size : {p.rows, p.columns, local_size(s.tensor(p.param->tensor), 0)})
+        for (const Symbol symbol : size.symbols()) symbols.insert(symbol);
+  symbols_.assign(symbols.begin(), symbols.end());
 }
 
 SegmentSizes SegmentLifetimes::sizes(const Binding& binding) const {

@@ -18,6 +18,7 @@ namespace shardscape {
 // Bytes by MemoryCategory.
 using CategoryBytes = std::array<int64_t, kAllMemoryCategories>;
 int64_t total(const CategoryBytes& bytes);
+inline int64_t total(int64_t bytes) { return bytes; }
 CategoryBytes operator+(CategoryBytes a, const CategoryBytes& b);
 CategoryBytes operator-(CategoryBytes a, const CategoryBytes& b);
 
@@ -60,6 +61,8 @@ class SegmentLifetimes {
   SegmentLifetimes(const Graph& graph, const KernelProfile& profile);
   // std::invalid_argument where a size is not whole.
   SegmentSizes sizes(const Binding& binding) const;
+  // All that sizes, and shapes of parameters, are made of.
+  const std::vector<Symbol>& symbols() const { return symbols_; }
   SegmentMemory memory(int segment, Keeps keeps, const SegmentSizes& sizes) const;
   MemoryCategory kept_category(int segment, StorageId kept) const;
   // What is alive at the fullest moment of a part of it, largest first.
@@ -82,6 +85,7 @@ class SegmentLifetimes {
   const KernelProfile& profile_;
   std::vector<PerSegment> segments_;
   ExprProgram program_;
+  std::vector<Symbol> symbols_;
 };
 
 }  // namespace shardscape

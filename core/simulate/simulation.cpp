@@ -81,14 +81,22 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   if (stop.stop_requested()) return nullptr;
   play.finish();
   timeline.finish(*out);
-  const double seconds = out->step_seconds, ranks = static_cast<double>(report.ranks);
-  if (seconds <= 0) return out;
-  out->tokens_per_second = static_cast<double>(report.tokens_per_step) / seconds;
-  out->model_tflops = table.ops().model_flops * static_cast<double>(report.microbatches) / ranks / seconds * 1e-12;
-  out->hardware_tflops = report.step_flops / ranks / seconds * 1e-12;
-  const double peak = peak_flops(*machine.accelerator, report.design.workload.dtype) / 1e12;
-  out->mfu = out->model_tflops / peak;
-  out->hfu = out->hardware_tflops / peak;
+  const StepRates rates = step_rates(report, machine, out->step_seconds);
+  out->tokens_per_second = rates.tokens_per_second;
+  out->model_tflops = rates.model_tflops;
+  out->mfu = rates.mfu;
+  if (out->step_seconds <= 0) return out;
+  out->hardware_tflops = report.step_flops / static_cast<double>(report.ranks) / out->step_seconds * 1e-12;
+  out->hfu = out->hardware_tflops * 1e12 / peak_flops(*machine.accelerator, report.design.workload.dtype);
+  return out;
+}
+
+StepRates step_rates(const Report& report, const Machine& machine, double seconds) {
+  if (seconds <= 0) return {};
+  StepRates out;
+  out.tokens_per_second = static_cast<double>(report.tokens_per_step) / seconds;
+  out.model_tflops = model_flops(report) * static_cast<double>(report.microbatches) / static_cast<double>(report.ranks) / seconds * 1e-12;
+  out.mfu = out.model_tflops * 1e12 / peak_flops(*machine.accelerator, report.design.workload.dtype);
   return out;
 }
 
@@ -99,7 +107,7 @@ std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& ac
   if (action.kind != ActionKind::Forward && !input && !weights) return out;
   const Machine machine = machine_of(report.design);
   LayerTable table(report, machine);
-  const StageLayout layout = stage_layout(report, stage, table);
+  const StageLayout layout = stage_layout(report, report.stages[static_cast<size_t>(stage)], table);
   double now = 0;
   const auto add = [&](size_t instance, Part part) {
     const StageInstance& at = layout.instances[instance];

@@ -84,6 +84,12 @@ struct Simulation {
 // Of a valid report. Nothing when stopped.
 std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token stop = {});
 
+// What follows from the seconds of a step.
+struct StepRates {
+  double tokens_per_second = 0, model_tflops = 0, mfu = 0;
+};
+StepRates step_rates(const Report& report, const Machine& machine, double seconds);
+
 // One op of an action in time, for those who look closer: seconds since the action began.
 struct OpSpan {
   double begin = 0, end = 0;

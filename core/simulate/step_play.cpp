@@ -1,36 +1,16 @@
 #include "simulate/step_play.h"
 
 #include <algorithm>
+#include <limits>
 
-#include "cost/stage_boundary.h"
-#include "graph/chunk_layers.h"
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
 
 namespace shardscape {
 
-StageLayout stage_layout(const Report& report, int stage, LayerTable& table) {
-  const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  const Graph& graph = report.graph();
-  StageLayout out;
-  const PipelineLayout places = pipeline_layout(report.design.parallel);
-  const auto add = [&](int segment, int64_t layer, LayerClass layer_class) {
-    out.instances.push_back({segment, layer, layer_class, out.instances.size(), false, &table.at(segment, layer_class)});
-  };
-  for (size_t c = 0; c < of.chunks.size(); ++c) {
-    const StageChunk& chunk = of.chunks[c];
-    const size_t first = out.instances.size();
-    const StagePlace here{stage, static_cast<int64_t>(c)};
-    if (places.first(here)) add(0, -1, {});
-    const size_t first_layer = out.instances.size();
-    for (const ChunkLayer& layer : chunk_layers(graph, report.design, chunk.first_layer, chunk.layers)) {
-      add(layer.segment, chunk.first_layer + layer.index, {layer.keeps, layer.offloaded});
-      out.instances.back().group = first_layer + static_cast<size_t>(layer.begin);
-      out.instances.back().ends_group = layer.ends_group();
-    }
-    if (places.last(here)) add(graph.head(), -1, {});
-    out.chunks.push_back({first, out.instances.size()});
-  }
+StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTable& table) {
+  StageLayout out = stage_layout(report, stage);
+  for (StageInstance& instance : out.instances) instance.seconds = &table.at(instance.segment, instance.of);
   return out;
 }
 
@@ -55,20 +35,22 @@ LinkShare mean_links(const StageLayout& layout) {
 
 StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline)
     : report_(report), machine_(machine), costs_(report, machine), timeline_(timeline) {
-  const Graph& graph = report.graph();
-  const StageBoundary boundary = stage_boundary(graph);
-  const double bytes = number(local_bytes(boundary.message), report.stages.front().binding);
+  const Boundary& boundary = table.boundary();
+  std::vector<std::pair<GroupSpan, double>> known;  // most messages span the same
   const auto stages = static_cast<int64_t>(report.stages.size());
   for (int64_t s = 0; s < stages && stages > 1; ++s) {
     const DeviceMesh& mesh = costs_.mesh();
     const GroupSpan span = span_of({mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network);
-    messages_.push_back(collective_seconds(machine, CollectiveKind::SendRecv, bytes, span));
+    auto it = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == span; });
+    if (it == known.end()) it = known.insert(it, {span, collective_seconds(machine, CollectiveKind::SendRecv, boundary.message_bytes, span)});
+    messages_.push_back(it->second);
   }
   if (!boundary.gathered.empty())
-    gather_seconds_ = costs_.collective(SyncOp::AllGather, number(local_bytes(boundary.stream), report.stages.front().binding), boundary.gathered);
+    gather_seconds_ = costs_.collective(SyncOp::AllGather, boundary.stream_bytes, boundary.gathered);
   for (const StageReport& stage : report.stages) {
-    Stage& of = stages_.emplace_back();
-    of.layout = stage_layout(report, stage.stage, table);
+    auto layout = layouts_.find(stage.like);
+    if (layout == layouts_.end()) layout = layouts_.emplace(stage.like, stage_layout(report, report.stages[static_cast<size_t>(stage.like)], table)).first;
+    Stage& of = stages_.emplace_back(Stage{layout->second, nullptr, {}, {}});
     of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
     for (size_t c = 0; c < of.layout.chunks.size(); ++c)
       for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
@@ -120,24 +102,77 @@ void StepPlay::overlap(int stage, const Action& forward, const Action& backward)
   of.stretch = slowed > 0 ? 1 + slower * std::min(1.0, exchanged / slowed) : 1;
 }
 
+// The parts of an action in their order.
+template <typename Seen>
+void StepPlay::each_part(const Stage& stage, const Action& action, const Seen& seen) {
+  const StageRange& range = stage.layout.chunks[static_cast<size_t>(action.chunk)];
+  const auto part = [&](size_t i, Part which) { seen(stage.layout.instances[i].seconds->of(which)); };
+  if (action.kind == ActionKind::Forward) {
+    for (size_t i = range.first; i < range.end; ++i) part(i, Part::Forward);
+    return;
+  }
+  for (size_t i = range.end; i-- != range.first;) {
+    const StageInstance& at = stage.layout.instances[i];
+    if (action.kind != ActionKind::BackwardWeight) {
+      if (at.ends_group)
+        for (size_t r = at.group; r <= i; ++r) part(r, Part::Replay);
+      part(i, Part::Backward);
+    }
+    if (action.kind != ActionKind::BackwardInput) part(i, Part::Weight);
+  }
+}
+
 PartSeconds StepPlay::seconds_of(const Stage& stage, const Action& action) const {
   PartSeconds out;
-  const auto add = [&](const PartSeconds& part) {
+  each_part(stage, action, [&](const PartSeconds& part) {
     out.seconds += part.seconds;
     for (size_t c = 0; c < out.categories.size(); ++c) out.categories[c] += part.categories[c];
-  };
-  const StageRange& range = stage.layout.chunks[static_cast<size_t>(action.chunk)];
-  for (size_t i = range.first; i < range.end; ++i) {
-    const StageInstance& at = stage.layout.instances[i];
-    if (action.kind == ActionKind::Forward) {
-      add(at.seconds->of(Part::Forward));
-      continue;
-    }
-    if (at.of.keeps != Keeps::Activations) add(at.seconds->of(Part::Replay));
-    add(at.seconds->of(Part::Backward));
-    if (action.kind == ActionKind::Backward) add(at.seconds->of(Part::Weight));
-  }
+  });
   return out;
+}
+
+// A node ends when it has run, and no earlier than the host has launched it (Timeline::append): of nodes in a row both are sums, and
+// the later one counts.
+Stretch StepPlay::stretch(int stage, const Action& action) const {
+  Stretch out;
+  out.behind_launch = -std::numeric_limits<double>::infinity();
+  each_part(stages_[static_cast<size_t>(stage)], action, [&](const PartSeconds& part) {
+    out.seconds += part.seconds;
+    out.exposed += communication(part.categories);
+    if (part.host > 0) {
+      out.behind_launch = std::max(out.behind_launch, out.host) + part.seconds;
+      out.host += part.host;
+      out.behind_launch = std::max(out.behind_launch, out.host);
+    } else {
+      out.behind_launch += part.seconds;
+    }
+  });
+  return out;
+}
+
+bool StepPlay::microbatches_alike() const {
+  const ScheduleKind kind = schedule_of(report_.design.parallel);
+  const bool overlaps = kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV;
+  for (const Stage& stage : stages_) {
+    if (stage.sync->every_microbatch()) return false;
+    for (const StageInstance& i : stage.layout.instances) {
+      if (i.seconds->host_bytes > 0) return false;
+      for (const PartSeconds& part : i.seconds->parts)
+        if (overlaps && part.categories[static_cast<size_t>(TimeCategory::ExpertComm)] > 0) return false;
+    }
+  }
+  return true;
+}
+
+bool StepPlay::ends(int stage, int chunk, bool backward) const {
+  const Stage& of = stages_[static_cast<size_t>(stage)];
+  if (backward) return of.sync->plans();
+  const StageRange& range = of.layout.chunks[static_cast<size_t>(chunk)];
+  return range.end > range.first && of.layout.instances[range.end - 1].segment == report_.graph().head() && !loss_group(report_.graph()).empty();
+}
+
+void StepPlay::skip_to_last() {
+  for (Stage& stage : stages_) stage.sync->skip_to_last();
 }
 
 const PartSeconds& StepPlay::beside_other(const PartSeconds& part, const Stage& stage) {

@@ -4,28 +4,20 @@
 #include "schedule/schedule.h"
 #include "simulate/layer_seconds.h"
 #include "simulate/play_schedule.h"
+#include "simulate/stage_layout.h"
 #include "simulate/sync_play.h"
 
 namespace shardscape {
 
-// One segment in its place on a stage.
-struct StageInstance {
-  int segment = 0;
-  int64_t layer = -1;        // of the model
-  LayerClass of{};
-  size_t group = 0;          // first instance of the group that is replayed with it, itself where it is not recomputed
-  bool ends_group = false;
-  const LayerSeconds* seconds = nullptr;
+StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTable& table);  // with seconds
+
+// The layers of an action run one after the other: on the compute stream, and on the host that launches them.
+struct Stretch {
+  double seconds = 0;        // where the host keeps ahead
+  double behind_launch = 0;  // where it does not: until the end, from when the host begins to launch
+  double host = 0;
+  double exposed = 0;        // communication in it that nothing hides
 };
-struct StageRange {
-  size_t first = 0, end = 0;
-};
-// The instances of a stage in order of execution, and which of them each virtual stage has.
-struct StageLayout {
-  std::vector<StageInstance> instances;
-  std::vector<StageRange> chunks;
-};
-StageLayout stage_layout(const Report& report, int stage, LayerTable& table);
 
 class StepPlay : public ScheduleWork {
  public:
@@ -35,9 +27,19 @@ class StepPlay : public ScheduleWork {
   double message(int from, int to) const override;
   void finish();  // of the step, once all actions are played
 
+  // For those who play microbatches that are alike as stretches. Whether all but the first and the last of a chunk are: nothing is
+  // gathered or reduced beside their layers, or goes to the host, and no action depends on the one beside it.
+  bool microbatches_alike() const;
+  Stretch stretch(int stage, const Action& action) const;
+  double gather_seconds() const { return gather_seconds_; }           // of a message that was split, before its action
+  bool gathers_ahead(int stage) const { return stages_[static_cast<size_t>(stage)].sync->gathers_ahead(); }  // the first forwards wait
+  // Whether gradient sync hears of the last forward, or of the last backward, of this chunk.
+  bool ends(int stage, int chunk, bool backward) const;
+  void skip_to_last();  // the next backward of every chunk is the last one
+
  private:
   struct Stage {
-    StageLayout layout;
+    const StageLayout& layout;   // shared by stages that are alike
     std::unique_ptr<SyncPlay> sync;
     std::vector<NodeId> stored;  // by microbatch and instance
     std::vector<NodeId> loaded;  // by instance, of the backward at hand; kNoNode: not yet
@@ -59,6 +61,8 @@ class StepPlay : public ScheduleWork {
   void load(At at, size_t instance, NodeId after);
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
   const PartSeconds& beside_other(const PartSeconds& part, const Stage& stage);
+  template <typename Seen>
+  static void each_part(const Stage& stage, const Action& action, const Seen& seen);
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;
   Node node(At at, SpanKind kind, StreamKind stream) const;
 
@@ -66,6 +70,7 @@ class StepPlay : public ScheduleWork {
   const Machine& machine_;
   SyncCosts costs_;
   Timeline& timeline_;
+  std::map<int, StageLayout> layouts_;  // by StageReport::like
   std::vector<Stage> stages_;
   std::vector<double> messages_;  // of each stage to and from the next one, of the last one to and from the first
   std::map<std::tuple<const PartSeconds*, double, double>, PartSeconds> beside_;

@@ -1,11 +1,14 @@
 #include "simulate/sync_play.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
-#include <stdexcept>
+#include <type_traits>
 
+#include "graph/structure_cache.h"
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
+#include "report/outline.h"
 #include "report/rank_mesh.h"
 
 namespace shardscape {
@@ -22,18 +25,38 @@ CollectiveKind collective_kind(SyncOp op) {
   return CollectiveKind::AllReduce;
 }
 
+// With their scales, of quantized types.
+double element_bytes(DType type) {
+  static const auto bytes = [] {
+    std::array<double, static_cast<size_t>(DType::NVFP4) + 1> out{};
+    for (size_t t = 0; t < out.size(); ++t) out[t] = number(dtype_size(static_cast<DType>(t)), {});
+    return out;
+  }();
+  return bytes[static_cast<size_t>(type)];
+}
+
 }  // namespace
 
 SyncCosts::SyncCosts(const Report& report, const Machine& machine) : report_(report), machine_(machine), mesh_(mesh_of(report)) {}
 
 double SyncCosts::collective(SyncOp op, double bytes, const MeshAxes& axes, const LinkShare& beside) {
+  for (const Known& k : known_)
+    if (k.op == op && k.bytes == bytes && k.beside.scaleup == beside.scaleup && k.beside.nic == beside.nic && k.axes == axes) return k.seconds;
   const auto [it, fresh] = spans_.try_emplace(axes);
   if (fresh) it->second = span_of(mesh_, axes, machine_.network);
   const CollectiveEstimate estimate = collective_estimate(machine_, collective_kind(op), bytes, it->second);
   const LinkShare one = link_share(machine_, estimate);
   LinkShare all = one;
   all += beside;
-  return estimate.seconds * slowdown(one, all);
+  known_.push_back({op, bytes, axes, beside, estimate.seconds * slowdown(one, all)});
+  return known_.back().seconds;
+}
+
+double SyncCosts::value(const StageReport& stage, const Expr& expr) {
+  for (const Value& v : values_)
+    if (v.stage == stage.stage && v.expr == &expr) return v.value;
+  values_.push_back({stage.stage, &expr, number(expr, stage.binding)});
+  return values_.back().value;
 }
 
 double SyncCosts::all_reduce_ends(double bytes) const { return all_reduce_pair(bytes, 0, mesh_.degree(MeshAxis::Pp) - 1); }
@@ -43,28 +66,33 @@ double SyncCosts::all_reduce_pair(double bytes, int64_t stage, int64_t other) co
   return collective_seconds(machine_, CollectiveKind::AllReduce, bytes, span);
 }
 
-std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage) const {
-  constexpr size_t kKept = 256;
-  static std::mutex mutex;
-  static std::map<std::pair<Structure, int>, std::shared_ptr<const StageSyncParts>> kept;
+std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage) {
+  // By shape, for the structures used last.
+  struct Shapes {
+    std::mutex mutex;
+    std::array<std::shared_ptr<const StageSyncParts>, 8> parts;
+  };
+  static StructureCache<Shapes> kept;
+  std::shared_ptr<const StageSyncParts>& here = parts_[static_cast<size_t>(stage.shape)];
+  if (here) return here;
   const Graph& graph = report_.graph();
-  const std::pair key{graph.structure, stage.shape};
-  {
-    const std::scoped_lock lock(mutex);
-    if (const auto it = kept.find(key); it != kept.end()) return it->second;
+  auto shapes = std::const_pointer_cast<Shapes>(kept.find(graph.structure));
+  if (!shapes) {
+    shapes = std::make_shared<Shapes>();
+    kept.keep(graph.structure, shapes);
   }
+  const std::scoped_lock lock(shapes->mutex);
+  std::shared_ptr<const StageSyncParts>& known = shapes->parts[static_cast<size_t>(stage.shape)];
+  if (known) return here = known;
   const StageShape& shape = report_.model->shapes[static_cast<size_t>(stage.shape)];
   const auto made = std::make_shared<const StageSyncParts>(StageSyncParts{
       stage_sync(graph, shape.first, shape.last, shape.has_layers), plan_grad_reduce(graph, shape.first, shape.last, shape.has_layers),
       optimizer_cost(graph, shape.first, shape.last, shape.has_layers), offloaded_step(graph, shape.first, shape.last, shape.has_layers)});
-  const std::scoped_lock lock(mutex);
-  if (kept.size() >= kKept) kept.clear();
-  kept.emplace(key, made);
-  return made;
+  return here = known = made;
 }
 
 SyncPlay::SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline)
-    : costs_(costs), graph_(costs.report().graph()), stage_(stage), timeline_(timeline),
+    : costs_(costs), graph_(costs.report().graph()), stage_(costs.report().stages[static_cast<size_t>(stage.like)]), number_(stage.stage), timeline_(timeline),
       microbatches_(static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches))), parts_(costs.parts(stage)) {
   for (size_t u = 0; u < parts_->sync.units.size(); ++u) {
     const SyncUnit& unit = parts_->sync.units[u];
@@ -95,29 +123,34 @@ void SyncPlay::plan() {
   if (is_fsdp(parts_->sync.strategy) || parts_->sync.rows.empty()) return;
   const Report& report = costs_.report();
   const StageShape& shape = report.model->shapes[static_cast<size_t>(stage_.shape)];
-  const SyncInput input = sync_input(graph_, stage_.binding, shape.first, shape.last, chunk_kinds(graph_, stage_, report.design.model), &holders_);
-  auto plan = plan_sync(input, sync_policy(graph_.structure, report.design.parallel, report.microbatches));
-  if (const auto* problem = std::get_if<Problem>(&plan)) throw std::logic_error(to_string(*problem));
-  plan_ = std::get<SyncPlan>(std::move(plan));
-  param_gather_.resize(input.params.size(), kNoNode);
-  for (size_t p = 0; p < holders_.size(); ++p)
-    instances_[holders_[p]].params.push_back(p < input.params.size() ? p : static_cast<size_t>(input.reused[p - input.params.size()].param));
-  for (size_t i = 0; i < plan_.actions.size(); ++i) {
-    const SyncAction& a = plan_.actions[i];
-    if (a.param < 0) continue;
-    Instance& at = instances_[holders_[static_cast<size_t>(a.param)]];
-    if (a.when == SyncWhen::BeforeForward) at.before_forward.push_back(i);
-    if (a.when == SyncWhen::BeforeBackward) at.before_backward.push_back(i);
-    if (a.when == SyncWhen::AfterGradient) at.after_gradient.push_back(i);
+  if (stage_.states && stage_.states->plan) {
+    plan_ = stage_.states->plan;
+  } else {
+    const auto kinds = chunk_kinds(graph_, stage_, report.design.model);
+    plan_ = std::make_shared<const PlacedPlan>(place_plan(graph_, stage_plan(graph_, stage_.binding, report.design.parallel, shape.first, shape.last, kinds)));
   }
+}
+
+bool SyncPlay::every_microbatch() const {
+  if (!parts_->sync.units.empty()) return true;
+  return plan_ && std::any_of(plan_->acts.begin(), plan_->acts.end(), [](const PlacedPlan::Act& act) {
+    const SyncAction& a = act.action;
+    return a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward || (a.when == SyncWhen::AfterGradient && a.turn != SyncTurn::Last);
+  });
+}
+
+void SyncPlay::skip_to_last() {
+  for (Instance& instance : instances_) instance.backwards = microbatches_ - 1;
 }
 
 NodeId SyncPlay::enter(int microbatch, size_t instance, bool backward) {
   NodeId gathered = kNoNode;
   Instance& here = instances_[instance];
-  for (const size_t i : backward ? here.before_backward : here.before_forward)
-    if (sync_happens(plan_.actions[i].turn, microbatch, microbatches_)) run(plan_.actions[i], microbatch);
-  for (const size_t p : here.params) gathered = timeline_.latest({gathered, param_gather_[p]});
+  if (const PlacedPlan::Place* place = place_of(instance)) {
+    for (const size_t i : backward ? place->before_backward : place->before_forward)
+      if (sync_happens(plan_->acts[i].action.turn, microbatch, microbatches_)) run(plan_->acts[i], microbatch);
+    gathered = here.params;
+  }
   if (parts_->sync.units.empty()) return gathered;
   if (Root* root = root_around(instance); root && !root->unit.gathered && instance == (backward ? root->end - 1 : root->begin))
     gather(microbatch, root->unit, backward);
@@ -138,8 +171,9 @@ void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last
   }
   here.last = last;
   const bool final = ++here.backwards == microbatches_, reduces = final || graph_.structure.every_microbatch;
-  for (const size_t i : here.after_gradient)
-    if (final || plan_.actions[i].turn == SyncTurn::Every) run(plan_.actions[i], microbatch);
+  if (const PlacedPlan::Place* place = place_of(instance))
+    for (const size_t i : place->after_gradient)
+      if (final || plan_->acts[i].action.turn == SyncTurn::Every) run(plan_->acts[i], microbatch);
   if (parts_->sync.units.empty()) return;
   const int turn = graph_.structure.every_microbatch ? microbatch : -1;
   const auto free = [&](Instance& at) {
@@ -176,14 +210,11 @@ void SyncPlay::begin() {
   gathers_ahead_ = costs_.report().design.parallel.overlap_param_gather && graph_.structure.overlap && parts_->sync.strategy == SyncStrategy::DistributedOptimizer;
   if (gathers_ahead_) {
     // What the step before has updated, in the order of first use; its forward waits for each.
-    std::vector<const SyncAction*> gathers;
-    const auto first_use = [](const SyncAction* a) {
-      return std::min_element(a->parts.begin(), a->parts.end(), [](const SyncPart& x, const SyncPart& y) { return x.param < y.param; })->param;
-    };
-    for (const SyncAction& a : plan_.actions)
-      if (a.when == SyncWhen::AfterOptimizer && !a.parts.empty()) gathers.push_back(&a);
-    std::stable_sort(gathers.begin(), gathers.end(), [&](const SyncAction* a, const SyncAction* b) { return first_use(a) < first_use(b); });
-    for (const SyncAction* a : gathers) run(*a, -1);
+    std::vector<const PlacedPlan::Act*> gathers;
+    for (const PlacedPlan::Act& act : acts())
+      if (act.action.when == SyncWhen::AfterOptimizer && !act.holders.empty()) gathers.push_back(&act);
+    std::stable_sort(gathers.begin(), gathers.end(), [](const PlacedPlan::Act* a, const PlacedPlan::Act* b) { return a->first < b->first; });
+    for (const PlacedPlan::Act* act : gathers) run(*act, -1);
   }
   if (!graph_.structure.trains()) return;
   if (parts_->sync.strategy != SyncStrategy::DdpFlat && parts_->sync.strategy != SyncStrategy::DistributedOptimizer) return;
@@ -197,24 +228,24 @@ void SyncPlay::norm() {
 void SyncPlay::reduce() {
   for (const Root& root : roots_)
     if (!graph_.structure.every_microbatch) scatter(-1, root.unit, root_ends());
-  for (const SyncAction& a : plan_.actions)
-    if (a.when == SyncWhen::AfterBackward) run(a, -1);
+  for (const PlacedPlan::Act& act : acts())
+    if (act.action.when == SyncWhen::AfterBackward) run(act, -1);
   for (const GradReduction& r : parts_->reductions) {
     if (r.embedding_group) {
       embedding_bytes_ = value(r.bytes);
     } else if (r.mirror) {
       mirror_bytes_ = value(r.bytes);
     } else {
-      last_reduction_ = add("all-reduce of gradients over " + group_name(r.axes), costs_.collective(SyncOp::AllReduce, value(r.bytes), r.axes), -1, {reduced()});
+      last_reduction_ = add([&] { return "all-reduce of gradients over " + group_name(r.axes); }, costs_.collective(SyncOp::AllReduce, value(r.bytes), r.axes), -1, {reduced()});
     }
   }
 }
 
 NodeId SyncPlay::reduced() const {
-  return timeline_.latest({last_reduction_, timeline_.last(stage_.stage, StreamKind::Compute)});
+  return timeline_.latest({last_reduction_, timeline_.last(number_, StreamKind::Compute)});
 }
 
-NodeId SyncPlay::all_reduce(const std::string& name, double seconds, const std::vector<NodeId>& after) {
+NodeId SyncPlay::all_reduce(const char* name, double seconds, const std::vector<NodeId>& after) {
   return last_reduction_ = add(name, seconds, -1, after);
 }
 
@@ -229,8 +260,8 @@ void SyncPlay::optimize() {
   }
   before_ = updated;
   if (gathers_ahead_) return;
-  for (const SyncAction& a : plan_.actions)
-    if (a.when == SyncWhen::AfterOptimizer) run(a, -1);
+  for (const PlacedPlan::Act& act : acts())
+    if (act.action.when == SyncWhen::AfterOptimizer) run(act, -1);
 }
 
 SyncPlay::Root* SyncPlay::root_around(size_t instance) {
@@ -272,7 +303,7 @@ void SyncPlay::scatter(int microbatch, const Instance& at, const std::vector<Nod
   const auto over = [&](SyncOp op, const MeshAxes& axes, double bytes) {
     if (axes.empty() || bytes == 0) return;
     const char* what = op == SyncOp::AllReduce ? "all-reduce of gradients over " : "reduce-scatter of gradients over ";
-    last_reduction_ = add(what + group_name(axes), costs_.collective(op, bytes, axes, links_), microbatch, behind);
+    last_reduction_ = add([&] { return what + group_name(axes); }, costs_.collective(op, bytes, axes, links_), microbatch, behind);
     behind = {last_reduction_};
   };
   for (const size_t u : at.units) {
@@ -284,37 +315,38 @@ void SyncPlay::scatter(int microbatch, const Instance& at, const std::vector<Nod
 }
 
 // An action of the plan. microbatch: of gathers, and of reductions that every microbatch has.
-void SyncPlay::run(const SyncAction& a, int microbatch) {
-  const double bytes = static_cast<double>(a.elements) * number(dtype_size(a.dtype), stage_.binding);
+void SyncPlay::run(const PlacedPlan::Act& act, int microbatch) {
+  const SyncAction& a = act.action;
+  const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);
   const bool alone = a.when == SyncWhen::AfterBackward || (a.when == SyncWhen::AfterOptimizer && !gathers_ahead_);
-  const double seconds = costs_.collective(a.op, bytes, axes_of(a.group), alone ? LinkShare{} : links_);
-  std::string name(sync_op_name(a.op));
-  std::replace(name.begin(), name.end(), '_', '-');
+  const double seconds = costs_.collective(a.op, bytes, act.axes, alone ? LinkShare{} : links_);
+  const auto name = [&](const char* what) {
+    std::string out(sync_op_name(a.op));
+    std::replace(out.begin(), out.end(), '_', '-');
+    return out + what + a.group;
+  };
   if (a.op == SyncOp::AllGather || a.when == SyncWhen::AfterOptimizer) {
-    const NodeId node = add(name + " of parameters over " + a.group, seconds, microbatch, {before_});
-    for (const SyncPart& part : a.parts) param_gather_[static_cast<size_t>(part.param)] = node;
+    const NodeId node = add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_});
+    for (const size_t place : act.readers) instances_[place].params = node;
     return;
   }
-  std::vector<NodeId> after;
-  for (const SyncPart& part : a.parts) after.push_back(instances_[holders_[static_cast<size_t>(part.param)]].last);
-  last_reduction_ = add(name + " of gradients over " + a.group, seconds, a.turn == SyncTurn::Every ? microbatch : -1, after);
+  after_.clear();
+  for (const size_t place : act.holders) after_.push_back(instances_[place].last);
+  last_reduction_ = add([&] { return name(" of gradients over "); }, seconds, a.turn == SyncTurn::Every ? microbatch : -1, after_);
 }
 
-const MeshAxes& SyncPlay::axes_of(const std::string& group) const {
-  const auto& rows = parts_->sync.rows;
-  const auto it = std::find_if(rows.begin(), rows.end(), [&](const SyncRow& row) { return group_name(row.axes) == group; });
-  if (it == rows.end()) throw std::logic_error("the plan of gradient sync names the group " + group + ", which the stage has not");
-  return it->axes;
-}
-
-NodeId SyncPlay::add(const std::string& name, double seconds, int microbatch, const std::vector<NodeId>& after) {
+template <typename Name>
+NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after) {
   Node node;
-  node.stage = stage_.stage;
+  node.stage = number_;
   node.stream = StreamKind::DataComm;
   node.kind = SpanKind::Collective;
   node.category = TimeCategory::DataComm;
   node.microbatch = microbatch;
-  node.name = timeline_.name(name);
+  if (timeline_.has_spans()) {
+    if constexpr (std::is_invocable_v<Name>) node.name = timeline_.name(name());
+    else node.name = timeline_.name(name);
+  }
   return timeline_.add(node, seconds, after);
 }
 
@@ -325,11 +357,11 @@ NodeId SyncPlay::pass(double bytes, const char* name, NodeId after) {
 
 NodeId SyncPlay::add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after, const char* name) {
   Node node;
-  node.stage = stage_.stage;
+  node.stage = number_;
   node.stream = stream;
   node.kind = kind;
   node.category = category;
-  if (*name) node.name = timeline_.name(name);
+  if (*name && timeline_.has_spans()) node.name = timeline_.name(name);
   return timeline_.add(node, seconds, {after});
 }
 

@@ -2,6 +2,7 @@
 // are attached to layers as the trace attaches them.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 
@@ -29,13 +30,29 @@ class SyncCosts {
   double collective(SyncOp op, double bytes, const MeshAxes& axes, const LinkShare& beside = {});
   double all_reduce_ends(double bytes) const;    // over the first and the last stage
   double all_reduce_pair(double bytes, int64_t stage, int64_t other) const;
-  std::shared_ptr<const StageSyncParts> parts(const StageReport& stage) const;
+  std::shared_ptr<const StageSyncParts> parts(const StageReport& stage);
+  double value(const StageReport& stage, const Expr& expr);  // of these parts
 
  private:
+  struct Known {
+    SyncOp op;
+    double bytes;
+    MeshAxes axes;
+    LinkShare beside;
+    double seconds;
+  };
+  struct Value {
+    int stage;
+    const Expr* expr;
+    double value;
+  };
   const Report& report_;
   const Machine& machine_;
   DeviceMesh mesh_;
   std::map<MeshAxes, GroupSpan> spans_;
+  std::vector<Known> known_;
+  std::vector<Value> values_;
+  std::array<std::shared_ptr<const StageSyncParts>, 8> parts_;  // by shape
 };
 
 class SyncPlay {
@@ -61,8 +78,15 @@ class SyncPlay {
   double embedding_bytes() const { return embedding_bytes_; }
   double mirror_bytes() const { return mirror_bytes_; }
   NodeId reduced() const;                           // when all that is reduced so far is
-  NodeId all_reduce(const std::string& name, double seconds, const std::vector<NodeId>& after);
+  NodeId all_reduce(const char* name, double seconds, const std::vector<NodeId>& after);
   void optimize();
+
+  // For those who play most microbatches without their layers: whether any but the first forwards and the last backwards gather or
+  // reduce; whether the first forwards wait for parameters; whether the last backwards matter.
+  bool every_microbatch() const;
+  bool gathers_ahead() const { return gathers_ahead_; }
+  bool plans() const { return !acts().empty(); }
+  void skip_to_last();
 
  private:
   struct Instance {
@@ -73,7 +97,7 @@ class SyncPlay {
     int backwards = 0;
     bool gathered = false;
     NodeId gather = kNoNode;
-    std::vector<size_t> before_forward, before_backward, after_gradient, params;
+    NodeId params = kNoNode;    // gather of the plan that its parameters came with
   };
 
   // A root unit, whichever instances of its chunk it is in: these are a range.
@@ -88,17 +112,23 @@ class SyncPlay {
   size_t next_unit(size_t instance, bool backward) const;
   void gather(int microbatch, Instance& at, bool backward);
   void scatter(int microbatch, const Instance& at, const std::vector<NodeId>& after);
-  void run(const SyncAction& action, int microbatch);
-  NodeId add(const std::string& name, double seconds, int microbatch, const std::vector<NodeId>& after);
+  void run(const PlacedPlan::Act& act, int microbatch);
+  const std::vector<PlacedPlan::Act>& acts() const {
+    static const std::vector<PlacedPlan::Act> none;
+    return plan_ ? plan_->acts : none;
+  }
+  const PlacedPlan::Place* place_of(size_t instance) const { return plan_ && instance < plan_->places.size() ? &plan_->places[instance] : nullptr; }
+  template <typename Name>  // text, or what makes it
+  NodeId add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after);
   NodeId add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after, const char* name = "");
   NodeId pass(double bytes, const char* name, NodeId after);  // a kernel over states of the optimizer or gradients
   std::vector<NodeId> root_ends() const;
-  const MeshAxes& axes_of(const std::string& group) const;
-  double value(const Expr& expr) const { return number(expr, stage_.binding); }
+  double value(const Expr& expr) const { return costs_.value(stage_, expr); }
 
   SyncCosts& costs_;
   const Graph& graph_;
-  const StageReport& stage_;
+  const StageReport& stage_;      // the first one that is like it
+  const int number_;
   Timeline& timeline_;
   const int microbatches_;
   std::shared_ptr<const StageSyncParts> parts_;
@@ -109,9 +139,8 @@ class SyncPlay {
   LinkShare links_;
   bool gathers_ahead_ = false;    // updated parameters, at the begin of the step
   double embedding_bytes_ = 0, mirror_bytes_ = 0;
-  SyncPlan plan_;
-  std::vector<size_t> holders_;
-  std::vector<NodeId> param_gather_;
+  std::shared_ptr<const PlacedPlan> plan_;
+  std::vector<NodeId> after_;
 };
 
 }  // namespace shardscape

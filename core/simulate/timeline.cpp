@@ -4,6 +4,24 @@
 
 namespace shardscape {
 
+namespace {
+// Of the timeline before on this thread: many are played one after the other.
+std::vector<Node>& spare_nodes() {
+  thread_local std::vector<Node> nodes;
+  return nodes;
+}
+}  // namespace
+
+Timeline::Timeline(int stages, bool spans) : streams_(static_cast<size_t>(stages)), spans_(spans) {
+  if (!spans_) nodes_.swap(spare_nodes());
+  nodes_.clear();
+}
+
+Timeline::~Timeline() {
+  constexpr size_t kSpare = 1 << 16;
+  if (!spans_ && nodes_.capacity() <= kSpare) spare_nodes().swap(nodes_);
+}
+
 NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t count) {
   NodeId& last = streams_[static_cast<size_t>(node.stage)].last[static_cast<size_t>(node.stream)];
   node.after = last;
@@ -45,19 +63,47 @@ NodeId Timeline::latest(std::initializer_list<NodeId> nodes) const {
 }
 
 int32_t Timeline::name(const std::string& text) {
+  if (!spans_) return -1;
   const auto it = std::find(names_.begin(), names_.end(), text);
   if (it != names_.end()) return static_cast<int32_t>(it - names_.begin());
   names_.push_back(text);
   return static_cast<int32_t>(names_.size() - 1);
 }
 
+void Timeline::resume(int stage, double end, double launched) {
+  Streams& streams = streams_[static_cast<size_t>(stage)];
+  streams.launched = launched;
+  NodeId& last = streams.last[static_cast<size_t>(StreamKind::Compute)];
+  if (end_of(last) == end) return;
+  Node node;
+  node.begin = node.end = end;
+  node.after = last;
+  node.stage = stage;
+  node.elsewhere = true;
+  last = static_cast<NodeId>(nodes_.size());
+  nodes_.push_back(node);
+}
+
+NodeId Timeline::arrive(int stage, double begin, double end) {
+  Node node;
+  node.begin = begin;
+  node.end = end;
+  node.stage = node.peer = stage;
+  node.stream = StreamKind::PipelineComm;
+  node.kind = SpanKind::Send;
+  node.category = TimeCategory::PipelineComm;
+  node.elsewhere = true;
+  nodes_.push_back(node);
+  return static_cast<NodeId>(nodes_.size() - 1);
+}
+
 void Timeline::finish(Simulation& out) {
   out.stages.assign(streams_.size(), {});
   out.step_seconds = 0;
   for (const Node& n : nodes_) out.step_seconds = std::max(out.step_seconds, n.end);
-  make_spans(out);
+  if (spans_) make_spans(out);
   make_categories(out);
-  make_critical(out);
+  if (spans_) make_critical(out);
   out.names = names_;
 }
 
@@ -158,6 +204,10 @@ void Timeline::make_categories(Simulation& out) const {
     StageTimes& stage = out.stages[s];
     // Nobody here waits for a message that is sent.
     if (n.peer < 0 && (last[s] == kNoNode || n.end > node(last[s]).end)) last[s] = static_cast<NodeId>(i);
+    if (n.elsewhere) {
+      if (n.stream == StreamKind::Compute) free[s] = n.end;
+      continue;
+    }
     if (n.stream != StreamKind::Compute) {
       // A message is communication of the stage that gets it and may have to wait.
       if (is_communication(n.category)) out.stages[n.peer >= 0 ? static_cast<size_t>(n.peer) : s].communication += n.end - n.begin;

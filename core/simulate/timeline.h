@@ -23,11 +23,16 @@ struct Node {
   int32_t peer = -1, peer_chunk = 0;               // of a message: the stage that it goes to, and the virtual stage there
   const PartSeconds* parts = nullptr;              // what the seconds are made of; outlives the timeline
   int32_t span = -1;            // index into the stage's spans, set by finish
+  bool elsewhere = false;       // stands for what was played, and counted, elsewhere
 };
 
 class Timeline {
  public:
-  explicit Timeline(int stages) : streams_(static_cast<size_t>(stages)) {}
+  // spans: whether anybody looks at spans, names and the critical path.
+  explicit Timeline(int stages, bool spans = true);
+  ~Timeline();
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
   int stages() const { return static_cast<int>(streams_.size()); }
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
@@ -40,6 +45,13 @@ class Timeline {
   // The one of them that ends last.
   NodeId latest(std::initializer_list<NodeId> nodes) const;
   int32_t name(const std::string& text);
+  bool has_spans() const { return spans_; }
+
+  // Of what is played elsewhere: the compute stream of the stage has run until then, the host was busy with launches until `launched`;
+  // a message has come.
+  void resume(int stage, double end, double launched);
+  NodeId arrive(int stage, double begin, double end);
+  double launched(int stage) const { return of(stage).launched; }
 
   // Spans, categories, the critical path; step_seconds is the end of the last node.
   void finish(Simulation& out);
@@ -61,6 +73,7 @@ class Timeline {
   std::vector<Node> nodes_;
   std::vector<Streams> streams_;
   std::vector<std::string> names_;
+  bool spans_;
 };
 
 }  // namespace shardscape

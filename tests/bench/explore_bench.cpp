@@ -161,6 +161,10 @@ int main(int argc, char** argv) {
     measure(evaluator, all, threads, std::to_string(threads) + " threads", figures);
   } else {
     measure(evaluator, all, 1, "first pass, 1 thread", figures);
+    for (int64_t i = argument(argc, argv, "--again", 0); i > 0; --i) {
+      double seconds = 0;
+      run(evaluator, all, 1, seconds);
+    }
     measure(evaluator, all, 1, "again, 1 thread", figures);
     measure(evaluator, all, 2, "again, 2 threads", figures);
   }

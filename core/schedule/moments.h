@@ -1,0 +1,32 @@
+// The moments of a stage's schedule at which it may hold most memory, whatever the sizes: many actions find the stage as earlier
+// ones did, or with less of everything.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "schedule/schedule.h"
+
+namespace shardscape {
+
+// What there is before an action, on chunks that are alike together: microbatches in flight, those whose gradients of weights wait, messages that have come
+// or wait to be sent. A microbatch that stays on the stage between two chunks counts once less as come and once more as sent.
+struct ChunkHolds {
+  int32_t in_flight = 0, waiting = 0;
+  int32_t forward_come = 0, forward_to_send = 0, backward_come = 0, backward_to_send = 0;
+  friend bool operator==(const ChunkHolds&, const ChunkHolds&) = default;
+};
+
+struct StageMoment {
+  int action = 0;                  // index among the actions of the stage
+  Action of{};
+  std::optional<Action> beside;    // the backward that an overlapped forward runs with
+  std::vector<ChunkHolds> before;  // by class of chunks
+};
+
+// In the order of the schedule. As many microbatches as tell all suffice. classes: of every chunk, which ones do the same with memory.
+std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, const std::vector<int>& classes);
+// Those of a design's stage, kept for the designs that have the same schedule. Thread safe.
+std::shared_ptr<const std::vector<StageMoment>> stage_moments(const ParallelSpec& parallel, int stage, int microbatches, const std::vector<int>& classes);
+
+}  // namespace shardscape

@@ -1,0 +1,107 @@
+#include "simulate/memories.h"
+
+#include <algorithm>
+
+#include "cost/sync_params.h"
+#include "graph/structure_cache.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+// What does not depend on numbers, with the graph that it is of.
+struct Lifetimes {
+  std::shared_ptr<const Graph> graph;
+  SegmentLifetimes of;
+};
+
+// One for each shape of weights of matrix products, of an expert's by itself.
+std::vector<Dummy> dummies_of(const Segment& s, const Binding& binding) {
+  std::vector<Dummy> out;
+  for (const FlatParam& flat : flat_params(s)) {
+    const Tensor& t = s.tensor(flat.param->tensor);
+    const bool product = std::any_of(s.ops.begin(), s.ops.end(), [&](const Op& op) {
+      return op.grad == GradRole::Weight && op.kind == OpKind::Einsum && s.tensor(op.outputs[0]).gradient_of == flat.param->tensor;
+    });
+    if (!product || flat.vector) continue;
+    const bool experts = t.axes.front() == Axis::Experts;
+    const Expr columns = flat.columns, rows = flat.rows;
+    const auto number = [&](const Expr& e) {
+      const auto v = evaluate(e, binding);
+      return std::holds_alternative<Wide>(v) ? static_cast<int64_t>(std::get<Wide>(v)) : int64_t{0};
+    };
+    const int64_t local = experts ? number(local_size(t, 0)) : 1;
+    const int64_t elements = number(flat.elements()) / std::max<int64_t>(local, 1);
+    out.push_back({number(rows), number(columns), allocated_bytes(elements * dtype_bytes(t.dtype))});
+  }
+  return out;
+}
+
+}  // namespace
+
+const KernelProfile& profile_of(const Graph& graph) { return *ModelLibrary::instance().profile(graph.structure.profile); }
+
+std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const StepModel& model) {
+  static StructureCache<Lifetimes> kept;
+  auto found = kept.find(model.graph->structure);
+  if (!found) {
+    found = std::make_shared<const Lifetimes>(Lifetimes{model.graph, {*model.graph, profile_of(*model.graph)}});
+    kept.keep(model.graph->structure, found);
+  }
+  return {found, &found->of};
+}
+
+Memories::Memories(const Report& report, std::shared_ptr<const MemoryTable> table)
+    : report_(report), lifetimes_(cached_lifetimes(*report.model)), table_(std::move(table)) {
+  if (!table_) own_.sizes = lifetimes_->sizes(report.stages.front().binding);
+}
+
+const Footprint& Memories::of(ClassKey key) {
+  if (table_) return table_->footprints.at(key);
+  const auto [it, fresh] = own_.footprints.try_emplace(key);
+  Footprint& out = it->second;
+  if (!fresh) return out;
+  const Segment& s = report_.graph().segments[static_cast<size_t>(key.first)];
+  out.memory = lifetimes_->memory(key.first, key.second, own_.sizes);
+  for (const SavedStorage& saved : saved_by(s, key.second)) out.kept.add(own_.sizes.storages[static_cast<size_t>(key.first)][static_cast<size_t>(saved.storage)], 1);
+  return out;
+}
+
+const std::vector<LiveStorage>& Memories::live(ClassKey key, Part part) {
+  const auto it = live_.find({key, part});
+  return it != live_.end() ? it->second : live_.emplace(std::pair{key, part}, lifetimes_->live(key.first, key.second, sizes(), part)).first->second;
+}
+
+AllocatorSegments Memories::live_segments(ClassKey key, Part part) {
+  if (table_) return of(key).live[static_cast<size_t>(part)];
+  AllocatorSegments out;
+  for (const LiveStorage& storage : live(key, part)) out.add(storage.bytes, 1);
+  return out;
+}
+
+std::vector<Dummy> Memories::dummies(int segment) const {
+  return table_ ? table_->dummies[static_cast<size_t>(segment)] : dummies_of(report_.graph().segments[static_cast<size_t>(segment)], report_.stages.front().binding);
+}
+
+std::shared_ptr<const MemoryTable> Memories::table() {
+  const Graph& graph = report_.graph();
+  auto out = std::make_shared<MemoryTable>();
+  for (int s = 0; s < static_cast<int>(graph.segments.size()); ++s) {
+    const Segment& segment = graph.segments[static_cast<size_t>(s)];
+    std::vector<LayerClass> classes{LayerClass{}};
+    if (segment.kind == SegmentKind::Layer) classes = layer_classes(graph.structure);
+    for (const LayerClass as : classes) {
+      Footprint made = of({s, as.keeps});
+      const bool replays = segment.replay_end > segment.backward_begin && as.keeps != Keeps::Activations;
+      for (const Part part : {Part::Forward, Part::Replay, Part::ReplayInGroup, Part::Backward})
+        if (replays || part == Part::Forward || part == Part::Backward) made.live[static_cast<size_t>(part)] = live_segments({s, as.keeps}, part);
+      out->footprints.emplace(ClassKey{s, as.keeps}, made);
+    }
+    out->dummies.emplace_back();
+    if (profile_of(graph).weight_gradient == WeightGradient::SharedDummy) out->dummies.back() = dummies_of(segment, report_.stages.front().binding);
+  }
+  out->sizes = own_.sizes;
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,118 @@
+#include "simulate/play_order.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "base/memo.h"
+#include "simulate/play_schedule.h"
+
+namespace shardscape {
+namespace {
+
+// Writes down what the player does; nothing takes any time.
+class Recorder : public ScheduleWork {
+ public:
+  NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override {
+    Node node;
+    node.stage = stage;
+    done_.push_back({static_cast<NodeId>(timeline.nodes().size()), action, arrived});
+    return timeline.add(node, 0, {});
+  }
+  double message(int, int) const override { return 0; }
+
+  PlayOrder order(const Timeline& timeline) const {
+    PlayOrder out;
+    std::vector<int32_t> messages(timeline.nodes().size(), -1);
+    auto next = done_.begin();
+    for (size_t i = 0; i < timeline.nodes().size(); ++i) {
+      const Node& node = timeline.nodes()[i];
+      PlayedAction& a = out.actions.emplace_back();
+      a.stage = static_cast<int16_t>(node.stage);
+      if (node.peer >= 0) {
+        a.kind = ActionKind::SendForward;  // or backward, on the same link
+        a.peer = static_cast<int16_t>(node.peer);
+        a.message = messages[i] = out.messages++;
+        continue;
+      }
+      a.kind = next->action.kind;
+      a.chunk = static_cast<uint8_t>(next->action.chunk);
+      a.microbatch = next->action.microbatch;
+      if (next->arrived != kNoNode) a.message = messages[static_cast<size_t>(next->arrived)];
+      ++next;
+    }
+    return out;
+  }
+
+ private:
+  struct Done {
+    NodeId node;
+    Action action;
+    NodeId arrived;
+  };
+  std::vector<Done> done_;
+};
+
+bool ends_backward(ActionKind kind) { return kind == ActionKind::Backward || kind == ActionKind::BackwardWeight; }
+
+void find_ends(PlayOrder& order) {
+  std::map<std::pair<int, int>, PlayedAction*> forwards, backwards;
+  for (PlayedAction& a : order.actions) {
+    const std::pair chunk{int{a.stage}, int{a.chunk}};
+    if (a.kind == ActionKind::Forward) {
+      a.first = !forwards.contains(chunk);
+      forwards[chunk] = &a;
+    }
+    if (ends_backward(a.kind)) backwards[chunk] = &a;
+  }
+  for (const auto* ends : {&forwards, &backwards})
+    for (const auto& [chunk, action] : *ends) action->last = true;
+}
+
+// Windows end with a stage's last forward but one, before it cools down.
+void mark(PlayOrder& order, int window) {
+  order.window = window;
+  std::vector<int> all(static_cast<size_t>(order.stages), 0), seen = all;
+  for (const PlayedAction& a : order.actions) all[static_cast<size_t>(a.stage)] += a.kind == ActionKind::Forward;
+  for (PlayedAction& a : order.actions) {
+    if (a.kind != ActionKind::Forward) continue;
+    const auto stage = static_cast<size_t>(a.stage);
+    const int left = all[stage] - ++seen[stage] - 1, each = all[stage] / order.microbatches * window;
+    if (left >= 0 && left % each == 0 && left / each < PlayOrder::kMarks) a.mark = static_cast<int8_t>(left / each);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int microbatches, int rounds) {
+  static Memo<PlayOrder> kept(256);
+  const ScheduleKind kind = schedule_of(parallel);
+  const PipelineLayout places = pipeline_layout(parallel);
+  const auto stages = static_cast<int>(places.stages);
+  // GPipe runs all forwards first, the flexible schedule in groups whose sizes depend on how many microbatches there are.
+  const bool repeats = kind != ScheduleKind::GPipe && kind != ScheduleKind::Flexible;
+  const bool one_each = kind == ScheduleKind::OneFOneB && places.chunks == 1;
+  const int window = one_each ? std::max(1, stages / 2) : stages;
+  int played = repeats ? std::max(4 * window, (one_each ? 2 : 4) * stages) * rounds : microbatches;
+  played += ((microbatches - played) % stages + stages) % stages;  // as many as are left over in the last round
+  const bool short_of_all = repeats && played < microbatches;
+  if (!short_of_all) played = microbatches;
+  thread_local MemoKey key;
+  key.clear();
+  for (const int64_t word : {static_cast<int64_t>(kind), places.stages, places.chunks, parallel.microbatch_group, int64_t{played}, int64_t{short_of_all}})
+    key.add(word);
+  return kept.get(key, [&] {
+    Recorder recorder;
+    Timeline timeline(stages, false);
+    play_schedule(make_schedule(parallel, played), recorder, timeline);
+    auto out = std::make_shared<PlayOrder>(recorder.order(timeline));
+    out->stages = stages;
+    out->chunks = static_cast<int>(places.chunks);
+    out->microbatches = played;
+    find_ends(*out);
+    if (short_of_all) mark(*out, window);
+    return out;
+  });
+}
+
+}  // namespace shardscape

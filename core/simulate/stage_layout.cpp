@@ -1,0 +1,32 @@
+#include "simulate/stage_layout.h"
+
+#include "graph/chunk_layers.h"
+#include "parallel/pipeline_layout.h"
+
+namespace shardscape {
+
+StageLayout stage_layout(const Report& report, const StageReport& stage) {
+  const Graph& graph = report.graph();
+  StageLayout out;
+  const PipelineLayout places = pipeline_layout(report.design.parallel);
+  const auto add = [&](int segment, int64_t layer, LayerClass layer_class) {
+    out.instances.push_back({segment, layer, layer_class, out.instances.size(), false});
+  };
+  for (size_t c = 0; c < stage.chunks.size(); ++c) {
+    const StageChunk& chunk = stage.chunks[c];
+    const size_t first = out.instances.size();
+    const StagePlace here{stage.stage, static_cast<int64_t>(c)};
+    if (places.first(here)) add(0, -1, {});
+    const size_t first_layer = out.instances.size();
+    for (const ChunkLayer& layer : chunk_layers(graph, report.design, chunk.first_layer, chunk.layers)) {
+      add(layer.segment, chunk.first_layer + layer.index, {layer.keeps, layer.offloaded});
+      out.instances.back().group = first_layer + static_cast<size_t>(layer.begin);
+      out.instances.back().ends_group = layer.ends_group();
+    }
+    if (places.last(here)) add(graph.head(), -1, {});
+    out.chunks.push_back({first, out.instances.size()});
+  }
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,32 @@
+// The segments of a stage in order of execution, chunk by chunk, with what recomputation makes of each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "report/report.h"
+
+namespace shardscape {
+
+struct LayerSeconds;
+
+// One segment in its place on a stage.
+struct StageInstance {
+  int segment = 0;
+  int64_t layer = -1;        // of the model
+  LayerClass of{};
+  size_t group = 0;          // first instance of the group that is replayed with it, itself where it is not recomputed
+  bool ends_group = false;
+  const LayerSeconds* seconds = nullptr;  // for those who play it
+};
+struct StageRange {
+  size_t first = 0, end = 0;
+};
+// The instances of a stage in order of execution, and which of them each virtual stage has.
+struct StageLayout {
+  std::vector<StageInstance> instances;
+  std::vector<StageRange> chunks;
+};
+StageLayout stage_layout(const Report& report, const StageReport& stage);
+
+}  // namespace shardscape

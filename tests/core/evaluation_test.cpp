@@ -1,0 +1,180 @@
+// The fast evaluation of a design against its full report: memory to the byte, time within 1 %.
+#include <QtTest>
+
+#include <cmath>
+#include <random>
+#include <thread>
+
+#include "design/knobs.h"
+#include "design/validate.h"
+#include "explore/evaluation.h"
+#include "simulate/estimate.h"
+#include "simulate/simulation.h"
+#include "support/designs.h"
+#include "support/random_designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+constexpr double kTolerance = 0.01;  // of time; what is measured is far less
+
+struct Differences {
+  int timed = 0;
+  double time = 0, bubble = 0, exposed = 0;
+};
+
+// Empty where the two agree.
+QString disagreement(Evaluator& evaluator, const Design& design, Differences& seen) {
+  const Evaluation fast = evaluator.evaluate(design, {.time_what_does_not_fit = true});
+  const auto report = estimate(design);
+  if (!report->valid() != (fast.feasibility == Feasibility::Invalid)) return "one of them is invalid";
+  if (!report->valid()) {
+    const std::string& where = report->problems.front().where;
+    return fast.reason == where ? QString() : QString("the reason is %1, not %2").arg(fast.reason.c_str(), where.c_str());
+  }
+  const int64_t memory = memory_in_use(*report, report->memory->peak_stage);
+  if (fast.memory != memory || fast.capacity != report->memory->capacity)
+    return QString("memory is %1 of %2, not %3 of %4").arg(fast.memory).arg(fast.capacity).arg(memory).arg(report->memory->capacity);
+  const auto step = simulate(*report);
+  const auto off = [](double a, double b) { return b == 0 ? std::abs(a) : std::abs(a / b - 1); };
+  ++seen.timed;
+  seen.time = std::max(seen.time, off(fast.step_seconds, step->step_seconds));
+  seen.bubble = std::max(seen.bubble, std::abs(fast.bubble - step->bubble));
+  seen.exposed = std::max(seen.exposed, std::abs(fast.exposed - step->exposed));
+  for (const auto& [what, a, b] : {std::tuple{"step", fast.step_seconds, step->step_seconds}, {"tokens per second", fast.tokens_per_second, step->tokens_per_second},
+                                   {"model TFLOP/s", fast.model_tflops, step->model_tflops}, {"MFU", fast.mfu, step->mfu}})
+    if (off(a, b) > kTolerance) return QString("%1 is %2, not %3").arg(what).arg(a, 0, 'g', 10).arg(b, 0, 'g', 10);
+  if (std::abs(fast.bubble - step->bubble) > kTolerance) return QString("bubble is %1, not %2").arg(fast.bubble).arg(step->bubble);
+  if (std::abs(fast.exposed - step->exposed) > kTolerance) return QString("exposed is %1, not %2").arg(fast.exposed).arg(step->exposed);
+  return {};
+}
+
+}  // namespace
+
+class EvaluationTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void random_designs_agree();
+  void schedules_agree_data();
+  void schedules_agree();
+  void invalid_designs_have_the_first_reason();
+  void threads_agree();
+};
+
+void EvaluationTest::random_designs_agree() {
+  constexpr int kDesigns = 3000;
+  Evaluator evaluator;
+  Differences seen;
+  std::mt19937 random(7);
+  for (int i = 0; i < kDesigns; ++i) {
+    const auto design = repaired(random_design(random), random);
+    if (!design) continue;
+    const QString wrong = disagreement(evaluator, *design, seen);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(*design).c_str()));
+  }
+  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
+  QVERIFY(seen.timed > kDesigns / 2);
+}
+
+// Steps of many microbatches, whose schedules repeat themselves.
+void EvaluationTest::schedules_agree_data() {
+  QTest::addColumn<QString>("preset");
+  QTest::addColumn<int>("world");
+  QTest::addColumn<int>("batch");
+  QTest::newRow("gpt3-175b") << "gpt3-175b" << 512 << 2048;
+  QTest::newRow("llama3-70b") << "llama3-70b" << 256 << 1024;
+  QTest::newRow("mixtral-8x7b") << "mixtral-8x7b" << 128 << 1024;
+}
+
+void EvaluationTest::schedules_agree() {
+  QFETCH(QString, preset);
+  QFETCH(int, world);
+  QFETCH(int, batch);
+  constexpr int kDesigns = 150;
+  Evaluator evaluator;
+  Differences seen;
+  std::mt19937 random(3);
+  const auto of = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  for (int tries = 0; seen.timed < kDesigns && tries < 100 * kDesigns; ++tries) {
+    Design d = preset_design(qPrintable(preset), of({1, 2, 4, 8}), of({1, 2, 4, 8, 16}), 1);
+    ParallelSpec& p = d.parallel;
+    p.dp = world / p.tp / p.pp;
+    p.virtual_stages = of({1, 1, 2, 3, 4});
+    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 1, 0, 2, 3, 4, 5, 6, 7}));
+    p.sequence_parallel = of({0, 1});
+    p.sync = static_cast<SyncStrategy>(of({0, 1, 2, 2, 2, 3, 4, 7, 8}));
+    p.overlap_grad_reduce = of({0, 1});
+    p.overlap_param_gather = of({0, 1});
+    p.scatter_gather_pipeline = of({0, 1});
+    p.average_loss = of({0, 0, 1});
+    p.clip_grad_norm = of({0, 1});
+    d.cluster.accelerator = of({0, 1}) ? "a100-sxm-80gb" : "h100-sxm-80gb";
+    WorkloadSpec& w = d.workload;
+    w.seq = 2048;
+    w.batch = batch;
+    w.microbatch = of({1, 2, 4});
+    w.recompute = static_cast<Recompute>(of({0, 1, 2}));
+    w.recompute_method = static_cast<RecomputeMethod>(of({0, 1}));
+    w.recompute_num_layers = of({1, 2, 4});
+    w.offload_activations = of({0, 0, 0, 0, 2});
+    if (d.model.experts > 0) p.ep = of({1, 2, 8});
+    if (!first_error(d).empty()) continue;
+    const QString wrong = disagreement(evaluator, d, seen);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(d).c_str()));
+  }
+  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
+  QCOMPARE(seen.timed, kDesigns);
+}
+
+void EvaluationTest::invalid_designs_have_the_first_reason() {
+  constexpr int kDesigns = 5000;
+  std::mt19937 random(5);
+  int invalid = 0;
+  for (int i = 0; i < kDesigns; ++i) {
+    const Design design = random_design(random);
+    const std::vector<Problem> problems = validate(design);
+    const std::string reason = has_errors(problems) ? problems.front().where : "";
+    invalid += !reason.empty();
+    QVERIFY2(first_error(design) == reason, command_flags(design).c_str());
+  }
+  QVERIFY(invalid > kDesigns / 4);
+}
+
+// What is shared does not depend on who came first.
+void EvaluationTest::threads_agree() {
+  constexpr int kDesigns = 200;
+  std::mt19937 random(11);
+  std::vector<Design> designs;
+  while (designs.size() < kDesigns)
+    if (const auto design = repaired(random_design(random), random)) designs.push_back(*design);
+  std::vector<Evaluation> alone(designs.size());
+  {
+    Evaluator evaluator;
+    for (size_t i = 0; i < designs.size(); ++i) alone[i] = evaluator.evaluate(designs[i]);
+  }
+  Evaluator evaluator;
+  std::vector<std::jthread> workers;
+  std::array<std::vector<Evaluation>, 3> together;
+  for (size_t t = 0; t < together.size(); ++t) {
+    together[t].resize(designs.size());
+    workers.emplace_back([&, t] {
+      for (size_t i = 0; i < designs.size(); ++i) {
+        const size_t at = (i + t * designs.size() / together.size()) % designs.size();
+        together[t][at] = evaluator.evaluate(designs[at]);
+      }
+    });
+  }
+  workers.clear();
+  for (const std::vector<Evaluation>& results : together)
+    for (size_t i = 0; i < designs.size(); ++i) {
+      QCOMPARE(results[i].memory, alone[i].memory);
+      QCOMPARE(results[i].step_seconds, alone[i].step_seconds);
+      QCOMPARE(results[i].bubble, alone[i].bubble);
+    }
+}
+
+QTEST_GUILESS_MAIN(EvaluationTest)
+#include "evaluation_test.moc"
