@@ -94,7 +94,7 @@ class MainWindowTest : public QObject {
     for (const std::string& part : {std::string("GiB, stage 0"), "Step: " + format_seconds(simulation.step_seconds), "MFU: " + significant(100 * simulation.mfu) + " %",
                                     std::string("Tokens per second"), "Bubble: " + significant(100 * simulation.bubble), std::string("Exposed communication")})
       QVERIFY2(text.contains(QString::fromStdString(part)), qPrintable(text));
-    QCOMPARE(window_->tabs()->count(), 5);
+    QCOMPARE(window_->tabs()->count(), 6);
     QVERIFY(window_->windowTitle().contains("Llama 3 8B"));
     QVERIFY(!window_->inspector()->shown().isEmpty());
   }
@@ -460,7 +460,7 @@ class MainWindowTest : public QObject {
   void rendersEveryView() {
     const auto files = renderViews(*window_, folder_.filePath("pictures"));
     QVERIFY(std::holds_alternative<QStringList>(files));
-    QCOMPARE(std::get<QStringList>(files).size(), 20);
+    QCOMPARE(std::get<QStringList>(files).size(), 24);
     const QImage image(std::get<QStringList>(files).front());
     QCOMPARE(image.size(), QSize(1280, 800));
   }

@@ -70,6 +70,12 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                                     {tr("Escape"), tr("Select nothing")}}, this));
   column[1]->addWidget(section(tr("In a chart"), {{tr("Left, Right"), tr("Stage before, next stage")},
                                                   {tr("Up, Down"), tr("Part of the bar")}}, this));
+  column[0]->addWidget(section(tr("Among designs"), {{tr("Arrows"), tr("Next point that way")},
+                                                     {tr("Home"), tr("The best one")},
+                                                     {tr("Enter"), tr("Make it the current design")},
+                                                     {"+  -  0", tr("Zoom, all of it")},
+                                                     {tr("Space, Shift+Arrows"), tr("In a filter: one value, several")},
+                                                     {tr("Ctrl+Enter"), tr("Search, cancel")}}, this));
   column[2]->addWidget(section(tr("In the memory curve"), {{tr("Left, Right"), tr("Action before, next action")},
                                                            {"M", tr("Fullest moment")},
                                                            {tr("Enter"), tr("Show it in the timeline")},

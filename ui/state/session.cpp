@@ -161,6 +161,7 @@ void Session::reset(const Design& design) {
   inspection_ = {};
   Q_EMIT inspectionChanged();
   assign(design);
+  setSearch(nullptr);
 }
 
 void Session::assign(const Design& design) {
@@ -237,6 +238,12 @@ void Session::setRank(qint64 rank) {
   rank_ = rank;
   stage_ = stage_of_rank(*report_, rank);
   Q_EMIT stageChanged();
+}
+
+void Session::setSearch(std::shared_ptr<const SearchResult> search) {
+  if (search == search_) return;
+  search_ = std::move(search);
+  Q_EMIT searchChanged();
 }
 
 void Session::setUnits(UnitSystem units) {

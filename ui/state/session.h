@@ -17,6 +17,10 @@
 #include "ui/state/estimate.h"
 #include "ui/state/pick.h"
 
+namespace shardscape {
+struct SearchResult;
+}
+
 namespace shardscape::ui {
 
 class Advice;
@@ -86,6 +90,9 @@ class Session : public QObject {
   void setStage(int stage);                     // also picks the stage's first rank
   void setRank(qint64 rank);                    // also picks its stage
   void setUnits(UnitSystem units);
+  // The last search over designs; null: there was none. Belongs to the document.
+  std::shared_ptr<const SearchResult> search() const { return search_; }
+  void setSearch(std::shared_ptr<const SearchResult> search);
   // The same selection in every view. By: the view that made it, which has shown it already.
   void setPick(const Pick& pick, const QObject* by);
   const Pick& pick() const { return pick_; }
@@ -105,6 +112,7 @@ class Session : public QObject {
   void unitsChanged();
   void inspectionChanged();
   void rejectedChanged();   // some rejected() changed
+  void searchChanged();
   void problemsChanged();   // allProblems() changed
   void adapted(const QString& model, const QStringList& changes);  // what gave way: "Expert parallel (ep) 64 → 8"
 
@@ -133,6 +141,7 @@ class Session : public QObject {
   Inspection inspection_;
   Pick pick_;
   std::shared_ptr<const Estimate> estimate_;
+  std::shared_ptr<const SearchResult> search_;
   bool current_ = false, computing_ = false, taking_back_ = false;
   int stage_ = 0, edit_ = 0;
   qint64 rank_ = 0;

@@ -185,6 +185,12 @@ void ChartTable::setTable(TableModel* model, const QList<int>& left_out) {
   connect(model, &QAbstractItemModel::dataChanged, this, &ChartTable::fitColumns);
 }
 
+void ChartTable::leaveOut(const QList<int>& columns) {
+  for (const int column : left_out_) setColumnHidden(column, false);
+  left_out_ = columns;
+  fitColumns();
+}
+
 void ChartTable::pick(int row) {
   if (quiet_) return;
   const QScopedValueRollback<bool> guard(picking_, true);

@@ -16,6 +16,7 @@ class ChartTable : public QTableView {
 
   explicit ChartTable(QWidget* parent = nullptr);
   void setTable(TableModel* model, const QList<int>& left_out = {});  // columns that only the export wants
+  void leaveOut(const QList<int>& columns);  // these from now on
   QSortFilterProxyModel* sorted() const { return sorted_; }
 
   // Picks the row of the unsorted model without telling; -1 picks nothing.
