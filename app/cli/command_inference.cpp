@@ -48,9 +48,12 @@ int run(const Arguments& arguments) {
   Interrupt interrupt;
   const ServingSweep made = sweep(of, lists[0], lists[1], interrupt.token());
   if (interrupt.token().stop_requested()) return kInterrupted;
-  std::cout << (arguments.has("--json") ? sweep_json(made) : sweep_text(made));
-  const bool any = std::any_of(made.points.begin(), made.points.end(), [](const ServedPoint& p) { return p.prefill.valid() && p.decode.valid(); });
-  return any ? kDone : kAnswerIsNo;
+  const bool any = std::any_of(made.points.begin(), made.points.end(), [](const ServedPoint& p) { return !point_problem(p); });
+  if (arguments.has("--json")) std::cout << sweep_json(made);
+  else if (any) std::cout << sweep_text(made);
+  if (any) return kDone;
+  print_problem(*point_problem(made.points.front()));  // what all of them suffer from, or the first does
+  return kAnswerIsNo;
 }
 
 }  // namespace

@@ -111,14 +111,14 @@ ServingSweep sweep(const Design& design, const std::vector<int64_t>& batches, co
   return out;
 }
 
-std::string point_problem(const ServedPoint& point) {
+std::optional<Problem> point_problem(const ServedPoint& point) {
   for (const ServedPhase* phase : {&point.prefill, &point.decode}) {
     if (phase->valid() || !phase->report) continue;
     for (const Problem& problem : phase->report->problems)
-      if (problem.severity == Severity::Error) return to_string(problem);
-    return "no time is known for the accelerator";
+      if (problem.severity == Severity::Error) return problem;
+    return Problem{Severity::Error, "accelerator", "no time is known for it", "one of the catalogue", {}};
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace shardscape

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -47,7 +48,7 @@ struct ServedPoint {
   ServedPhase prefill, decode;
 };
 
-std::string point_problem(const ServedPoint& point);  // the first error of either phase; empty where both are valid
+std::optional<Problem> point_problem(const ServedPoint& point);  // the first error of either phase; nothing where both are valid
 // A table of points, and of the largest batches by context. Of one design, whatever its mode; json: the same for programs.
 struct ServingSweep {
   Design design;

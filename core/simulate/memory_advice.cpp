@@ -102,7 +102,7 @@ std::optional<MemoryAdvice> together(const Design& from, const std::vector<Memor
   if (!sum || !sum->fits) return std::nullopt;
   for (size_t i = chosen.size(); i-- > 0;) {
     std::vector<const MemoryAdvice*> fewer = chosen;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    std::erase(fewer, chosen[i]);
     if (const std::optional<MemoryAdvice> less = measure.of(with(from, fewer)); less && less->fits) {
       chosen = fewer;
       sum = less;

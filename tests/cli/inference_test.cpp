@@ -42,7 +42,10 @@ class InferenceCommandTest : public QObject {
   void wrong() {
     QFETCH(QString, line);
     QFETCH(int, exit_code);
-    QCOMPARE(run_line(line).exit_code, exit_code);
+    const CliRun run = run_line(line);
+    QCOMPARE(run.exit_code, exit_code);
+    QVERIFY(run.out.isEmpty());
+    QCOMPARE(run.err.count("error:"), 1);
   }
 
   void reports() {

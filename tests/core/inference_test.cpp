@@ -177,7 +177,7 @@ class InferenceTest : public QObject {
     QCOMPARE(made.points.size(), size_t{6});
     for (const ServedPoint& p : made.points) {
       QCOMPARE(p.decode.valid(), p.batch != 3);  // two replicas
-      QCOMPARE(point_problem(p).empty(), p.batch != 3);
+      QCOMPARE(!point_problem(p), p.batch != 3);
     }
     QVERIFY(QString::fromStdString(sweep_text(made)).contains("sequences of 8,192 tokens fit"));
     const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(sweep_json(made))).object();

@@ -53,7 +53,7 @@ class MemoryTimelineTest : public QObject {
         std::vector<TensorId> all = s.op(id).inputs;
         all.insert(all.end(), s.op(id).outputs.begin(), s.op(id).outputs.end());
         for (TensorId t : all) {
-          if (s.tensor(t).role == TensorRole::Parameter) continue;
+          if (s.tensor(t).role == TensorRole::Parameter || s.tensor(t).role == TensorRole::Cache) continue;
           auto [at, fresh] = touched.try_emplace(s.tensor(t).storage, id, id);
           at->second.second = id;
         }

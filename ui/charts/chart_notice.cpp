@@ -113,7 +113,7 @@ void ChartNotice::fillCard() {
   card_->raise();
 }
 
-void ChartNotice::place() {
+void ChartNotice::place(bool anew) {
   const QRect area = parentWidget()->rect();
   setGeometry(area);
   int buttons = 0;
@@ -122,7 +122,7 @@ void ChartNotice::place() {
   const int most = area.width() - 2 * kLeastGap;
   const int width = std::min(std::max(kCardWidth, buttons), most);
   ways_out_->setDirection(buttons > most ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
-  card_->layout()->invalidate();
+  if (anew) card_->layout()->invalidate();  // asks for a layout itself
   const int height = card_->layout()->totalHeightForWidth(width);
   card_->setGeometry((area.width() - width) / 2, std::max(kLeastGap, area.height() / 4 - height / 2), width, height);
 }
@@ -138,7 +138,7 @@ bool ChartNotice::eventFilter(QObject* watched, QEvent* event) {
   const QEvent::Type type = event->type();
   if (type == QEvent::Resize && watched == parentWidget()) place();
   // Posted after texts, fonts or buttons changed: only now is their size known for sure.
-  if ((type == QEvent::LayoutRequest || type == QEvent::Show) && watched == card_) place();
+  if ((type == QEvent::LayoutRequest || type == QEvent::Show) && watched == card_) place(false);
   return QWidget::eventFilter(watched, event);
 }
 

@@ -28,7 +28,7 @@ class ChartNotice : public QWidget {
   void refresh();
   void veil();
   void fillCard();
-  void place();
+  void place(bool anew = true);
   Session* session_;
   QFrame* card_;
   QLabel* headline_;
