@@ -10,10 +10,12 @@ namespace {
 
 double training_factor(const Machine& machine, const Kernels& kernels, DType type) {
   if (!machine.training) return 1;
+  double factor = 1;
   for (const TrainingFactor& f : kernels.data.training) {
     if (f.dtype == type) return f.factor;
+    if (f.dtype == DType::BF16 && type == DType::FP16) factor = f.factor;  // the same units at the same rate
   }
-  return 1;
+  return factor;
 }
 
 double kernel_factor(const Kernels& kernels, std::string_view kernel) {
