@@ -281,6 +281,7 @@ class ExploreTest : public QObject {
     QVERIFY(!clear->isVisible());
     // By keys.
     filters.setFocus(Qt::TabFocusReason);
+    for (int i = 0; i < filters.strips(); ++i) QTest::keyClick(&filters, Qt::Key_Up);
     for (int i = 0; i < tp; ++i) QTest::keyClick(&filters, Qt::Key_Down);
     QTest::keyClick(&filters, Qt::Key_Home);
     QTest::keyClick(&filters, Qt::Key_Space);

@@ -20,6 +20,7 @@ inline void small(Session& session) {
     const auto problem = session.setKnob(QString::fromLatin1(id), QString::fromLatin1(text));
     QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
   }
+  session.endEdit();  // the next edit of a knob is a step of its own
   session.waitForEstimate();
 }
 
