@@ -49,12 +49,12 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
     auto* group = new QActionGroup(window);
     for (QAction* action : choice) group->addAction(action);
   }
-  a.find = make(tr("&Find in the graph"), QKeySequence::Find);
+  a.find = make(tr("&Find in the view"), QKeySequence::Find);
   a.filter = make(tr("F&ilter fields"), QKeySequence("Ctrl+L"));
   a.zoom_in = make(tr("Zoom &in"), QKeySequence("Ctrl++"));
   a.zoom_in->setShortcuts({QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")});
   a.zoom_out = make(tr("Zoom &out"), QKeySequence("Ctrl+-"));
-  a.fit = make(tr("&Fit the graph"), QKeySequence("Ctrl+0"));
+  a.fit = make(tr("&Fit the view"), QKeySequence("Ctrl+0"));
   a.form = make(tr("&Configuration"), QKeySequence("F6"), true);
   a.inspector = make(tr("&Inspector"), QKeySequence("F7"), true);
   a.problems = make(tr("&Problems"), QKeySequence("F8"), true);

@@ -12,7 +12,7 @@ namespace shardscape::ui {
 
 inline const QStringList& viewNames() {
   static const QStringList names{QStringLiteral("Graph"), QStringLiteral("Memory"), QStringLiteral("Compute"),
-                                 QStringLiteral("Communication"), QStringLiteral("Timeline")};
+                                 QStringLiteral("Communication"), QStringLiteral("Timeline"), QStringLiteral("Explore")};
   return names;
 }
 

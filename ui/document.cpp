@@ -4,7 +4,7 @@
 #include <QFileInfo>
 #include <QMessageBox>
 
-#include "design/document.h"
+#include "explore/study.h"
 #include "ui/state/session.h"
 #include "ui/state/settings.h"
 
@@ -21,11 +21,13 @@ QString Document::title() const {
   return path_.isEmpty() ? QString::fromStdString(session_->design().name) : QFileInfo(path_).completeBaseName();
 }
 
+bool Document::modified() const { return !session_->undoStack()->isClean() || session_->search() != saved_search_; }
+
 bool Document::mayDiscard() {
-  if (session_->undoStack()->isClean()) return true;
+  if (!modified()) return true;
   QMessageBox box(QMessageBox::NoIcon, tr("Unsaved changes"), tr("Save the changes to \"%1\"?").arg(title()),
                   QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, window_);
-  box.setInformativeText(tr("The design has changes that are not in a file yet."));
+  box.setInformativeText(session_->undoStack()->isClean() ? tr("The search over designs is not in a file yet.") : tr("The design has changes that are not in a file yet."));
   box.setDefaultButton(QMessageBox::Save);
   switch (box.exec()) {
     case QMessageBox::Save: return save();
@@ -37,6 +39,7 @@ bool Document::mayDiscard() {
 void Document::newDesign() {
   if (!mayDiscard()) return;
   path_.clear();
+  saved_search_.reset();
   session_->reset(default_design());
   Q_EMIT changed();
   Q_EMIT succeeded();
@@ -48,7 +51,7 @@ void Document::open() {
 }
 
 bool Document::openPath(const QString& path) {
-  auto loaded = load_design(path.toStdString());  // first: a file that cannot be read must not cost any change
+  auto loaded = load_study(path.toStdString());  // first: a file that cannot be read must not cost any change
   if (const auto* problem = std::get_if<Problem>(&loaded)) {
     Q_EMIT failed(tr("The design was not opened. %1").arg(QString::fromStdString(to_string(*problem))));
     return false;
@@ -56,9 +59,13 @@ bool Document::openPath(const QString& path) {
   if (!mayDiscard()) return false;
   path_ = QFileInfo(path).absoluteFilePath();
   settings::setDesignFolder(QFileInfo(path_).absolutePath());
-  session_->reset(std::get<Design>(loaded));
+  const Study& study = std::get<Study>(loaded);
+  saved_search_ = study.search;
+  session_->reset(study.design);
+  session_->setSearch(study.search);
   Q_EMIT changed();
-  Q_EMIT succeeded();
+  if (study.lost) Q_EMIT failed(tr("The design was opened, but not the search over designs in the same file. %1").arg(QString::fromStdString(to_string(*study.lost))));
+  else Q_EMIT succeeded();
   return true;
 }
 
@@ -73,12 +80,13 @@ bool Document::saveAs() {
 }
 
 bool Document::savePath(const QString& path) {
-  if (const std::optional<Problem> problem = save_design(session_->design(), path.toStdString())) {
+  if (const std::optional<Problem> problem = save_study(session_->design(), session_->search().get(), path.toStdString())) {
     Q_EMIT failed(tr("The design was not saved. %1").arg(QString::fromStdString(to_string(*problem))));
     return false;
   }
   path_ = QFileInfo(path).absoluteFilePath();
   settings::setDesignFolder(QFileInfo(path_).absolutePath());
+  saved_search_ = session_->search();
   session_->undoStack()->setClean();
   Q_EMIT changed();
   Q_EMIT succeeded();

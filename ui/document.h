@@ -3,8 +3,13 @@
 
 #include <QObject>
 #include <QString>
+#include <memory>
 
 class QWidget;
+
+namespace shardscape {
+struct SearchResult;
+}
 
 namespace shardscape::ui {
 
@@ -15,6 +20,7 @@ class Document : public QObject {
  public:
   Document(Session* session, QWidget* window);
   const QString& path() const { return path_; }  // empty: never saved
+  bool modified() const;                          // the design, or the search that belongs to it
   QString title() const;                          // file name, or the design's own
   void newDesign();
   void open();                       // asks for a file
@@ -33,6 +39,7 @@ class Document : public QObject {
   Session* session_;
   QWidget* window_;
   QString path_;
+  std::shared_ptr<const SearchResult> saved_search_;  // as the file has it
 };
 
 }  // namespace shardscape::ui

@@ -10,6 +10,7 @@
 #include <QScreen>
 #include <QSaveFile>
 #include <QSplitter>
+#include <QStackedWidget>
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
@@ -27,10 +28,13 @@
 #include "ui/dialogs/import_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/document.h"
+#include "ui/explore/explore_view.h"
+#include "ui/explore/setup_panel.h"
 #include "ui/form/config_form.h"
 #include "ui/graph_view/graph_view.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/state/export_job.h"
+#include "ui/state/memory_problem.h"
 #include "ui/state/settings.h"
 #include "ui/timeline/timeline_view.h"
 #include "ui/view_picture.h"
@@ -43,7 +47,10 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kFormWidth = 320, kInspectorWidth = 300, kProblemsHeight = 180;
+constexpr int kProblemsHeight = 180;
+// Form and inspector take their share of the width, within what they can use.
+int form_width(int width) { return std::clamp(width * 22 / 100, 284, 340); }
+int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); }
 
 // A local file that is dragged over the window, empty for anything else.
 QString dragged_file(const QMimeData* data) {
@@ -80,7 +87,8 @@ void MainWindow::build() {
   columns_ = new QSplitter(Qt::Horizontal, page);
   form_ = new ConfigForm(session_, columns_);
   centre_ = new QSplitter(Qt::Vertical, columns_);
-  inspector_ = new InspectorPanel(session_, columns_);
+  beside_ = new QStackedWidget(columns_);
+  inspector_ = new InspectorPanel(session_, beside_);
   tabs_ = new QTabWidget(centre_);
   problems_ = new ProblemsPanel(session_, centre_);
   status_ = new StatusBar(session_, job_, page);
@@ -91,8 +99,11 @@ void MainWindow::build() {
   tabs_->tabBar()->setFocusPolicy(Qt::TabFocus);
   graph_ = new GraphView(session_, tabs_);
   timeline_ = new TimelineView(session_, tabs_);
+  explore_ = new ExploreView(session_, tabs_);
+  beside_->addWidget(inspector_);
+  beside_->addWidget(explore_->setup());
   QWidget* views[] = {graph_, new MemoryView(session_, tabs_), new ComputeView(session_, tabs_),
-                      new CommunicationView(session_, tabs_), timeline_};
+                      new CommunicationView(session_, tabs_), timeline_, explore_};
   for (int i = 0; i < viewNames().size(); ++i) tabs_->addTab(views[i], viewNames()[i]);
 
   for (QSplitter* splitter : {columns_, centre_}) {
@@ -137,8 +148,12 @@ void MainWindow::wireFile() {
   connect(document_, &Document::failed, message_, &MessageBar::show);
   connect(document_, &Document::succeeded, message_, &QWidget::hide);
   connect(document_, &Document::changed, this, &MainWindow::updateTitle);
+  connect(session_, &Session::designChanged, message_, &MessageBar::endNote);
+  connect(session_, &Session::adapted, this, [this](const QString& model, const QStringList& changes) {
+    message_->note(tr("Changed to fit %1: %2. All else is as it was.").arg(model, changes.join(QStringLiteral(", "))), actions_.undo);
+  });
   connect(session_->undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
-  connect(session_, &Session::designChanged, this, &MainWindow::updateTitle);
+  for (const auto signal : {&Session::designChanged, &Session::searchChanged}) connect(session_, signal, this, &MainWindow::updateTitle);
 }
 
 void MainWindow::wireView() {
@@ -148,8 +163,9 @@ void MainWindow::wireView() {
   connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
     actions_.views[index]->setChecked(true);
     for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit}) {
-      action->setEnabled(tabs_->currentWidget() == graph_ || tabs_->currentWidget() == timeline_);
+      action->setEnabled(tabs_->currentWidget() == graph_ || tabs_->currentWidget() == timeline_ || tabs_->currentWidget() == explore_);
     }
+    beside_->setCurrentWidget(tabs_->currentWidget() == explore_ ? static_cast<QWidget*>(explore_->setup()) : inspector_);
   });
   connect(actions_.light, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Light); });
   connect(actions_.dark, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Dark); });
@@ -162,18 +178,21 @@ void MainWindow::wireView() {
     actions_.form->setChecked(true);
     form_->focusFilter();
   });
-  const auto either = [this](void (GraphView::*graph)(), void (TimelineView::*timeline)()) {
-    return [this, graph, timeline] { tabs_->currentWidget() == timeline_ ? (timeline_->*timeline)() : (graph_->*graph)(); };
+  const auto either = [this](void (GraphView::*graph)(), void (TimelineView::*timeline)(), void (ExploreView::*explore)()) {
+    return [this, graph, timeline, explore] {
+      if (tabs_->currentWidget() == explore_) return (explore_->*explore)();
+      tabs_->currentWidget() == timeline_ ? (timeline_->*timeline)() : (graph_->*graph)();
+    };
   };
-  connect(actions_.zoom_in, &QAction::triggered, this, either(&GraphView::zoomIn, &TimelineView::zoomIn));
-  connect(actions_.zoom_out, &QAction::triggered, this, either(&GraphView::zoomOut, &TimelineView::zoomOut));
-  connect(actions_.fit, &QAction::triggered, this, either(&GraphView::fit, &TimelineView::fit));
+  connect(actions_.zoom_in, &QAction::triggered, this, either(&GraphView::zoomIn, &TimelineView::zoomIn, &ExploreView::zoomIn));
+  connect(actions_.zoom_out, &QAction::triggered, this, either(&GraphView::zoomOut, &TimelineView::zoomOut, &ExploreView::zoomOut));
+  connect(actions_.fit, &QAction::triggered, this, either(&GraphView::fit, &TimelineView::fit, &ExploreView::fit));
   // A link of the inspector leads to the timeline.
   connect(session_, &Session::pickChanged, this, [this](const QObject* by) {
     if (!by && session_->pick().kind == PickKind::Span) tabs_->setCurrentWidget(timeline_);
   });
   connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
-  connect(actions_.inspector, &QAction::toggled, inspector_, &QWidget::setVisible);
+  connect(actions_.inspector, &QAction::toggled, beside_, &QWidget::setVisible);
   connect(actions_.problems, &QAction::toggled, this, &MainWindow::showProblems);
   connect(actions_.reset_layout, &QAction::triggered, this, [this] {
     settings::forgetLayout();
@@ -183,6 +202,7 @@ void MainWindow::wireView() {
   connect(verdict_, &VerdictStrip::problemsRequested, this, [this] { actions_.problems->setChecked(true); });
   connect(problems_, &ProblemsPanel::closeRequested, this, [this] { actions_.problems->setChecked(false); });
   connect(problems_, &ProblemsPanel::knobRequested, this, [this](const QString& id) {
+    if (id == kMemoryPlace) return showView(1);
     actions_.form->setChecked(true);
     form_->focusKnob(id);
   });
@@ -248,7 +268,7 @@ void MainWindow::exportTrace() {
 
 void MainWindow::updateTitle() {
   setWindowTitle(document_->title() + "[*] - Shardscape");
-  setWindowModified(!session_->undoStack()->isClean());
+  setWindowModified(document_->modified());
   setWindowFilePath(document_->path());
 }
 
@@ -261,7 +281,8 @@ void MainWindow::resetLayout() {
     const QSize room = screen()->availableSize();
     resize(std::min(1440, room.width()), std::min(900, room.height()));
   }
-  columns_->setSizes({kFormWidth, std::max(1, width() - kFormWidth - kInspectorWidth), kInspectorWidth});
+  const int form = form_width(width()), inspector = inspector_width(width());
+  columns_->setSizes({form, std::max(1, width() - form - inspector), inspector});
   centre_->setSizes({std::max(1, height() - kProblemsHeight), kProblemsHeight});
 }
 

@@ -8,6 +8,7 @@
 #include "ui/theme/theme.h"
 
 class QSplitter;
+class QStackedWidget;
 class QTabWidget;
 
 namespace shardscape::ui {
@@ -15,6 +16,7 @@ namespace shardscape::ui {
 class CommandPalette;
 class ConfigForm;
 class Document;
+class ExploreView;
 class ExportDialog;
 class ExportJob;
 class GraphView;
@@ -38,6 +40,7 @@ class MainWindow : public QMainWindow {
   Document* document() const { return document_; }
   ExportDialog* exportDialog();
   ExportJob* exportJob() const { return job_; }
+  ExploreView* explore() const { return explore_; }
   QTabWidget* tabs() const { return tabs_; }
   MessageBar* messageBar() const { return message_; }
   ProblemsPanel* problemsPanel() const { return problems_; }
@@ -81,6 +84,8 @@ class MainWindow : public QMainWindow {
   QTabWidget* tabs_;
   GraphView* graph_ = nullptr;
   TimelineView* timeline_ = nullptr;
+  ExploreView* explore_ = nullptr;
+  QStackedWidget* beside_;  // the inspector, or what is searched
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;
 };

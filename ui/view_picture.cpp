@@ -5,6 +5,7 @@
 
 #include "ui/charts/chart_page.h"
 #include "ui/dialogs/export_target.h"
+#include "ui/explore/explore_view.h"
 #include "ui/graph_view/graph_view.h"
 #include "ui/timeline/timeline_view.h"
 
@@ -13,6 +14,7 @@ namespace shardscape::ui {
 Picture viewPicture(QWidget* view, const QString& title, const QString& view_name) {
   if (const auto* page = qobject_cast<ChartPage*>(view)) return page->picture();
   if (const auto* timeline = qobject_cast<TimelineView*>(view)) return timeline->picture();
+  if (const auto* explore = qobject_cast<ExploreView*>(view)) return explore->picture();
   auto* graph = qobject_cast<GraphView*>(view);
   QWidget* drawn = graph ? graph->canvas() : view;  // without the bar above it
   Picture picture;

@@ -48,9 +48,12 @@ int run(const Arguments& arguments) {
   Interrupt interrupt;
   const ServingSweep made = sweep(of, lists[0], lists[1], interrupt.token());
   if (interrupt.token().stop_requested()) return kInterrupted;
-  std::cout << (arguments.has("--json") ? sweep_json(made) : sweep_text(made));
-  const bool any = std::any_of(made.points.begin(), made.points.end(), [](const ServedPoint& p) { return p.prefill.valid() && p.decode.valid(); });
-  return any ? kDone : kAnswerIsNo;
+  const bool any = std::any_of(made.points.begin(), made.points.end(), [](const ServedPoint& p) { return !point_problem(p); });
+  if (arguments.has("--json")) std::cout << sweep_json(made);
+  else if (any) std::cout << sweep_text(made);
+  if (any) return kDone;
+  print_problem(*point_problem(made.points.front()));  // what all of them suffer from, or the first does
+  return kAnswerIsNo;
 }
 
 }  // namespace
@@ -61,7 +64,7 @@ Command inference_command() {
                           {"--contexts", 0, FlagKind::Value, "N,N,...", "Tokens of each prompt, and of each sequence as the next token is made; without it the design's.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"inference", "time to first token, time per output token, throughput and the largest batch", "[FLAGS]",
-          std::string("Serves a design with every number of sequences and every context: prefill reads the prompts one by one, decode makes a "
+          std::string("Serves a design with every number of sequences and every context: prefill reads the prompts, short ones together, decode makes a "
                       "token for all sequences in as few microbatches as fill the pipeline. Prints the time to first token (TTFT), the time per "
                       "output token (TPOT), tokens per second, the cache of keys and values on a rank, and how many sequences fit at most. ") +
               kDesignFlagsHelp,

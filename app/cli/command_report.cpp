@@ -30,7 +30,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command report_command() {
-  std::vector<Flag> flags{json_flag(), {"--advice", 0, FlagKind::Switch, "", "Say what would save memory: the same design with one knob changed, computed again.", ""}};
+  std::vector<Flag> flags{json_flag(), {"--advice", 0, FlagKind::Switch, "", "Say what would save memory: the same design with one knob changed, or several where it takes them to fit, computed again.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"report", "what every rank stores, computes and communicates, and how long a step takes", "[FLAGS]",
           std::string("Per pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, and every "

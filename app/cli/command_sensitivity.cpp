@@ -50,8 +50,10 @@ std::string signed_percent(double share) {
 
 std::string sensitivity_text(const Sensitivity& s) {
   std::vector<std::vector<std::string>> rows{{"knob", "from", "to", "with", "tokens/s", "step", "memory", ""}};
+  constexpr size_t kShown = 4;  // values of a choice
   for (const KnobSensitivity& of : s.knobs)
-    for (const Neighbour& n : of.neighbours) {
+    for (const Neighbour* neighbour : of.extremes(kShown)) {
+      const Neighbour& n = *neighbour;
       std::vector<std::string> also;
       for (const auto& [id, value] : n.also) also.push_back(id + " " + value);
       const int64_t memory = n.evaluation.memory - s.now.memory;
@@ -136,7 +138,8 @@ Command sensitivity_command() {
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"sensitivity", "what one knob at a time would change of a design", "[FLAGS]",
           std::string("Changes every knob to its neighbouring valid values, with what else has to follow so that the design stays valid on as many "
-                      "ranks, and shows time and memory; what matters most comes first. Knobs of the model are left alone. ") + kDesignFlagsHelp,
+                      "ranks, and shows time and memory; what matters most comes first. Of long lists of choices the table has the slowest and the fastest, "
+                      "the JSON all. Knobs of the model are left alone. ") + kDesignFlagsHelp,
           {"shardscape-cli sensitivity --model llama3-70b --tp 8 --pp 4 --dp 8 --sequence-parallel", "shardscape-cli sensitivity --design my.shardscape.json --json"},
           std::move(flags), 0, run_sensitivity};
 }

@@ -1,6 +1,7 @@
 // Measured runs of Megatron-LM and what stands on it.
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "audit/measured_mapping.h"
 
@@ -17,7 +18,10 @@ std::optional<int64_t> number_after(const std::string& text, const std::string& 
     if (word == "heads" && at >= 3 && text.compare(at - 3, 3, "KV ") == 0) continue;
     size_t digit = at + word.size();
     while (digit < text.size() && text[digit] == ' ') ++digit;
-    if (digit < text.size() && std::isdigit(static_cast<unsigned char>(text[digit]))) return std::stoll(text.substr(digit));
+    if (digit < text.size() && std::isdigit(static_cast<unsigned char>(text[digit]))) {
+      int64_t number = 0;
+      if (std::from_chars(text.data() + digit, text.data() + text.size(), number).ec == std::errc()) return number;
+    }
   }
   return std::nullopt;
 }
@@ -61,10 +65,12 @@ void recompute(RowMapper& m) {
 void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
   const MeasuredJson setup = set.value("setup", MeasuredJson::object());
   const auto said = [&](const char* key) { return setup.contains(key) && setup[key].is_string() ? setup[key].get<std::string>() : std::string(); };
+  size_t number = 0;
   for (const MeasuredJson& row : set["rows"]) {
-    RowMapper m(row, row.value("case", "row"));
-    if (const auto ms = m.number("measured_ms")) m.out().seconds = *ms / 1e3;
-    if (const auto gib = m.number("measured_alloc_GiB")) m.out().bytes = *gib * kGiB;
+    RowMapper m(row, row_number(++number));
+    m.out().name = m.out().design.name = m.text("case", m.out().name);
+    m.seconds_from("measured_ms", 1e-3);
+    m.bytes_from("measured_alloc_GiB", kGiB);
     const std::string model = plain_model(m.text("model"));
     if (m.preset(preset_named(model))) {
       for (const auto& [knob, word] : {std::pair{"hidden", "hidden"}, {"ffn", "ffn"}, {"heads", "heads"}, {"kv_heads", "KV heads"}, {"vocab", "vocabulary"}})
@@ -84,10 +90,10 @@ void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
       if (m.integer("cp", 1) > 1) m.set("context", "ulysses");
       m.set("seq", m.integer("seq", 4096));
       m.set("microbatch", m.integer("micro_batch", 1));
-      m.set("batch", m.integer("micro_batches", 1) * m.integer("micro_batch", 1) * m.integer("dp", 1));
+      m.set_product("batch", {m.integer("micro_batches", 1), m.integer("micro_batch", 1), m.integer("dp", 1)});
       m.set("sync", "distributed-optimizer");
       m.set("clip_grad_norm", "true");
-      m.set("profile", row.value("ce_fusion", true) ? "megatron-core-te-fused-loss" : "megatron-core-te");
+      m.set("profile", m.flag("ce_fusion", true) ? "megatron-core-te-fused-loss" : "megatron-core-te");
       recompute(m);
       m.set("accelerator", said("framework").find("B200") != std::string::npos ? "b200" : m.text("gpu", "b200"));
     }
@@ -103,14 +109,14 @@ void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out) {
                    " tp" + std::to_string(m.integer("tp", 1)) + " dp" + std::to_string(m.integer("dp", 1)) + " pp" + std::to_string(m.integer("pp", 1)) +
                    " mbs" + std::to_string(m.integer("mbs", 1));
     m.out().design.name = m.out().name;
-    if (const auto ms = m.number("measured_ms")) m.out().seconds = *ms / 1e3;
+    m.seconds_from("measured_ms", 1e-3);
     if (m.preset("gpt3-175b-megatron")) {
       const int64_t hidden = m.integer("hidden", 1), heads = m.integer("heads", 1);
       m.set("hidden", hidden);
       m.set("heads", heads);
       m.set("kv_heads", heads);
       m.set("head_dim", hidden / std::max<int64_t>(heads, 1));
-      m.set("ffn", 4 * hidden);
+      m.set_product("ffn", {4, hidden});
       m.set_from("layers", "layers");
       m.set_from("seq", "seq");
       m.set_from("positions", "seq");
@@ -131,12 +137,15 @@ void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out) {
 }
 
 void map_korthikanti(const MeasuredJson& set, MeasuredSet& out) {
-  for (const MeasuredJson& row : set["table3_5"])
+  size_t number = 0;
+  for (const MeasuredJson& row : set["table3_5"]) {
+    ++number;
     for (const auto& [field, what] : {std::pair{"iter_full_recompute_s", "full recompute"}, {"iter_seq_sel_s", "sequence parallel, selective recompute"}}) {
-      if (!row.contains(field)) continue;
-      RowMapper m(row, row.value("model", "row") + ", " + what);
-      m.out().seconds = m.number(field);
-      if (m.preset(preset_named(row.value("model", "")))) {
+      if (row.is_object() && !row.contains(field)) continue;
+      RowMapper m(row, row_number(number));
+      m.out().name = m.out().design.name = m.text("model", m.out().name) + ", " + what;
+      m.seconds_from(field);
+      if (m.preset(preset_named(m.text("model")))) {
         for (const char* same : {"heads", "hidden", "layers", "vocab", "seq", "tp", "pp"}) m.set_from(same, same);
         m.set_from("kv_heads", "heads");
         m.set_from("virtual_stages", "interleave");
@@ -155,6 +164,7 @@ void map_korthikanti(const MeasuredJson& set, MeasuredSet& out) {
       }
       out.rows.push_back(m.finish());
     }
+  }
 }
 
 void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
@@ -163,7 +173,7 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
     RowMapper m(row, "");
     m.out().name = std::to_string(number++) + ": " + m.text("model") + " " + m.text("system") + " " + m.text("precision") + " " + m.text("release").substr(0, 8);
     m.out().design.name = m.out().name;
-    m.out().seconds = m.number("derived_iteration_s");
+    m.seconds_from("derived_iteration_s");
     if (m.text("section", "Pre-Training").find("Pre-Training") == std::string::npos)
       m.refuse("fine-tuning, which is not pre-training: " + m.text("section"));
     else if (const std::string id = preset_named(m.text("model")); id.empty())

@@ -27,10 +27,10 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
                            "seq" + std::to_string(m.integer("seq", 0)), m.text("ac"), mode});
     m.out().design.name = m.out().name;
     const int64_t shards = m.integer("fsdp", 1), cp = m.integer("cp", 1), pp = m.integer("pp", 1), local = m.integer("lbs", 1), seq = m.integer("seq", 8192);
-    if (const auto gib = m.number("mem_GiB")) m.out().bytes = *gib * kGiB;
+    m.bytes_from("mem_GiB", kGiB);
     m.out().measure = MemoryMeasure::Reserved;
-    if (const auto speed = m.number("tps_gpu"); speed && *speed > 0)
-      m.out().seconds = static_cast<double>(shards * local * seq) / (*speed * static_cast<double>(m.integer("gpus", 1)));
+    if (const auto speed = m.measured("tps_gpu", 1, m.out().no_seconds); speed && m.integer("gpus", 1) > 0)
+      m.out().seconds = static_cast<double>(shards) * static_cast<double>(local) * static_cast<double>(seq) / (*speed * static_cast<double>(m.integer("gpus", 1)));
     if (m.preset(preset_named(m.text("model")))) {
       m.set("dp", shards);
       for (const char* axis : {"tp", "pp", "cp"}) m.set_from(axis, axis);
@@ -38,7 +38,7 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
       if (m.integer("tp", 1) > 1) m.set("sequence_parallel", "true");
       m.set("seq", seq);
       m.set("microbatch", pp > 1 ? 1 : local);  // stages split the local batch into single sequences
-      m.set("batch", local * shards);
+      m.set_product("batch", {local, shards});
       m.set("sync", "fsdp2");
       if (pp > 1) m.set("reshard_after_forward", "false");  // so that microbatches share a gather
       m.set("clip_grad_norm", "true");
@@ -61,7 +61,7 @@ void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out) {
     m.out().name = joined({m.text("model"), m.text("gpu"), std::to_string(m.integer("gpus", 1)) + " GPUs", "seq" + std::to_string(m.integer("seq", 0)),
                            "mbs" + std::to_string(m.integer("mbs", 1)), m.text("precision"), m.text("sharding")});
     m.out().design.name = m.out().name;
-    m.out().seconds = m.number("derived_iteration_s");
+    m.seconds_from("derived_iteration_s");
     if (m.preset(preset_named(m.text("model")))) {
       m.set_from("positions", "seq");  // its table of positions is as long as the sequence
       m.set_from("seq", "seq");
@@ -93,11 +93,12 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
     m.out().name = "Llama 3.1 405B, " + std::to_string(m.integer("gpus", 0)) + " GPUs, seq " + std::to_string(m.integer("seq", 0));
     m.out().design.name = m.out().name;
     // Both conventions of FLOPs give a time; which one the paper's figure means is not said.
-    if (const auto causal = m.number("derived_iter_s_causal"), whole = m.number("derived_iter_s_noncausal"); causal && whole)
-      m.out().seconds = (*causal + *whole) / 2;
+    std::string& why_not = m.out().no_seconds;
+    if (const auto causal = m.measured("derived_iter_s_causal", 1, why_not))
+      if (const auto whole = m.measured("derived_iter_s_noncausal", 1, why_not)) m.out().seconds = (*causal + *whole) / 2;
     if (m.preset("llama3.1-405b")) {
       for (const char* axis : {"tp", "cp", "pp", "dp", "seq"}) m.set_from(axis, axis);
-      m.set("batch", m.integer("batch_per_dp", 1) * m.integer("dp", 1));
+      m.set_product("batch", {m.integer("batch_per_dp", 1), m.integer("dp", 1)});
       m.set("sequence_parallel", "true");
       if (m.integer("cp", 1) > 1) m.set("context", "all-gather");
       // Interleaved, a layer less on the first and the last stage: their first and last chunk have the embedding and the head alone
@@ -124,8 +125,12 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
 void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
   const MeasuredJson training = set.value("training", MeasuredJson::object());
   for (const MeasuredJson& row : set["measured_step"]) {
-    RowMapper m(training, "DeepSeek-V3, " + row.value("topology", "step"));
-    m.out().seconds = row.value("time_per_step_s", 0.0);
+    RowMapper step(row, "step"), m(training, "");
+    m.out().name = m.out().design.name = "DeepSeek-V3, " + step.text("topology", "step");
+    step.seconds_from("time_per_step_s");
+    m.out().seconds = step.out().seconds;
+    m.out().no_seconds = step.out().no_seconds;
+    if (step.refused()) m.refuse(step.out().unmapped);
     if (m.preset("deepseek-v3")) {
       for (const char* axis : {"tp", "pp", "dp", "ep", "seq"}) m.set_from(axis, axis);
       m.set_from("batch", "gbs_sequences");

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "audit/measured_mapping.h"
+#include "audit/row_text.h"
 #include "design/knobs.h"
 #include "design/validate.h"
 #include "model/library.h"
@@ -43,9 +45,36 @@ const std::vector<Format>& formats() {
 
 }  // namespace
 
-RowMapper::RowMapper(const MeasuredJson& row, std::string name) : row_(row) {
+namespace {
+
+const MeasuredJson& object_or_empty(const MeasuredJson& row) {
+  static const MeasuredJson empty = MeasuredJson::object();
+  return row.is_object() ? row : empty;
+}
+
+// As it stands in the file, no longer than a line can take.
+std::string shown(const MeasuredJson& value) {
+  constexpr size_t kMost = 40;
+  return cut_text(value.dump(-1, ' ', false, MeasuredJson::error_handler_t::replace), kMost);
+}
+
+// A whole number, also one that is written as 8.0.
+std::optional<int64_t> whole(const MeasuredJson& value) {
+  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) return std::nullopt;
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (!value.is_number_float()) return std::nullopt;
+  const double number = value.get<double>();
+  return std::trunc(number) == number && std::abs(number) < 9e15 ? std::optional(static_cast<int64_t>(number)) : std::nullopt;
+}
+
+}  // namespace
+
+std::string row_number(size_t number) { return "row " + std::to_string(number); }
+
+RowMapper::RowMapper(const MeasuredJson& row, std::string name) : row_(object_or_empty(row)) {
   out_.name = std::move(name);
   out_.design.name = out_.name;
+  if (!row.is_object()) refuse("the row is " + shown(row) + ", not an object");
 }
 
 bool RowMapper::preset(const std::string& id) {
@@ -61,23 +90,59 @@ void RowMapper::set(const char* knob, const std::string& text) {
   if (const auto problem = set_knob(out_.design, *of, text)) refuse(to_string(*problem));
 }
 
+void RowMapper::set_product(const char* knob, std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (const int64_t factor : factors)
+    if (__builtin_mul_overflow(product, factor, &product)) return refuse(std::string(knob) + " would be larger than any number here");
+  set(knob, product);
+}
+
 void RowMapper::set_from(const char* knob, const char* field) {
-  if (const auto it = row_.find(field); it != row_.end() && it->is_number_integer()) set(knob, it->get<int64_t>());
+  if (!has(field)) return;
+  if (const auto value = whole(row_[field])) set(knob, *value);
+  else mistyped(field, "a whole number");
 }
 
-int64_t RowMapper::integer(const char* field, int64_t otherwise) const {
+bool RowMapper::has(const char* field) const {
   const auto it = row_.find(field);
-  return it != row_.end() && it->is_number_integer() ? it->get<int64_t>() : otherwise;
+  return it != row_.end() && !it->is_null();
 }
 
-std::optional<double> RowMapper::number(const char* field) const {
-  const auto it = row_.find(field);
-  return it != row_.end() && it->is_number() ? std::optional(it->get<double>()) : std::nullopt;
+void RowMapper::mistyped(const char* field, const char* wanted) { refuse(std::string(field) + " is " + shown(row_[field]) + ", not " + wanted); }
+
+int64_t RowMapper::integer(const char* field, int64_t otherwise) {
+  if (!has(field)) return otherwise;
+  if (const auto value = whole(row_[field])) return *value;
+  mistyped(field, "a whole number");
+  return otherwise;
 }
 
-std::string RowMapper::text(const char* field, const std::string& otherwise) const {
+std::string RowMapper::text(const char* field, const std::string& otherwise) {
+  if (!has(field)) return otherwise;
+  if (row_[field].is_string()) return row_[field].get<std::string>();
+  mistyped(field, "a text");
+  return otherwise;
+}
+
+bool RowMapper::flag(const char* field, bool otherwise) {
+  if (!has(field)) return otherwise;
+  if (row_[field].is_boolean()) return row_[field].get<bool>();
+  mistyped(field, "true or false");
+  return otherwise;
+}
+
+std::optional<double> RowMapper::measured(const char* field, double unit, std::string& why_not) const {
   const auto it = row_.find(field);
-  return it != row_.end() && it->is_string() ? it->get<std::string>() : otherwise;
+  if (it == row_.end()) {
+    why_not = std::string("the row has no ") + field;
+  } else if (!it->is_number()) {
+    why_not = std::string(field) + " is " + shown(*it) + ", not a number";
+  } else if (const double value = it->get<double>() * unit; value > 0 && std::isfinite(value)) {
+    return value;
+  } else {
+    why_not = std::string(field) + " is " + shown(*it) + ", not more than 0";
+  }
+  return std::nullopt;
 }
 
 void RowMapper::refuse(const std::string& why) {
@@ -115,7 +180,7 @@ std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path) {
     if (const auto it = set.find(key); out.source.empty() && it != set.end() && it->is_string()) out.source = it->get<std::string>();
   for (const Format& format : formats()) {
     const auto rows = set.find(format.rows);
-    if (rows == set.end() || !rows->is_array() || rows->empty() || !rows->front().is_object()) continue;
+    if (rows == set.end() || !rows->is_array()) continue;
     const auto has = [&](const char* field) {
       return std::any_of(rows->begin(), rows->end(), [&](const MeasuredJson& row) { return row.contains(field); });
     };

@@ -19,8 +19,9 @@ struct MeasuredRow {
   std::string name;              // "llama3_70b_l12_tp8_pp1_dp1_mbc8_cef"
   std::string unmapped;          // why no design says this; empty: design does
   Design design;
-  std::optional<double> seconds; // of a step
-  std::optional<double> bytes;   // on the worst rank
+  std::optional<double> seconds; // of a step; where there are none, no_seconds says why
+  std::optional<double> bytes;   // on the worst rank; likewise
+  std::string no_seconds = "the row has no time of a step", no_bytes = "the row has no figure of memory";
   MemoryMeasure measure = MemoryMeasure::Allocated;
 };
 

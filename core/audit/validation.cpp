@@ -49,11 +49,15 @@ const ValidatedRow* ValidatedMetric::worst() const {
 
 Validation validate_set(const MeasuredSet& set, const StepTime& time) {
   Validation out{set.name, set.source, {}};
-  ValidatedMetric seconds{"time", {}, {}}, bytes{"memory", {}, {}};
+  ValidatedMetric seconds{"time", {}, {}, false}, bytes{"memory", {}, {}, false};
   Predictions predictions(time);
   for (const MeasuredRow& row : set.rows) {
-    const auto judge = [&](ValidatedMetric& metric, const std::optional<double>& measured, const auto& predict) {
-      if (!measured || *measured <= 0) return;
+    const auto judge = [&](ValidatedMetric& metric, const std::optional<double>& measured, const std::string& why_not, const auto& predict) {
+      if (!measured) {
+        metric.unmapped.emplace_back(row.name, why_not);
+        return;
+      }
+      metric.any = true;
       if (!row.unmapped.empty()) {
         metric.unmapped.emplace_back(row.name, row.unmapped);
         return;
@@ -68,11 +72,11 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
       else
         metric.unmapped.emplace_back(row.name, "nothing is predicted for this design");
     };
-    if (time) judge(seconds, row.seconds, [&](const Report&) { return predictions.seconds(row.design); });
-    judge(bytes, row.bytes, [&](const Report& report) { return std::optional<double>(predicted_bytes(report, row.measure)); });
+    if (time) judge(seconds, row.seconds, row.no_seconds, [&](const Report&) { return predictions.seconds(row.design); });
+    judge(bytes, row.bytes, row.no_bytes, [&](const Report& report) { return std::optional<double>(predicted_bytes(report, row.measure)); });
   }
   for (ValidatedMetric* metric : {&seconds, &bytes})
-    if (!metric->rows.empty() || !metric->unmapped.empty()) out.metrics.push_back(std::move(*metric));
+    if (metric->any) out.metrics.push_back(std::move(*metric));
   return out;
 }
 

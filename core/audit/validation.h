@@ -19,11 +19,12 @@ struct ValidatedRow {
   double error_percent() const { return 100 * (predicted / measured - 1); }
 };
 
-// Of rows that have a figure of this kind.
+// Of all rows of the set; those without a figure of this kind are among the unmapped.
 struct ValidatedMetric {
   std::string name;                                            // "memory", "time"
   std::vector<ValidatedRow> rows;
   std::vector<std::pair<std::string, std::string>> unmapped;   // row and why
+  bool any = false;                                            // some row of the set has a figure of this kind
   double mean_abs_error_percent() const;                       // 0 without rows
   const ValidatedRow* worst() const;                           // nullptr without rows
 };

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "audit/row_text.h"
 #include "audit/validation.h"
 #include "base/units.h"
 
@@ -28,8 +29,8 @@ std::string figure(const ValidatedMetric& metric, double value) {
 }
 
 std::string padded(std::string text, size_t width, bool right) {
-  if (text.size() > width) text = text.substr(0, width - 3) + "...";
-  const std::string fill(width - text.size(), ' ');
+  text = cut_text(text, width);
+  const std::string fill(width - text_width(text), ' ');
   return right ? fill + text : text + fill;
 }
 
@@ -53,7 +54,7 @@ std::string validation_text(const Validation& v) {
       out += padded(row.name, kNameWidth, false) + padded(figure(metric, row.measured), 12, true) + padded(figure(metric, row.predicted), 12, true) +
              padded((row.error_percent() >= 0 ? "+" : "") + fixed(row.error_percent(), 2) + " %", 10, true) + "\n";
     out += metric.rows.empty() ? "no rows"
-                               : std::to_string(metric.rows.size()) + " rows, mean absolute error " + fixed(metric.mean_abs_error_percent(), 2) + " %";
+                               : std::to_string(metric.rows.size()) + (metric.rows.size() == 1 ? " row" : " rows") + ", mean absolute error " + fixed(metric.mean_abs_error_percent(), 2) + " %";
     if (const ValidatedRow* worst = metric.worst()) out += ", worst " + fixed(worst->error_percent(), 2) + " % (" + worst->name + ")";
     out += "\n";
     for (const auto& [row, why] : metric.unmapped) out += "not mapped: " + row + ": " + why + "\n";

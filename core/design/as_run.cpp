@@ -48,6 +48,7 @@ WorkloadSpec of_inference(const WorkloadSpec& w) {
 
 Design as_run(const Design& design) {
   Design out = design;
+  out.parallel.forward_only = false;
   if (trains(design)) return out;
   out.parallel = of_inference(design.parallel);
   // The one token of a sequence is not split.

@@ -46,7 +46,7 @@ void check_idle(Checks& checks);          // values that mean nothing for this d
 void check_cluster(Checks& checks);      // links between accelerators
 void check_placement(Checks& checks);    // number of ranks, groups and nodes
 
-// "set seq to 8,192"
+// "set sequence length to 8,192", "set tp to 4", "turn on sequence parallel"
 Fix set_to(std::string_view id, int64_t value);
 Fix set_to(std::string_view id, const std::string& text);
 // Settings of a as well as of b.

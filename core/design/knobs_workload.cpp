@@ -86,8 +86,8 @@ void add_workload(TableWriter& table) {
                "1x128 for activations, 128x128 for weights (DeepSeek-V3, arXiv 2412.19437, section 3.3). mxfp8: an E8M0 scale per 32. "
                "nvfp4: half a byte, an E4M3 scale per 16. Weights keep two quantized copies, for forward and input gradient.");
   table.choice(named<workload, &W::kv_cache_dtype, kCacheDtypes>(), "kv_cache_dtype", "KV cache type", choices_of(kCacheDtypes),
-               "Type in which inference keeps keys and values, or the latents they are made of, and states of mixers' convolutions and scans as stored. fp8, with "
-               "a scale per tensor, halves cache and traffic; the products of attention stay in the data type.");
+               "Type in which inference keeps keys and values, or the latents they are made of; states of mixers stay in the data type. fp8, with a "
+               "scale per tensor, halves cache and traffic; the products of attention stay in the data type.");
   table.choice(named<workload, &W::dispatch_dtype, kDispatchDtypes>(), "dispatch_dtype", "Dispatch type", choices_of(kDispatchDtypes),
                "Type in which tokens travel to their experts. fp8 halves that all-to-all; the experts' results come back as stored "
                "(DeepSeek-V3, arXiv 2412.19437, section 3.3.3).");

@@ -1,6 +1,7 @@
 #include "design/validate.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 #include "base/units.h"
@@ -96,14 +97,32 @@ void check_values(Checks& checks) {
   }
 }
 
+namespace {
+
+// As the form has it: "virtual stages". The symbol where that is the name that people use: "tp". The id of what is no knob.
+std::string knob_words(const Knob* knob, std::string_view id) {
+  if (!knob || knob->symbol == id) return std::string(id);
+  std::string label = knob->label;
+  // "KV heads" stays.
+  if (label.size() > 1 && std::islower(static_cast<unsigned char>(label[1]))) label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+  return label;
+}
+
+}  // namespace
+
 Fix set_to(std::string_view id, int64_t value) {
-  const std::string knob(id);
-  return {"set " + knob + " to " + grouped(value), {{knob, std::to_string(value)}}};
+  return {"set " + knob_words(find_knob(id), id) + " to " + grouped(value), {{std::string(id), std::to_string(value)}}};
 }
 
 Fix set_to(std::string_view id, const std::string& text) {
-  const std::string knob(id);
-  return {text.empty() ? "clear " + knob : "set " + knob + " to " + text, {{knob, text}}};
+  const Knob* knob = find_knob(id);
+  const std::string words = knob_words(knob, id);
+  const Fix fix{"set " + words + " to " + text, {{std::string(id), text}}};
+  if (text.empty()) return {"clear " + words, fix.settings};
+  if (knob && knob->type == KnobType::Boolean) return {(text == "true" ? "turn on " : "turn off ") + words, fix.settings};
+  if (!knob || knob->type != KnobType::Choice) return fix;
+  const auto choice = std::find_if(knob->choices.begin(), knob->choices.end(), [&](const KnobChoice& c) { return c.value == text; });
+  return choice == knob->choices.end() ? fix : Fix{"set " + words + " to " + choice->label, fix.settings};
 }
 
 Fix both(Fix a, const Fix& b) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "base/units.h"
 #include "simulate/estimate.h"
@@ -32,6 +33,18 @@ double mean(const Simulation& s, TimeCategory category) {
 }
 
 const StageMemory& fullest(const Report& report) { return report.memory->stages[static_cast<size_t>(report.memory->peak_stage)]; }
+
+// Bytes that a rank moves in these collectives, on the stage that moves most.
+double moved(const Report& report, const std::pair<std::string, std::string>& op_and_group) {
+  double most = 0;
+  for (const StageReport& stage : report.stages) {
+    double bytes = 0;
+    for (const CollectiveValue& c : stage.collectives)
+      if (c.op == op_and_group.first && c.group == op_and_group.second) bytes += to_double(c.bytes.value);
+    most = std::max(most, bytes);
+  }
+  return most;
+}
 
 }  // namespace
 
@@ -95,6 +108,16 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
     const auto category = static_cast<MemoryCategory>(c);
     add(std::string(memory_category_name(category)) + "_bytes", std::string(memory_category_label(category)), "Memory of the fullest rank", FigureKind::Bytes,
         [&](const ComparedDesign& d) { return fullest(*d.report).at_peak[c]; });
+  }
+  std::set<std::pair<std::string, std::string>> collectives;
+  for (const ComparedDesign& design : designs)
+    if (design.simulation)
+      for (const StageReport& stage : design.report->stages)
+        for (const CollectiveValue& c : stage.collectives) collectives.emplace(c.op, c.group);
+  for (const auto& of : collectives) {
+    std::string name = of.first;
+    std::replace(name.begin(), name.end(), '_', '-');
+    add(of.first + "_" + of.second + "_bytes", name + " over " + of.second, "Collectives of a rank", FigureKind::Bytes, [&](const ComparedDesign& d) { return moved(*d.report, of); });
   }
   return out;
 }

@@ -33,7 +33,7 @@ struct ComparedFigure {
   std::string difference(size_t design) const;  // to the first: "-1.20 s"
   std::string percent(size_t design) const;     // "-12.2 %"; empty where the first is 0
 };
-// Times, rates, memory of the fullest rank and by category, the same rows for all.
+// Times, rates, memory of the fullest rank and by category, collectives by op and group; the same rows for all.
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs);
 
 }  // namespace shardscape

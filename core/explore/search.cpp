@@ -16,7 +16,7 @@ namespace shardscape {
 namespace {
 
 constexpr Wide kChunk = 64;                     // designs that a thread takes at once
-constexpr Wide kBlock = 64;                     // chunks that are visited one after the other
+constexpr Wide kBlock = 8;                      // chunks that are visited one after the other
 constexpr Wide kScattered = Wide{1} << 21;      // designs beyond which blocks are scattered
 
 // The order in which chunks of a space are visited.

@@ -99,13 +99,21 @@ constexpr EvaluationOptions kTimeAll{0, true};
 
 }  // namespace
 
+std::vector<const Neighbour*> KnobSensitivity::extremes(size_t most) const {
+  std::vector<const Neighbour*> out;
+  for (const Neighbour& n : neighbours) out.push_back(&n);
+  std::stable_sort(out.begin(), out.end(), [](const Neighbour* a, const Neighbour* b) { return a->evaluation.tokens_per_second < b->evaluation.tokens_per_second; });
+  if (out.size() > most) out.erase(out.begin() + static_cast<std::ptrdiff_t>(most / 2), out.end() - static_cast<std::ptrdiff_t>(most - most / 2));
+  return out;
+}
+
 std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token stop, const std::function<void(size_t, size_t)>& progress) {
   Evaluator evaluator;
   Sensitivity out;
   out.now = evaluator.evaluate(design, kTimeAll, stop);
   if (!out.now.timed()) return std::nullopt;
   for (const Knob& knob : knobs()) {
-    if (knob.group == KnobGroup::Model || without_effect(design, knob)) continue;
+    if (knob.group == KnobGroup::Model || knob.id == "mode" || without_effect(design, knob)) continue;
     KnobSensitivity of{&knob, knob_text(design, knob), {}};
     for (const auto& values : candidates(design, knob))
       for (const std::string& value : values)

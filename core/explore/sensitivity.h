@@ -1,6 +1,7 @@
 // What matters of a design: one knob changed at a time, and the same design on more or fewer GPUs.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -28,6 +29,8 @@ struct KnobSensitivity {
   double slowest = 0, fastest = 0;     // change of tokens per second as shares of the design's: -0.1 is 10 % fewer
   int64_t least_memory = 0, most_memory = 0;  // change in bytes of the fullest rank
   double swing() const { return std::max(fastest, -slowest); }
+  // The neighbours from the slowest to the fastest; of more than so many the outer ones.
+  std::vector<const Neighbour*> extremes(size_t most) const;
 };
 
 struct Sensitivity {
@@ -35,7 +38,7 @@ struct Sensitivity {
   std::vector<KnobSensitivity> knobs;  // those that change most tokens per second first
 };
 
-// Of a valid design. Knobs of the model, and those that have no effect or are left to the program (0), are left out. Nothing when stopped.
+// Of a valid design. Knobs of the model, the mode, and those that have no effect or are left to the program (0), are left out. Nothing when stopped.
 std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token stop = {}, const std::function<void(size_t done, size_t of)>& progress = {});
 
 struct ScalePoint {

@@ -1,6 +1,5 @@
 // Assemble + place: block templates become forward ops; placements follow op by op, redistributions are inserted.
 #include <algorithm>
-#include <utility>
 
 #include "graph/segment_builder.h"
 
@@ -26,7 +25,7 @@ class Assembler {
       names["x"] = s.input;
     }
     const bool serves = s.kind == SegmentKind::Head && !b_.structure().trains();
-    if (serves && b_.structure().mode == Mode::Prefill) names["x"] = last_token(s.input);
+    if (serves && b_.structure().mode == Mode::Prefill) names["x"] = b_.last_token(s.input);
     TensorId out = names["x"];
     for (const OpLine& line : section.lines) {
       if (serves && reads_targets(line)) continue;
@@ -105,25 +104,6 @@ class Assembler {
     return reads(line) || (block && std::any_of(block->ops.begin(), block->ops.end(), reads));
   }
 
-  // The end of each prompt: one rank along what splits the sequence has it, the others add zeros.
-  TensorId last_token(TensorId from) {
-    const Tensor source = b_.tensor(from);
-    b_.leave_one_token();
-    Placement placement = source.placement;
-    placement.partial = std::exchange(placement.shards[1], {});
-    std::sort(placement.partial.begin(), placement.partial.end());
-    Op op;
-    op.kind = OpKind::LastToken;
-    op.inputs = {from};
-    op.outputs = {b_.add_tensor(source.name + ".last", source.axes, std::move(placement), source.dtype, TensorRole::Activation)};
-    op.spec = "bsd->btd";
-    op.name = b_.tensor(op.outputs[0]).name;
-    op.label = "Last token";
-    const TensorId out = op.outputs[0];
-    b_.add_op(std::move(op));
-    return out;
-  }
-
   // name: what the instance is called, and its parameters after it.
   TensorId call(const OpLine& line, const Names& names, const std::string& name) {
     const BlockTemplate* block = block_of(line);
@@ -158,7 +138,7 @@ class Assembler {
                                 modules == block->op_modules.end() ? block->modules : block->modules | modules->second);
       made[inner.output] = inside[inner.output];
       if (!b_.structure().trains() && std::find(cached.begin(), cached.end(), inner.output) != cached.end())
-        inside[inner.output] = cache(inside[inner.output], slides);
+        inside[inner.output] = b_.cache(inside[inner.output], slides);
     }
     check_parts(*block, inside);
     pack(made);
@@ -191,54 +171,6 @@ class Assembler {
       for (const OpLine& line : block.ops)
         if (line.callee == template_name(OpKind::Attention)) names.insert(names.end(), line.args.begin() + 1, line.args.begin() + 3);
     return names;
-  }
-
-  // Written to the cache. Returns what is read from here on: the prompt's own, or, of a token that is decoded, all tokens so far.
-  // Layers with a window keep no more than that; where cp splits the sequence each rank keeps its part of the whole.
-  TensorId cache(TensorId made, bool slides) {
-    const Structure& s = b_.structure();
-    const Tensor source = b_.tensor(made);
-    made = b_.redistribute(made, b_.cache_placement(source.axes), Phase::Forward, "the cache");
-    std::vector<Axis> axes = source.axes;
-    std::replace(axes.begin(), axes.end(), Axis::Seq, slides && !s.cp ? Axis::WindowContext : Axis::Context);
-    Op op;
-    op.kind = OpKind::CacheWrite;
-    op.inputs = {made};
-    const TensorId kept = cache_tensor(op, source.name, axes, b_.cache_placement(axes), s.cache_dtype);
-    op.outputs = {kept};
-    for (size_t d = 0; d < axes.size(); ++d) op.spec += static_cast<char>('a' + d);
-    op.spec = op.spec + (op.inputs.size() > 1 ? "," + op.spec : "") + "->" + op.spec;
-    op.block = static_cast<int>(b_.segment().blocks.size()) - 1;
-    op.name = b_.tensor(kept).name;
-    op.label = "Write to the cache";
-    b_.add_op(std::move(op));
-    b_.segment().cached.push_back(kept);
-    return s.mode == Mode::Decode ? kept : made;
-  }
-
-  // What lives on from step to step, as this one leaves it; in decode the op reads it as the step before has left it.
-  TensorId cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes, const Placement& placement, DType type) {
-    const bool lived = b_.structure().mode == Mode::Decode;
-    if (lived) op.inputs.push_back(b_.add_tensor(name + ".past", axes, placement, type, TensorRole::Cache));
-    const TensorId now = b_.add_tensor(name + ".cache", axes, placement, type, TensorRole::Cache);
-    if (lived) b_.tensor(now).storage = b_.tensor(op.inputs.back()).storage;
-    b_.segment().caches.push_back(now);
-    return now;
-  }
-
-  // What a convolution keeps are its last inputs, what a scan keeps is its state (Gu and Dao, arXiv 2312.00752; both as mamba_ssm
-  // allocates them), whatever the length of the sequence.
-  void add_state(Op& op, const OpSpec& spec, const std::map<char, Axis>& letters, const LetterShards& shards, const std::string& name) {
-    std::string of = spec.out;
-    of.erase(1, 1);  // the sequence
-    of += op.kind == OpKind::CausalConv ? spec.in[1].back() : spec.in[3].back();
-    std::vector<Axis> axes;
-    for (char letter : of) axes.push_back(letters.at(letter));
-    LetterShards placed = shards;
-    placed[of.back()].clear();
-    const TensorId state = cache_tensor(op, name + ".state", axes, SegmentBuilder::result_placement(of, placed, {}), b_.structure().dtype);
-    b_.tensor(state).placement.partial.clear();
-    op.outputs.push_back(state);
   }
 
   // Parts that are taken of a tensor lie in it one behind the other, and make up all of it.
@@ -409,7 +341,7 @@ class Assembler {
     if (b_.structure().trains())  // kept for a backward
       for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made);
     else if (*kind == OpKind::CausalConv || *kind == OpKind::SelectiveScan || *kind == OpKind::Ssd)
-      add_state(made, spec, axes, shards, name);
+      b_.add_state(made, spec, axes, shards, name);
     b_.add_op(std::move(made));
     // Of a column-parallel product every rank gets the whole stream, then takes its part of it.
     if (*kind == OpKind::Einsum && out_axes == kStream && !b_.tensor(out).placement.shards.back().empty()) {

@@ -59,8 +59,6 @@ Expr index_space(const Segment& s, const Op& op) {
   return out;
 }
 
-int last_dim(const Tensor& t) { return static_cast<int>(t.axes.size()) - 1; }
-
 // FLOPs of as many products with keys, and with values, over all scores (queries x keys x heads); KV heads are no dimension
 // of their own in them.
 Expr attention_products(const Segment& s, const Op& op, int64_t with_keys, int64_t with_values) {

@@ -163,6 +163,7 @@ bool values_in_keys(const Segment& segment, const Op& op);
 // The tensor of the forward that this one stands for, itself otherwise.
 TensorId first_self(const Segment& segment, TensorId id);
 
+inline int last_dim(const Tensor& tensor) { return static_cast<int>(tensor.axes.size()) - 1; }
 // Elements of the part that one rank holds.
 Expr local_elements(const Tensor& tensor);
 // Local size of one dimension.

@@ -93,12 +93,6 @@ Expr SegmentBuilder::axis_extent(Axis axis) const {
   return size;
 }
 
-void SegmentBuilder::leave_one_token() {
-  one_token_ = true;
-  inner_rules_.set(Axis::Seq, {});
-  stream_rules_.set(Axis::Seq, {});
-}
-
 Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const {
   const bool stream = axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden};
   return (stream ? stream_rules_ : inner_rules_).place(axes);

@@ -71,14 +71,20 @@ class SegmentBuilder {
 
   void begin_backward() { moved_.clear(); }
 
-  // Where inference keeps a tensor over these axes, the sequence being one of them: on the ranks whose attention reads it.
-  Placement cache_placement(const std::vector<Axis>& axes) const { return cache_rules_.place(axes); }
-  // From here on the stream has one token of each sequence.
-  void leave_one_token();
+  // Inference (inference.cpp). A tensor is written to the cache; returns what is read from here on: the prompt's own, or, of a token
+  // that is decoded, all tokens so far. slides: its attention has a window.
+  TensorId cache(TensorId made, bool slides);
+  // A convolution or a scan also leaves its state. letters: of the op; shards: over which it runs.
+  void add_state(Op& op, const OpSpec& spec, const std::map<char, Axis>& letters, const LetterShards& shards, const std::string& name);
+  // The end of each prompt; from here on the stream has one token of each sequence.
+  TensorId last_token(TensorId from);
 
  private:
   // Whether the profile makes it a part of a larger buffer (packed QKV): to be sent it is copied out.
   bool is_packed(TensorId id) const;
+  // Where inference keeps a tensor over these axes, the sequence being one of them: on the ranks whose attention reads it.
+  Placement cache_placement(const std::vector<Axis>& axes) const { return cache_rules_.place(axes); }
+  TensorId cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes, const Placement& placement, DType type);
   static std::string unique(std::set<std::string>& taken, const std::string& name);
   TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
   TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to, Phase phase,

@@ -79,6 +79,19 @@ std::string_view action_name(ActionKind kind) {
   return "";
 }
 
+std::string_view action_label(ActionKind kind) {
+  switch (kind) {
+    case ActionKind::ReceiveForward: return "receive of the input";
+    case ActionKind::SendForward: return "send of the output";
+    case ActionKind::ReceiveBackward: return "receive of the output's gradient";
+    case ActionKind::SendBackward: return "send of the input's gradient";
+    case ActionKind::GradReduce: return "reduction of gradients";
+    case ActionKind::BackwardInput: return "backward of the input";
+    case ActionKind::BackwardWeight: return "backward of the weights";
+    default: return action_name(kind);  // one word
+  }
+}
+
 std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches, int chunks, int group) {
   if (stages < 1 || microbatches < 1 || chunks < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
   const PipelineLayout places{chunk_layout(kind), stages, chunks};

@@ -16,7 +16,8 @@ enum class ActionKind : uint8_t {
   Forward, Backward, ReceiveForward, SendForward, ReceiveBackward, SendBackward, GradReduce, Optimizer,
   BackwardInput, BackwardWeight
 };
-std::string_view action_name(ActionKind kind);  // "forward", "receive_forward"
+std::string_view action_name(ActionKind kind);   // "forward", "backward_input", as files say it
+std::string_view action_label(ActionKind kind);  // "backward of the input", as people do
 
 struct Action {
   ActionKind kind;

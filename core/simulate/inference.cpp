@@ -7,6 +7,9 @@
 namespace shardscape {
 namespace {
 
+// Tokens of prompts that are read at once, where they are short; engines bound a batch so (vLLM, max_num_batched_tokens).
+constexpr int64_t kPromptTokens = 8192;
+
 // Sequences of a microbatch come in multiples of this.
 int64_t sequences_at_least(const Design& design) { return design.parallel.sequence_parallel ? design.parallel.tp : 1; }
 
@@ -48,12 +51,17 @@ Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t co
   out.workload.mode = mode;
   out.workload.batch = batch;
   out.workload.microbatch = 1;
+  const int64_t of_replica = batch / std::max<int64_t>(1, design.parallel.dp), least = sequences_at_least(design);
   if (mode != Mode::Decode) {
     out.workload.seq = context;
+    for (int64_t b = std::min(kPromptTokens / context, of_replica); b > 1; --b) {
+      if (of_replica % b != 0 || of_replica / b < std::min(design.parallel.pp, of_replica)) continue;
+      out.workload.microbatch = b;
+      break;
+    }
     return out;
   }
   out.workload.context_length = context;
-  const int64_t of_replica = batch / std::max<int64_t>(1, design.parallel.dp), least = sequences_at_least(design);
   for (int64_t m = std::min(design.parallel.pp, of_replica); m >= 1 && m <= of_replica; ++m) {
     if (of_replica % m != 0 || (of_replica / m % least != 0 && m < of_replica)) continue;
     out.workload.microbatch = of_replica / m;
@@ -103,14 +111,14 @@ ServingSweep sweep(const Design& design, const std::vector<int64_t>& batches, co
   return out;
 }
 
-std::string point_problem(const ServedPoint& point) {
+std::optional<Problem> point_problem(const ServedPoint& point) {
   for (const ServedPhase* phase : {&point.prefill, &point.decode}) {
     if (phase->valid() || !phase->report) continue;
     for (const Problem& problem : phase->report->problems)
-      if (problem.severity == Severity::Error) return to_string(problem);
-    return "no time is known for the accelerator";
+      if (problem.severity == Severity::Error) return problem;
+    return Problem{Severity::Error, "accelerator", "no time is known for it", "one of the catalogue", {}};
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace shardscape

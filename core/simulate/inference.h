@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -24,8 +25,8 @@ struct InferenceFigures {
 // Of a valid report in prefill or decode.
 InferenceFigures inference_figures(const Report& report, const Simulation& simulation);
 
-// The design as it reads prompts of so many tokens one by one, or makes a token behind so many of each sequence: in as few
-// microbatches as fill the pipeline.
+// The design as it reads prompts of so many tokens, together where they are short; or as it makes the last token of so many of each
+// sequence: in as few microbatches as fill the pipeline.
 Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t context);
 
 struct ServedPhase {
@@ -47,7 +48,7 @@ struct ServedPoint {
   ServedPhase prefill, decode;
 };
 
-std::string point_problem(const ServedPoint& point);  // the first error of either phase; empty where both are valid
+std::optional<Problem> point_problem(const ServedPoint& point);  // the first error of either phase; nothing where both are valid
 // A table of points, and of the largest batches by context. Of one design, whatever its mode; json: the same for programs.
 struct ServingSweep {
   Design design;

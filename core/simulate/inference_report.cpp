@@ -58,8 +58,8 @@ std::string sweep_text(const ServingSweep& sweep) {
   };
   std::string out = row({"context", "sequences", "TTFT", "TPOT", "tokens/s", "per GPU", "prompts/GPU", "KV cache", "memory", "fits"});
   for (const ServedPoint& p : sweep.points) {
-    if (const std::string problem = point_problem(p); !problem.empty()) {
-      out += pad(grouped(p.context), 9) + pad(grouped(p.batch), 14) + "  " + problem + "\n";
+    if (const auto problem = point_problem(p)) {
+      out += pad(grouped(p.context), 9) + pad(grouped(p.batch), 14) + "  " + to_string(*problem) + "\n";
       continue;
     }
     const MemoryTimeline& memory = *p.decode.report->memory;
@@ -77,13 +77,13 @@ std::string sweep_json(const ServingSweep& sweep) {
   Json points = Json::array(), largest = Json::array();
   for (const ServedPoint& p : sweep.points) {
     Json point{{"batch", p.batch}, {"context", p.context}};
-    const std::string problem = point_problem(p);
-    point["valid"] = problem.empty();
-    if (problem.empty()) {
+    const auto problem = point_problem(p);
+    point["valid"] = !problem;
+    if (!problem) {
       point["fits"] = p.prefill.report->memory->fits && p.decode.report->memory->fits;
       point["kv_cache_bytes_per_token"] = static_cast<int64_t>(p.decode.report->kv_cache_bytes.value);
     } else {
-      point["problem"] = problem;
+      point["problem"] = to_string(*problem);
     }
     point["prefill"] = phase_json(p.prefill);
     point["decode"] = phase_json(p.decode);

@@ -40,7 +40,11 @@ std::string memory_text(const MemoryTimeline& memory) {
 
 std::string advice_text(const std::vector<MemoryAdvice>& advice) {
   std::string out = advice.empty() ? "nothing known would save memory\n" : "what would save memory:\n";
-  for (const MemoryAdvice& a : advice) out += "  " + a.text() + " (" + a.knob + " = " + a.value + (a.fits ? ", which fits)\n" : ")\n");
+  for (const MemoryAdvice& a : advice) {
+    out += "  " + a.text() + " (";
+    for (const auto& [knob, value] : a.settings) out += (&knob == &a.settings.front().first ? "" : ", ") + knob + " = " + value;
+    out += a.fits ? ", which fits)\n" : ")\n";
+  }
   return out;
 }
 
@@ -55,7 +59,8 @@ std::string estimate_json(const Report& report, const std::optional<std::vector<
   if (advice) {
     Json list = Json::array();
     for (const MemoryAdvice& a : *advice) {
-      list.push_back({{"what", a.what}, {"knob", a.knob}, {"value", a.value}, {"saved_bytes", a.saved}, {"fits", a.fits}});
+      list.push_back({{"what", a.what}, {"settings", Json::object()}, {"saved_bytes", a.saved}, {"fits", a.fits}});
+      for (const auto& [knob, value] : a.settings) list.back()["settings"][knob] = value;
       if (a.time_percent) list.back()["time_percent"] = *a.time_percent;
     }
     out["advice"] = list;

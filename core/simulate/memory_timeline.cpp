@@ -468,7 +468,7 @@ class StageWalk {
     if (waste_ > 0) out.culprits.push_back({"rest of the allocator's segments", MemoryCategory::Runtime, waste_});
     out.at_peak[kRuntime] += waste_;
     std::stable_sort(out.culprits.begin(), out.culprits.end(), [](const Culprit& a, const Culprit& b) { return a.bytes > b.bytes; });
-    out.moment = std::string(action_name(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
+    out.moment = std::string(action_label(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
     if (out.layer >= 0) out.moment += ", layer " + std::to_string(out.layer);
     else if (out.segment >= 0) out.moment += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
     if (out.op >= 0) out.moment += ": " + graph_.segments[static_cast<size_t>(out.segment)].op(out.op).label;

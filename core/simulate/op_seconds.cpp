@@ -38,8 +38,6 @@ struct CompiledGraph {
 // Products whose results share a storage are one kernel: what the profile packs (linear_qkv, gate and up).
 using Packs = std::vector<int>;  // of each forward op the first one of its pack, itself where alone
 
-int last_dim(const Tensor& t) { return static_cast<int>(t.axes.size()) - 1; }
-
 class Compiler {
  public:
   std::shared_ptr<const CompiledGraph> compile(const Graph& graph) {

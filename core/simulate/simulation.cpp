@@ -57,6 +57,14 @@ std::string_view span_kind_name(SpanKind kind) {
   return "";
 }
 
+std::string_view span_kind_label(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::BackwardInput: return "backward of the input";
+    case SpanKind::BackwardWeight: return "backward of the weights";
+    default: return span_kind_name(kind);  // one word
+  }
+}
+
 std::string_view stream_label(StreamKind stream) {
   switch (stream) {
     case StreamKind::Compute: return "Compute";

@@ -33,7 +33,8 @@ enum class SpanKind : uint8_t {
   Collective, Send, Receive, Store, Load, Optimizer
 };
 
-std::string_view span_kind_name(SpanKind kind);  // "backward_input"
+std::string_view span_kind_name(SpanKind kind);   // "backward_input", as files say it
+std::string_view span_kind_label(SpanKind kind);  // "backward of the input", as people do
 
 // One stream of a stage: what runs on it follows one after the other.
 // DataComm: of gradients and parameters. PipelineComm: messages that the stage sends; Receive: those that it gets. Links and the

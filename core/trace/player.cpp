@@ -158,8 +158,8 @@ class Player {
       const uint32_t next = a.succs[c.succs + k];
       if (--s.waits[next] == 0) arrive(rank, next);
     }
-    if (const ShapeNode& n = node(rank, comm); !c.join && n.type == NodeType::Send) deliver(rank, n);
     issue(rank);
+    if (const ShapeNode& n = node(rank, comm); !c.join && n.type == NodeType::Send) deliver(rank, n);
   }
 
   void issue(int64_t rank) {
@@ -183,15 +183,17 @@ class Player {
       finish_at(now_ + (network_ ? n.nanoseconds : 0), {rank, comm});
   }
 
-  // A send is done when the packet arrives, whether a receive waits for it or not.
+  // A send is done when the packet arrives, whether a receive waits for it or not; one that waits is done before anything else of
+  // the same nanosecond.
   void deliver(int64_t rank, const ShapeNode& n) {
     Message& message = messages_[{rank, peer(rank, n), n.size, n.tag}];
     if (message.receivers.empty()) {
       ++message.arrived;
       return;
     }
-    finish_at(now_, message.receivers.front());
+    const Waiting receiver = message.receivers.front();
     message.receivers.pop_front();
+    finish(receiver.rank, receiver.comm);
   }
 
   void meet(int64_t rank, uint32_t comm, const ShapeNode& n) {

@@ -127,7 +127,7 @@ void ExploreTest::shards_and_merge() {
   const auto path = [&](const char* name) { return folder.filePath(name); };
   QCOMPARE(run_line("explore --sample 5 -o " + path("all.json") + " " + kSpace).exit_code, 0);
   for (const char* i : {"0", "1", "2"})
-    QCOMPARE(run_line(QString("explore --sample 5 --shard %1/3 --threads 1 -o %2 ").arg(i, path(i)) + kSpace).exit_code, 0);
+    QCOMPARE(run_line(QString("explore --sample 5 --shard %1/3 --threads 1 -o %2 ").arg(QString(i), path(i)) + kSpace).exit_code, 0);
   const CliRun merged = run_cli({"merge", path("2"), path("0"), path("1"), "-o", path("merged.json"), "--json"});
   QCOMPARE(merged.exit_code, 0);
   QCOMPARE(merged.err, QString());

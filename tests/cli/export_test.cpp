@@ -1,6 +1,5 @@
 // export and check: the bundle, what stands in its way, and Ctrl+C.
 #include <QDir>
-#include <QElapsedTimer>
 #include <QJsonArray>
 #include <QStorageInfo>
 #include <QTemporaryDir>
@@ -215,11 +214,8 @@ void ExportTest::interrupted() {
     return !partial.isEmpty() && everything_in(folder.filePath("deep/er/" + partial.front())).size() > 10;
   };
   QTRY_VERIFY_WITH_TIMEOUT(written(), 60'000);
-  QElapsedTimer timer;
-  timer.start();
   QCOMPARE(::kill(static_cast<pid_t>(process.processId()), signal), 0);
   QVERIFY(process.waitForFinished(30'000));
-  qInfo("ended after %lld ms, cleaning included", static_cast<long long>(timer.elapsed()));
   QCOMPARE(process.exitStatus(), QProcess::NormalExit);
   QCOMPARE(process.exitCode(), 130);
   QCOMPARE(everything_in(folder.path()), QStringList());

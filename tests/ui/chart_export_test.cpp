@@ -145,7 +145,7 @@ class ChartExportTest : public QObject {
     QTemporaryDir folder;
     MemoryView view(session_.get());
     for (const SaveFormatInfo& info : save_formats()) {
-      if (info.format == SaveFormat::Trace) continue;  // the timeline's
+      if (info.format == SaveFormat::Trace || info.format == SaveFormat::Json) continue;  // the timeline's, a search's
       const QString path = folder.filePath(view.picture().file_name + u'.' + info.suffix);
       const auto problem = save_picture(view.picture(), info.format, path);
       QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");

@@ -2,12 +2,15 @@
 #include <QApplication>
 #include <QFrame>
 #include <QLabel>
+#include <QHeaderView>
+#include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 
 #include "offscreen.h"
 #include "simulate/estimate.h"
+#include "ui/charts/bar_paint.h"
 #include "ui/charts/chart_notice.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/compute_view.h"
@@ -175,6 +178,51 @@ class ChartsTest : public QObject {
       (backward ? hatched : solid) = true;
     }
     QVERIFY(solid && hatched);
+  }
+
+  void whatIsComputedAgainHasAPatternOfItsOwn() {
+    Session session;
+    set(session, {{"recompute", "full"}});
+    ComputeView view(&session);
+    const BarData& data = view.chart()->data();
+    const auto fill_of = [&](const char* end, const std::vector<BarSeries>& list) {
+      for (const BarSeries& series : list)
+        if (series.label.endsWith(QLatin1String(end))) return static_cast<int>(series.fill);
+      return -1;
+    };
+    for (const auto* list : {&data.series, &data.legend}) {
+      QCOMPARE(fill_of("forward", *list), static_cast<int>(BarFill::Solid));
+      QCOMPARE(fill_of("recompute", *list), static_cast<int>(BarFill::Dotted));
+      QCOMPARE(fill_of("backward", *list), static_cast<int>(BarFill::Hatched));
+    }
+    // Told apart without colour: the three fills differ in what they paint.
+    std::vector<QImage> images;
+    for (const BarFill fill : {BarFill::Solid, BarFill::Hatched, BarFill::Dotted}) {
+      QImage image(40, 40, QImage::Format_RGB32);
+      image.fill(Qt::white);
+      QPainter painter(&image);
+      fill_bar(painter, QRectF(0, 0, 40, 40), {{}, Qt::blue, fill}, Qt::white);
+      painter.end();
+      images.push_back(image);
+    }
+    QVERIFY(images[0] != images[1] && images[1] != images[2] && images[0] != images[2]);
+  }
+
+  // Between form and inspector of a window of 1280 x 800.
+  void noColumnIsHiddenInASmallWindow() {
+    Session session;
+    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    MemoryView memory(&session);
+    ComputeView compute(&session);
+    CommunicationView communication(&session);
+    for (ChartPage* view : std::initializer_list<ChartPage*>{&memory, &compute, &communication}) {
+      open(*view, {680, 600});
+      QVERIFY2(view->table()->horizontalHeader()->length() <= view->table()->viewport()->width(), qPrintable(view->accessibleName()));
+    }
+    compute.setRooflineShown(true);
+    QCoreApplication::processEvents();
+    const auto* table = compute.findChildren<ChartTable*>().back();
+    QVERIFY(table->isVisible() && table->horizontalHeader()->length() <= table->viewport()->width());
   }
 
   void aCollectiveExplainsItself() {

@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <QStandardItemModel>
 #include <QTest>
+#include <algorithm>
 #include <memory>
 
 #include "offscreen.h"
@@ -235,6 +236,22 @@ class FormTest : public QObject {
     QVERIFY(form_->row("tp")->isVisible());
     form_->focusKnob("vocab");
     QVERIFY(form_->row("vocab")->isVisible());
+  }
+
+  void whatTheFilterLeavesIsWhole() {
+    auto* filter = form_->findChild<QLineEdit*>("form_filter");
+    filter->setText("ZeRO");
+    for (const char* id : {"stage3_max_live_parameters", "zero_reduce_bucket_size"}) {
+      const auto* line = field<QLineEdit>(id);
+      QVERIFY(line->isVisible());
+      QVERIFY2(line->fontMetrics().horizontalAdvance(line->text()) < line->width() - 16, qPrintable(line->text()));  // not cut
+    }
+    // Of the DDP buckets one row is left: it says why it is greyed.
+    filter->setText("bucket_cap_mb");
+    const KnobRow* row = form_->row("bucket_cap_mb");
+    QVERIFY(row->isVisible() && !form_->row("first_bucket_mb")->isVisible());
+    const auto labels = row->findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->isVisible() && label->text().startsWith("Without effect"); }));
   }
 
   void whatHasNoEffectIsGreyedWithTheReason_data() {

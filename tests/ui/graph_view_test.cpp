@@ -280,6 +280,36 @@ class GraphViewTest : public QObject {
     QVERIFY(view_->rect().contains(QRect(button(view_.get(), "Fit")->mapTo(view_.get(), QPoint()), QSize(1, 1))));
   }
 
+  // Under DualPipe two stages hold the same layers: each shows them, and what is picked of one is shown on that one.
+  void mirroredStagesShowWhatTheyHold() {
+    for (const auto& [knob, text] : {std::pair{"pp", "4"}, {"batch", "32"}, {"schedule", "dualpipe"}}) QVERIFY(!session_->setKnob(knob, text));
+    session_->waitForReport();
+    QVERIFY2(session_->current(), session_->problems().empty() ? "" : to_string(session_->problems()[0]).c_str());
+    view_->waitForGraph();
+    const Outline& outline = *view_->scene()->outline();
+    for (int stage = 0; stage < 4; ++stage) QCOMPARE(outline.units_of(stage), outline.units_of(3 - stage));
+    for (int stage = 0; stage < 4; ++stage) {
+      const Piece& piece = view_->scene()->sheet()->pieces[static_cast<size_t>(stage)];
+      QVERIFY(piece.inside && !piece.inside->pieces.empty());
+      QVERIFY(piece.detail.text.contains(QString("as on stage %1").arg(3 - stage)));
+    }
+    const NodeId there = outline.unit_node(1, 3);
+    QCOMPARE(there.stage, 3);
+    QVERIFY(there != outline.unit_node(1));
+    view_->scene()->expand(there);
+    view_->waitForGraph();
+    QVERIFY(view_->scene()->isExpanded(there) && !view_->scene()->isExpanded(outline.unit_node(1)));
+    Pick pick;
+    pick.kind = PickKind::Op;
+    pick.stage = 3;
+    pick.unit = 1;
+    pick.op = op("Down projection").op;
+    session_->setPick(pick, this);
+    view_->waitForGraph();
+    QCOMPARE(canvas()->selected().stage, 3);
+    QCOMPARE(faults(*view_->scene()->sheet()), 0);
+  }
+
   // Another view had the inspector meanwhile.
   void theInspectorIsTakenBackWhenTheViewReturns() {
     canvas()->select(unit(1));

@@ -29,6 +29,7 @@
 #include "ui/main_window.h"
 #include "ui/models/problems_model.h"
 #include "ui/render.h"
+#include "ui/state/advice.h"
 #include "ui/state/design_summary.h"
 #include "ui/view_picture.h"
 #include "ui/widgets/message_bar.h"
@@ -93,7 +94,7 @@ class MainWindowTest : public QObject {
     for (const std::string& part : {std::string("GiB, stage 0"), "Step: " + format_seconds(simulation.step_seconds), "MFU: " + significant(100 * simulation.mfu) + " %",
                                     std::string("Tokens per second"), "Bubble: " + significant(100 * simulation.bubble), std::string("Exposed communication")})
       QVERIFY2(text.contains(QString::fromStdString(part)), qPrintable(text));
-    QCOMPARE(window_->tabs()->count(), 5);
+    QCOMPARE(window_->tabs()->count(), 6);
     QVERIFY(window_->windowTitle().contains("Llama 3 8B"));
     QVERIFY(!window_->inspector()->shown().isEmpty());
   }
@@ -144,6 +145,71 @@ class MainWindowTest : public QObject {
     QVERIFY(session_->design().parallel.tp != 5);
     QTest::keyClick(table, Qt::Key_Escape);
     QVERIFY(!window_->problemsPanel()->isVisible());
+  }
+
+  void allPartsDimTogether() {
+    session_->waitForEstimate();
+    const auto dimmed = [&](const char* name) {
+      const auto* of = window_->findChild<QWidget*>(name);
+      return of && (QByteArray(name).endsWith("veil") ? of->isVisible() : of->graphicsEffect() != nullptr);
+    };
+    for (const char* part : {"inspector_veil", "total_model", "total_parallelism", "verdict_figures"}) QVERIFY2(!dimmed(part), part);
+    session_->setKnob("tp", "5");
+    session_->waitForReport();
+    for (const char* part : {"inspector_veil", "total_model", "total_parallelism", "verdict_figures"}) QVERIFY2(dimmed(part), part);
+    session_->setKnob("tp", "2");
+    session_->waitForEstimate();
+    for (const char* part : {"inspector_veil", "total_model", "total_parallelism", "verdict_figures"}) QVERIFY2(!dimmed(part), part);
+  }
+
+  void aModelThatWantsChangesSaysSo() {
+    session_->applyPreset("mixtral-8x7b");
+    session_->setKnob("dp", "8");
+    session_->setKnob("ep", "8");
+    session_->applyPreset("llama3-8b");
+    const MessageBar* bar = window_->messageBar();
+    QVERIFY2(bar->text().contains("Expert parallel (ep) 8 → 1"), qPrintable(bar->text()));
+    QVERIFY(bar->wayBack()->isVisible());
+    QTest::mouseClick(bar->wayBack(), Qt::LeftButton);
+    QTRY_COMPARE(session_->design().parallel.ep, 8);
+    QVERIFY(bar->text().isEmpty());
+    session_->applyPreset("llama3-8b");
+    QVERIFY(!bar->text().isEmpty());
+    session_->setKnob("seq", "4096");  // the next edit ends the note
+    QVERIFY(bar->text().isEmpty());
+  }
+
+  void whatDoesNotFitIsListed() {
+    auto* button = window_->findChild<QPushButton*>("problems_button");
+    session_->waitForEstimate();
+    QVERIFY2(button->text().contains("No problems"), qPrintable(button->text()));
+    session_->setKnob("microbatch", "4");
+    session_->setKnob("seq", "16384");
+    session_->waitForEstimate();
+    QCOMPARE(window_->verdictStrip()->verdict(), QString("Does not fit"));
+    QCOMPARE(button->text().trimmed(), QString("Does not fit"));
+    QTest::mouseClick(window_->verdictStrip(), Qt::LeftButton, {}, QPoint(60, 30));
+    QVERIFY(window_->problemsPanel()->isVisible());
+    QTableView* table = window_->problemsPanel()->table();
+    QCOMPARE(table->model()->rowCount(), 1);
+    QCOMPARE(table->model()->index(0, ProblemsModel::Where).data().toString(), QString("Memory"));
+    QTRY_VERIFY_WITH_TIMEOUT(!table->model()->index(0, ProblemsModel::FixColumn).data().toString().isEmpty(), 60000);
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Return);
+    QTRY_COMPARE(window_->verdictStrip()->verdict(), QString("Fits"));
+    QTRY_VERIFY(button->text().contains("No problems"));
+  }
+
+  void aDoubleClickOnTheMemoryProblemShowsTheView() {
+    session_->setKnob("microbatch", "4");
+    session_->setKnob("seq", "16384");
+    session_->waitForEstimate();
+    window_->actions().problems->setChecked(true);
+    QTableView* table = window_->problemsPanel()->table();
+    QTRY_VERIFY_WITH_TIMEOUT(session_->advice()->of(session_->estimate().get()), 60000);  // the list is made anew then
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(0, ProblemsModel::What)).center());
+    QTest::mouseDClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(0, ProblemsModel::What)).center());
+    QCOMPARE(window_->tabs()->currentIndex(), 1);
   }
 
   void rejectedTextCountsAsAProblem() {
@@ -257,6 +323,23 @@ class MainWindowTest : public QObject {
     QTest::keyClick(line, Qt::Key_Return);
     QTest::keyClick(line, Qt::Key_Escape);
     QVERIFY(!window_->palette()->isVisible());
+  }
+
+  void longFormulasShowTheirFirstTerms() {
+    session_->applyPreset("deepseek-v3");
+    session_->waitForReport();
+    auto* more = window_->inspector()->findChild<QPushButton*>("all_terms");
+    QVERIFY(more && more->text().startsWith("All "));
+    const QString all = session_->inspection().isEmpty() ? designSummary(*session_).values[0].formula : session_->inspection().values[0].formula;
+    const auto shows_all = [&] {
+      for (const QLabel* label : window_->inspector()->findChildren<QLabel*>())
+        if (label->text().remove(QChar(0x200B)) == all) return true;
+      return false;
+    };
+    QVERIFY(!shows_all());
+    QVERIFY(window_->inspector()->copyText().contains(all));  // what is copied is whole
+    QTest::mouseClick(more, Qt::LeftButton);
+    QTRY_VERIFY(shows_all());
   }
 
   void inspectorCopiesEverything() {
@@ -377,7 +460,7 @@ class MainWindowTest : public QObject {
   void rendersEveryView() {
     const auto files = renderViews(*window_, folder_.filePath("pictures"));
     QVERIFY(std::holds_alternative<QStringList>(files));
-    QCOMPARE(std::get<QStringList>(files).size(), 20);
+    QCOMPARE(std::get<QStringList>(files).size(), 24);
     const QImage image(std::get<QStringList>(files).front());
     QCOMPARE(image.size(), QSize(1280, 800));
   }

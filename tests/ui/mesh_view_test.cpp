@@ -1,6 +1,5 @@
 // The picture of the mesh: groups as the device mesh has them, picking by mouse and keys, the inspector, saving, size.
 #include <QApplication>
-#include <QElapsedTimer>
 #include <QImage>
 #include <QPushButton>
 #include <QRandomGenerator>
@@ -429,7 +428,7 @@ class MeshViewTest : public QObject {
     QCOMPARE(dark.pixelColor(dark.width() - 2, dark.height() - 2), Theme::colors(Theme::Mode::Dark).ground);
   }
 
-  void theLargestMeshPaintsFast() {
+  void theLargestMeshPaints() {
     Session session;
     set_largest(session);
     CommunicationView view(&session);
@@ -440,19 +439,12 @@ class MeshViewTest : public QObject {
       view.mesh()->setGroup(QString::fromLatin1(group));
       QImage image(canvas->size(), QImage::Format_ARGB32_Premultiplied);
       canvas->render(&image);
-      QElapsedTimer clock;
-      clock.start();
+      const QImage before = image;
+      session.setRank(session.rank() == 4711 ? 4712 : 4711);
       canvas->render(&image);
-      const qint64 paint = clock.nsecsElapsed();
-      clock.restart();
-      canvas->tipAt({400, 120});
-      qInfo("%s of 131,072 ranks at %dx%d: painted in %.1f ms, tool tip in %.1f ms", group, canvas->width(), canvas->height(),
-            static_cast<double>(paint) / 1e6, static_cast<double>(clock.nsecsElapsed()) / 1e6);
+      QVERIFY2(image != before, group);  // another rank is marked
+      QVERIFY(!canvas->tipAt({400, 120}).isEmpty());
     }
-    QElapsedTimer clock;
-    clock.start();
-    session.setRank(4712);
-    qInfo("another rank picked in %.1f ms", static_cast<double>(clock.nsecsElapsed()) / 1e6);
   }
 };
 

@@ -3,9 +3,12 @@
 
 #include "design/knobs.h"
 #include "offscreen.h"
+#include "simulate/memory_timeline.h"
 #include "ui/state/design_summary.h"
+#include "ui/state/memory_problem.h"
 #include "ui/state/session.h"
 #include "ui/state/settings.h"
+#include "ui/state/staleness.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -89,6 +92,40 @@ class SessionTest : public QObject {
     QVERIFY(session.current());
   }
 
+  // An edit whose step was not played yet, and behind it one that cannot be built: all that is shown is of the former.
+  void afterAnErrorReportAndEstimateAreOfOneDesign() {
+    Session session;
+    session.waitForEstimate();
+    const auto first = session.estimate();
+    QVERIFY(!session.setKnob("pp", "4"));
+    session.waitForReport();
+    QVERIFY(!session.setKnob("ep", "7"));
+    session.waitForReport();
+    QVERIFY(!session.current());
+    QCOMPARE(static_cast<int>(session.report()->stages.size()), 4);
+    QTRY_VERIFY(session.estimate()->report == session.report());
+    QVERIFY(session.estimate() != first);
+    QVERIFY(!session.estimated());  // it is not of the present design
+  }
+
+  void stalenessIsSeenOnlyWhenItLasts() {
+    Session session;
+    session.waitForEstimate();
+    Staleness of_report(&session, Staleness::Of::Report, nullptr);
+    QSignalSpy changes(&of_report, &Staleness::changed);
+    session.setKnob("seq", "4,096");
+    QVERIFY(!of_report.stale());
+    session.waitForEstimate();
+    QCOMPARE(changes.size(), 0);
+    session.setKnob("tp", "5");
+    session.waitForReport();
+    QVERIFY(of_report.stale());  // nothing will come
+    session.setKnob("tp", "2");
+    session.waitForReport();
+    QVERIFY(!of_report.stale());
+    QCOMPARE(changes.size(), 2);
+  }
+
   void quickEditsOfOneKnobAreOneStep() {
     Session session;
     for (const char* text : {"4", "40", "409", "4096"}) session.setKnob("seq", text);
@@ -126,6 +163,63 @@ class SessionTest : public QObject {
     QVERIFY(session.design() == default_design());
     session.applyPreset("no-such-model");
     QCOMPARE(session.undoStack()->count(), 0 + 1);
+  }
+
+  void anotherModelTakesWhatFits() {
+    Session session;
+    QSignalSpy adapted(&session, &Session::adapted);
+    session.applyPreset("deepseek-v3");
+    QCOMPARE(adapted.size(), 0);
+    for (const auto& [id, text] : {std::pair{"tp", "2"}, {"pp", "4"}, {"dp", "64"}, {"ep", "64"}, {"batch", "4096"}}) QVERIFY(!session.setKnob(id, text));
+    session.waitForReport();
+    QVERIFY(session.current());
+    const int steps = session.undoStack()->count();
+    session.applyPreset("mixtral-8x7b");
+    session.waitForReport();
+    QVERIFY(session.current());
+    QCOMPARE(session.undoStack()->count(), steps + 1);
+    QCOMPARE(session.design().parallel.ep, 8);
+    QCOMPARE(session.design().parallel.dp, 64);
+    QCOMPARE(adapted.size(), 1);
+    QCOMPARE(adapted[0][0].toString(), QString("Mixtral 8x7B"));
+    QVERIFY2(adapted[0][1].toStringList().contains(QString("Expert parallel (ep) 64 → 8")), qPrintable(adapted[0][1].toStringList().join(' ')));
+    // Models tried on the way leave no traces.
+    session.applyPreset("llama3-8b");
+    QCOMPARE(session.design().parallel.ep, 1);
+    session.applyPreset("deepseek-v3");
+    QCOMPARE(session.design().parallel.ep, 64);
+    session.applyPreset("llama3-8b");
+    session.setKnob("seq", "2048");
+    session.applyPreset("deepseek-v3");  // what was edited since is what the person wants
+    QCOMPARE(session.design().parallel.ep, 1);
+    QCOMPARE(session.design().workload.seq, 2048);
+    session.undoStack()->undo();
+    QCOMPARE(session.design().model.preset, std::string("llama3-8b"));
+  }
+
+  void verdictAndProblemsAgree() {
+    Session session;
+    session.waitForEstimate();
+    QVERIFY(session.report()->memory->fits);
+    QVERIFY(session.allProblems().empty());
+    session.setKnob("microbatch", "4");
+    session.setKnob("seq", "16384");
+    session.waitForEstimate();
+    QVERIFY(!session.report()->memory->fits);
+    QCOMPARE(session.allProblems().size(), size_t{1});
+    QVERIFY(isMemoryProblem(session.allProblems()[0]));
+    QVERIFY(session.problems().empty());  // it can be built
+    QTRY_VERIFY_WITH_TIMEOUT(!session.allProblems()[0].fixes.empty(), 60000);
+    const Problem problem = session.allProblems()[0];
+    QVERIFY2(problem.what.find("does not fit: a rank of stage 0 needs ") == 0, problem.what.c_str());
+    QCOMPARE(problem.accepted, std::string("at most 80 GiB"));
+    session.applyFix(problem.fixes.front());
+    session.waitForReport();
+    QVERIFY(session.report()->memory->fits);
+    QVERIFY(session.allProblems().empty());
+    session.setKnob("tp", "5");
+    session.waitForReport();
+    for (const Problem& left : session.allProblems()) QVERIFY(!isMemoryProblem(left));  // of a design that can be built only
   }
 
   void stageAndRankFollowEachOther() {

@@ -5,6 +5,7 @@
 #include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
+#include <QHeaderView>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSortFilterProxyModel>
@@ -14,6 +15,7 @@
 #include <cmath>
 
 #include "offscreen.h"
+#include "ui/charts/chart_notice.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/compute_view.h"
 #include "ui/charts/memory_curve.h"
@@ -31,6 +33,7 @@
 #include "ui/timeline/spans_model.h"
 #include "ui/timeline/timeline_view.h"
 #include "ui/widgets/chart_table.h"
+#include "ui/widgets/search_field.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -246,7 +249,7 @@ class TimelineTest : public QObject {
     TimelineView view(&session);
     open(view);
     auto* field = view.findChild<QLineEdit*>("timeline_search");
-    const auto found = [&] { return view.findChild<QLabel*>("timeline_matches")->text(); };
+    const auto found = [&] { return view.findChild<SearchField*>("timeline_search")->matchesText(); };
     field->setText("microbatch 3 backward");
     QCOMPARE(found(), QString("4 matches"));
     field->setText("stage 2 microbatch 3 forward");
@@ -436,6 +439,82 @@ class TimelineTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(view.advice()->of(session.estimate().get()), 60000);
     QVERIFY(!view.advice()->given().empty());
     QTRY_COMPARE(session.inspection().more_title, QString("What would help"));
+  }
+
+  // Opened on, or switched to, a design that cannot be built: curve and bars are of the same step, whatever was edited before.
+  void theCurveIsOfTheStepThatTheBarsAreOf() {
+    Session session;
+    pipelined(session);
+    MemoryView view(&session);
+    open(view);
+    session.setStage(3);
+    QVERIFY(view.curve()->title().contains("3"));
+    QVERIFY(!session.setKnob("pp", "2"));  // fewer stages than the curve's
+    session.waitForReport();
+    QVERIFY(!session.setKnob("ep", "7"));
+    session.waitForReport();
+    QVERIFY(!session.current());
+    QTRY_COMPARE(session.estimate()->report, session.report());
+    QCOMPARE(view.curve()->title(), QString("Stage 1 over one step"));
+    QCOMPARE(view.curve()->peakText().contains(QString::fromStdString(session.report()->memory->stages[1].moment)), true);
+    session.setStage(0);
+    QCOMPARE(view.curve()->title(), QString("Stage 0 over one step"));
+    QVERIFY(view.notice()->dimmed());
+  }
+
+  // Two actions further by keys is what the session holds, and a pick from elsewhere is marked.
+  void theCurveByKeys() {
+    Session session;
+    pipelined(session);
+    MemoryView view(&session);
+    open(view);
+    MemoryCurve* curve = view.curve();
+    curve->setFocus(Qt::TabFocusReason);
+    QVERIFY(curve->hasFocus());
+    QVERIFY(!curve->marked());
+    QTest::keyClick(curve, Qt::Key_Home);
+    QVERIFY(curve->marked());
+    QCOMPARE(session.pick().kind, PickKind::Span);
+    const double first = curve->marked()->seconds;
+    QTest::keyClick(curve, Qt::Key_Right);
+    QTest::keyClick(curve, Qt::Key_Right);
+    QVERIFY(curve->marked()->seconds > first);
+    const int span = session.pick().span;
+    QCOMPARE(session.estimate()->simulation->stages[0].spans[static_cast<size_t>(span)].microbatch, 2);
+    QVERIFY(curve->accessibleDescription().contains("microbatch 2"));
+    QTest::keyClick(curve, Qt::Key_Left);
+    QCOMPARE(session.estimate()->simulation->stages[0].spans[static_cast<size_t>(session.pick().span)].microbatch, 1);
+    QTest::keyClick(curve, Qt::Key_M);
+    QCOMPARE(curve->marked()->bytes, session.report()->memory->stages[0].in_use);
+    QSignalSpy picks(&session, &Session::pickChanged);
+    QTest::keyClick(curve, Qt::Key_Return);
+    QVERIFY(!picks.isEmpty() && picks.back()[0].value<const QObject*>() == nullptr);  // as a link: the window goes to the timeline
+    QTest::keyClick(curve, Qt::Key_Escape);
+    QVERIFY(!curve->marked());
+    QCOMPARE(session.pick().kind, PickKind::Nothing);
+    Pick pick;
+    pick.kind = PickKind::Span;
+    pick.stage = 0;
+    pick.span = span;
+    session.setPick(pick, this);
+    QVERIFY(curve->marked() && curve->accessibleDescription().contains("microbatch 2"));
+  }
+
+  void theTableScrollsToThePick() {
+    Session session;
+    set(session, {{"tp", "2"}, {"pp", "4"}, {"dp", "2"}, {"batch", "64"}, {"microbatch", "1"}});
+    TimelineView view(&session);
+    open(view);
+    const ItemRef late = view.lanes()->of_action(2, Pass::Backward, 30, 0);
+    view.canvas()->select(late);
+    const int row = view.model()->rowOf(late);
+    QVERIFY(row > 40);
+    const QModelIndex shown = view.table()->selectionModel()->currentIndex();
+    QCOMPARE(view.table()->sorted()->mapToSource(shown).row(), row);
+    QVERIFY(!view.table()->isColumnHidden(shown.column()));
+    QVERIFY(view.table()->viewport()->rect().intersects(view.table()->visualRect(shown)));
+    open(view, {680, 600});
+    QVERIFY(view.table()->horizontalHeader()->length() <= view.table()->viewport()->width());
   }
 
   void rooflineByMouseAndKeys() {

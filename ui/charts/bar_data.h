@@ -3,13 +3,14 @@
 
 #include <QColor>
 #include <QString>
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <vector>
 
 namespace shardscape::ui {
 
-enum class BarFill { Solid, Hatched };
+enum class BarFill { Solid, Hatched, Dotted };
 
 struct BarSeries {
   QString label;  // "Activations"
@@ -21,6 +22,7 @@ struct BarSeries {
 struct BarLimit {
   double value = 0;
   QString label;  // "80 GiB capacity"
+  static constexpr double kLeastBar = 0.1;  // where no bar reaches this part of it, bars set the scale, and it is above the axis
 };
 
 struct BarData {
@@ -33,6 +35,13 @@ struct BarData {
   std::optional<BarLimit> limit;
   std::function<QString(double)> text;  // a value with its unit: "41.6 GiB"
   QString nothing;                      // said in the plot where every value is zero
+
+  double tallest() const {
+    double top = 0;
+    for (int stage = 0; stage < stages(); ++stage) top = std::max(top, total(stage));
+    return top;
+  }
+  bool limitShown() const { return limit && tallest() >= BarLimit::kLeastBar * limit->value; }
 
   int stages() const { return static_cast<int>(values.size()); }
   double total(int stage) const {

@@ -66,6 +66,7 @@ std::span<const SaveFormatInfo> save_formats() {
       {SaveFormat::Pdf, QStringLiteral("pdf"), QCoreApplication::translate("SaveMenu", "PDF page")},
       {SaveFormat::Csv, QStringLiteral("csv"), QCoreApplication::translate("SaveMenu", "CSV numbers")},
       {SaveFormat::Trace, QStringLiteral("json"), QCoreApplication::translate("SaveMenu", "Perfetto trace")},
+      {SaveFormat::Json, QStringLiteral("json"), QCoreApplication::translate("SaveMenu", "JSON result")},
   };
   return formats;
 }
@@ -81,6 +82,10 @@ std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat for
     if (!picture.trace) return Problem{Severity::Error, "json", "this view has no trace to save", "png, svg or pdf", {}};
     return picture.trace();
   }
+  if (format == SaveFormat::Json) {
+    if (!picture.json) return Problem{Severity::Error, "json", "this view has no result to save", "png, svg or pdf", {}};
+    return picture.json();
+  }
   QBuffer buffer;
   buffer.open(QIODevice::WriteOnly);
   bool done = false;
@@ -89,7 +94,8 @@ std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat for
     case SaveFormat::Svg: done = write_svg(picture, buffer); break;
     case SaveFormat::Pdf: done = write_pdf(picture, buffer); break;
     case SaveFormat::Csv:
-    case SaveFormat::Trace: break;
+    case SaveFormat::Trace:
+    case SaveFormat::Json: break;
   }
   if (!done || buffer.data().isEmpty()) {
     return Problem{Severity::Error,

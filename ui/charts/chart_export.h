@@ -14,7 +14,7 @@
 
 namespace shardscape::ui {
 
-enum class SaveFormat { Png, Svg, Pdf, Csv, Trace };
+enum class SaveFormat { Png, Svg, Pdf, Csv, Trace, Json };
 
 struct SaveFormatInfo {
   SaveFormat format;
@@ -32,6 +32,7 @@ struct Picture {
   std::function<void(QPaintDevice&, QSize, double scale)> paint;  // begins and ends its own painter
   std::function<QString()> csv;                                   // empty: the view has no numbers to save
   std::function<QByteArray()> trace;                              // of a timeline, for Perfetto; empty: there is none
+  std::function<QByteArray()> json;                               // of a search, to be read again; empty: there is none
 };
 
 std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format);

@@ -1,12 +1,14 @@
 #include "ui/charts/chart_heading.h"
 
 #include "ui/charts/bar_paint.h"
+#include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr double kSwatch = 10, kSwatchGap = 6, kEntryGap = 16, kLine = 20, kTitleLine = 26;
+constexpr double kSwatch = 10, kSwatchGap = 5, kEntryGap = 12, kLine = 20, kTitleLine = 26;
+constexpr double kLimitLine = 19;  // three dashes of it
 constexpr double kUnitGap = 18;  // from the unit to the legend, as from the numbers to the bars
 
 QFont legend_font() { return Theme::instance().uiFont(12); }
@@ -34,6 +36,14 @@ ChartHeading::Flow ChartHeading::flow(double width) const {
     }
     flow.entries.push_back({{x, y}, &entry});
     x += advance + kEntryGap;
+  }
+  if (data_->limit) {
+    flow.limit = data_->limitShown() ? data_->limit->label : QObject::tr("%1 is above this axis").arg(data_->limit->label);
+    if (x > left && x + kLimitLine + kSwatchGap + metrics.horizontalAdvance(flow.limit) > width) {
+      x = left;
+      y += kLine;
+    }
+    flow.limit_place = {x, y};
   }
   flow.height = y + kLine / 2;
   return flow;
@@ -65,6 +75,13 @@ void ChartHeading::draw(QCPPainter* painter) {
     painter->setPen(colors.secondary);
     painter->drawText(QRectF(place.x() + kSwatch + kSwatchGap, place.y() - kLine / 2, mRect.width(), kLine),
                       Qt::AlignLeft | Qt::AlignVCenter, entry.series->label);
+  }
+  if (!legend.limit.isEmpty()) {
+    const QPointF place = origin + legend.limit_place;
+    painter->setPen(limit_pen());
+    painter->drawLine(QLineF(place, place + QPointF(kLimitLine, 0)));
+    painter->setPen(readable(colors.bad, ground_));
+    painter->drawText(QRectF(place.x() + kLimitLine + kSwatchGap, place.y() - kLine / 2, mRect.width(), kLine), Qt::AlignLeft | Qt::AlignVCenter, legend.limit);
   }
   painter->setFont(Theme::instance().uiFont(11));
   painter->setPen(colors.secondary);

@@ -29,6 +29,8 @@ class ChartHeading : public QCPLayoutElement {
   };
   struct Flow {
     std::vector<Entry> entries;
+    QString limit;        // said after them; empty without one
+    QPointF limit_place;
     double height = 0;
   };
   Flow flow(double width) const;

@@ -9,12 +9,12 @@
 
 #include "ui/models/value_scale.h"
 #include "ui/state/session.h"
+#include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr int kPatienceMs = 150;
 constexpr int kCardWidth = 460, kCardMargin = 16;
 constexpr int kLeastGap = 12;  // between the card and the edges of what it covers
 constexpr int kMostFixes = 2;
@@ -44,9 +44,8 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
   ways_out_->setSpacing(8);
   layout->addLayout(ways_out_);
 
-  patience_.setSingleShot(true);
-  patience_.setInterval(kPatienceMs);
-  connect(&patience_, &QTimer::timeout, this, [this] { setDimmed(!session_->current()); });
+  staleness_ = new Staleness(session, Staleness::Of::Report, this);
+  connect(staleness_, &Staleness::changed, this, &ChartNotice::veil);
   connect(session_, &Session::reportChanged, this, &ChartNotice::refresh);
   connect(session_, &Session::computingChanged, this, &ChartNotice::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &ChartNotice::refresh);
@@ -56,25 +55,14 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
 }
 
 void ChartNotice::refresh() {
-  if (session_->current()) {
-    patience_.stop();
-    setDimmed(false);
-    card_->hide();
-    return;
-  }
-  if (session_->computing()) {
-    if (!patience_.isActive() && !dimmed_) patience_.start();
-    return;  // a card stays until the result says otherwise
-  }
-  patience_.stop();
-  setDimmed(true);
-  fillCard();
+  if (session_->current()) card_->hide();
+  else if (!session_->computing()) fillCard();  // while computing, a card stays until the result says otherwise
+  veil();
 }
 
-void ChartNotice::setDimmed(bool dimmed) {
-  dimmed_ = dimmed;
-  setVisible(dimmed);
-  if (dimmed) {
+void ChartNotice::veil() {
+  setVisible(staleness_->stale());
+  if (!isHidden()) {
     place();
     raise();
     card_->raise();
@@ -125,7 +113,7 @@ void ChartNotice::fillCard() {
   card_->raise();
 }
 
-void ChartNotice::place() {
+void ChartNotice::place(bool anew) {
   const QRect area = parentWidget()->rect();
   setGeometry(area);
   int buttons = 0;
@@ -134,7 +122,7 @@ void ChartNotice::place() {
   const int most = area.width() - 2 * kLeastGap;
   const int width = std::min(std::max(kCardWidth, buttons), most);
   ways_out_->setDirection(buttons > most ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
-  card_->layout()->invalidate();
+  if (anew) card_->layout()->invalidate();  // asks for a layout itself
   const int height = card_->layout()->totalHeightForWidth(width);
   card_->setGeometry((area.width() - width) / 2, std::max(kLeastGap, area.height() / 4 - height / 2), width, height);
 }
@@ -150,7 +138,7 @@ bool ChartNotice::eventFilter(QObject* watched, QEvent* event) {
   const QEvent::Type type = event->type();
   if (type == QEvent::Resize && watched == parentWidget()) place();
   // Posted after texts, fonts or buttons changed: only now is their size known for sure.
-  if ((type == QEvent::LayoutRequest || type == QEvent::Show) && watched == card_) place();
+  if ((type == QEvent::LayoutRequest || type == QEvent::Show) && watched == card_) place(false);
   return QWidget::eventFilter(watched, event);
 }
 

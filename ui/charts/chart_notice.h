@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QFrame>
-#include <QTimer>
 
 class QBoxLayout;
 class QLabel;
@@ -11,13 +10,14 @@ class QLabel;
 namespace shardscape::ui {
 
 class Session;
+class Staleness;
 
 class ChartNotice : public QWidget {
   Q_OBJECT
  public:
   // Covers the given widget, follows its size.
   ChartNotice(Session* session, QWidget* covered);
-  bool dimmed() const { return dimmed_; }
+  bool dimmed() const { return !isHidden(); }
   QWidget* card() const { return card_; }
 
  protected:
@@ -26,16 +26,15 @@ class ChartNotice : public QWidget {
 
  private:
   void refresh();
-  void setDimmed(bool dimmed);
+  void veil();
   void fillCard();
-  void place();
+  void place(bool anew = true);
   Session* session_;
   QFrame* card_;
   QLabel* headline_;
   QLabel* sentence_;
   QBoxLayout* ways_out_;  // beside each other, or below where they are too wide
-  QTimer patience_;  // quick results come without a flicker
-  bool dimmed_ = false;
+  Staleness* staleness_;
 };
 
 }  // namespace shardscape::ui

@@ -233,8 +233,9 @@ Inspection inspect_stage_communication(const StageReport& stage, UnitSystem unit
   inspection.subtitle = tr("one rank, one step");
   std::map<std::string, Wide> groups;
   for (const CollectiveValue& row : stage.collectives) groups[row.group] = group_bytes(stage, row.group);
-  for (const auto& [group, bytes] : groups) inspection.rows.append({group_label(group), bytes_text(bytes, units)});
-  inspection.rows.append({tr("Total"), bytes_text(stage.bytes_sent_total, units)});
+  const ValueScale scale = byte_scale(to_double(stage.bytes_sent_total), units);  // parts and total in one unit
+  for (const auto& [group, bytes] : groups) inspection.rows.append({group_label(group), with_unit(bytes, scale)});
+  inspection.rows.append({tr("Total"), with_unit(stage.bytes_sent_total, scale)});
   inspection.why_title = tr("How are bytes counted?");
   inspection.why = tr(
       "By full buffers: the gathered output of an all-gather, the whole input of a reduce-scatter, the tensor of an "

@@ -116,7 +116,7 @@ void ComputeView::explainPoint() {
   pick.unit = unit;
   pick.op = point.op;
   session()->setPick(pick, this);
-  Inspection out = inspect_node(outline, outline.op_node(unit, point.op), 1, Passes::Both, session()->units());
+  Inspection out = inspect_node(outline, outline.op_node(unit, point.op, session()->stage()), 1, Passes::Both, session()->units());
   const QVector<QPair<QString, QString>> rates{
       {tr("takes"), QString::fromStdString(format_seconds(point.seconds))},
       {tr("FLOPs per byte"), QString::fromStdString(significant(point.intensity()))},

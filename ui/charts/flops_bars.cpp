@@ -32,7 +32,9 @@ QColor group_color(FlopsGroup group) {
   return theme.colors().runtime;
 }
 
-BarFill fill_of(Phase phase) { return phase == Phase::Backward ? BarFill::Hatched : BarFill::Solid; }
+BarFill fill_of(Phase phase) {
+  return phase == Phase::Backward ? BarFill::Hatched : phase == Phase::Recompute ? BarFill::Dotted : BarFill::Solid;
+}
 
 double segment_value(const StageReport& stage, const FlopsSegment& segment, FlopsConvention convention) {
   double sum = 0;
@@ -132,7 +134,7 @@ BarData flops_bars(const Report& report, FlopsConvention convention) {
   }
   // The pattern tells the phase, whatever the colour.
   for (const Phase phase : phases) {
-    if (phase == Phase::Forward || phase == Phase::Backward) {
+    if (phase == Phase::Forward || phase == Phase::Recompute || phase == Phase::Backward) {
       data.legend.push_back({words(phase_name(phase)), Theme::instance().colors().secondary, fill_of(phase)});
     }
   }

@@ -1,5 +1,6 @@
 #include "ui/charts/memory_curve.h"
 
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
@@ -8,9 +9,11 @@
 #include <map>
 #include <tuple>
 
+#include "ui/charts/bar_paint.h"
 #include "ui/models/value_scale.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/arrow_keys.h"
 
 namespace shardscape::ui {
 namespace {
@@ -89,9 +92,11 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
 
 MemoryCurve::MemoryCurve(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
   setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
   setObjectName(QStringLiteral("memory_curve"));
   setAccessibleName(tr("Memory of the picked stage over one step"));
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+  connect(session_, &Session::pickChanged, this, &MemoryCurve::followPick);
 }
 
 void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stage) {
@@ -99,6 +104,7 @@ void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stag
   stage_ = stage;
   points_.clear();
   peak_.reset();
+  marked_.reset();
   setVisible(estimate_ != nullptr);
   if (!estimate_) return;
   points_ = memory_points(*estimate_, stage);
@@ -111,6 +117,7 @@ void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stag
       peak_ = i;
     }
   setAccessibleDescription(peakText());
+  followPick(nullptr);
   update();
 }
 
@@ -151,8 +158,23 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
   const QFontMetricsF metrics(small);
   painter.setFont(small);
   painter.setPen(colors.secondary);
+  // Beside the line its name would lie over the curve.
+  double free = rect.right() - kRight;
+  const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
+  if (capacity > 0 && capacity <= highest) {
+    const QString name = tr("%1 capacity").arg(capacity_text(estimate_->report->memory->capacity, session_->units()));
+    const double right = rect.right() - kRight, left = right - metrics.horizontalAdvance(name), middle = rect.top() + kHeading / 2;
+    painter.setPen(readable(colors.bad, ground));
+    painter.drawText(QRectF(left, rect.top(), right - left + 1, kHeading), Qt::AlignLeft | Qt::AlignVCenter, name);
+    painter.setPen(limit_pen());
+    painter.drawLine(QPointF(left - 25, middle), QPointF(left - 6, middle));
+    painter.setPen(colors.secondary);
+    free = left - 45;
+  }
   const QString hint = estimate_->report->memory->stages.size() > 1 ? tr("click a bar to change the stage") : QString();
-  painter.drawText(QRectF(rect.left(), rect.top(), rect.width() - kRight, kHeading), Qt::AlignRight | Qt::AlignVCenter, hint);
+  const double least = rect.left() + QFontMetricsF(Theme::instance().uiFont(14, QFont::DemiBold)).horizontalAdvance(title()) + 20;
+  if (free - metrics.horizontalAdvance(hint) > least)
+    painter.drawText(QRectF(rect.left(), rect.top(), free - rect.left(), kHeading), Qt::AlignRight | Qt::AlignVCenter, hint);
 
   const ValueScale scale = byte_scale(highest, session_->units());
   painter.drawText(QRectF(rect.left(), plot.top() - kUnit, kLeft - 8, 12), Qt::AlignRight | Qt::AlignVCenter, scale.unit);
@@ -200,34 +222,36 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
     painter.setPen(readable(colors.text, tint));
     painter.drawText(fixed.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("there all along: %1").arg(bytes_text(fixed_, session_->units())));
   }
-  const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
   if (capacity > 0 && capacity <= highest) {
-    const QColor bad = readable(colors.bad, ground);
-    painter.setPen(QPen(bad, 1.3, Qt::DashLine));
+    painter.setPen(limit_pen());
     painter.drawLine(QPointF(plot.left(), y(capacity)), QPointF(plot.right(), y(capacity)));
-    painter.setPen(bad);
-    painter.drawText(QRectF(plot.left(), y(capacity) - 15, plot.width(), 13), Qt::AlignRight | Qt::AlignVCenter,
-                     tr("%1 capacity").arg(capacity_text(estimate_->report->memory->capacity, session_->units())));
   }
   painter.setPen(colors.secondary);
   painter.drawText(QRectF(plot.left(), plot.bottom() + 3, 60, 14), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("0"));
   const QString end = estimate_->simulation ? QString::fromStdString(format_seconds(span())) : tr("%1 actions").arg(static_cast<int>(span()));
   painter.drawText(QRectF(plot.left(), plot.bottom() + 3, plot.width(), 14), Qt::AlignRight | Qt::AlignVCenter, end);
-  if (peak_) {
-    const QPointF at(x(points_[*peak_].seconds), y(static_cast<double>(points_[*peak_].bytes)));
+  // The picked action, else the fullest moment: one of them has words.
+  const auto spot = [&](size_t point, const QColor& ink) {
+    const QPointF at(x(points_[point].seconds), y(static_cast<double>(points_[point].bytes)));
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(ground, 1.5));
-    painter.setBrush(colors.accent);
+    painter.setBrush(ink);
     painter.drawEllipse(at, 4.5, 4.5);
-    const QString text = metrics.elidedText(peakText(), Qt::ElideRight, plot.width());
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    return at;
+  };
+  if (marked_) painter.fillRect(QRectF(std::round(x(points_[*marked_].seconds)), plot.top(), 1, plot.height()), readable(colors.accent, ground));
+  if (peak_) {
+    QPointF at = spot(*peak_, marked_ ? colors.secondary : colors.accent);
+    if (marked_) at = spot(*marked_, colors.accent);
+    const QString words = marked_ ? text(points_[*marked_]).replace(u'\n', QStringLiteral(": ")) : peakText();
+    const QString text = metrics.elidedText(words, Qt::ElideRight, plot.width());
     const double width = metrics.horizontalAdvance(text);
     const double left = std::clamp(at.x() + 8, plot.left(), std::max(plot.left(), plot.right() - width));
     const double above = std::max(at.y() - 8, plot.top() - 3);
-    painter.setPen(Qt::NoPen);
     QColor veil = ground;
-    veil.setAlphaF(0.75f);
-    painter.setBrush(veil);
-    painter.drawRect(QRectF(left - 3, above - metrics.ascent(), width + 6, metrics.height()));
+    veil.setAlphaF(0.8f);
+    painter.fillRect(QRectF(left - 3, above - metrics.ascent(), width + 6, metrics.height()), veil);
     painter.setPen(colors.text);
     painter.drawText(QPointF(left, above), text);
   }
@@ -245,29 +269,99 @@ const MemoryPoint* MemoryCurve::at(const QPointF& point) const {
 
 QString MemoryCurve::tipAt(const QPointF& point) const {
   const MemoryPoint* of = at(point);
-  if (!of) return {};
-  QString text = bytes_text(of->bytes, session_->units());
+  return of ? text(*of) : QString();
+}
+
+QString MemoryCurve::text(const MemoryPoint& of) const {
+  QString text = bytes_text(of.bytes, session_->units());
   if (!estimate_->simulation) return text;
-  text += tr(" at %1").arg(QString::fromStdString(format_seconds(of->seconds)));
-  if (of->span < 0) return text;
-  const Span& span = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans[static_cast<size_t>(of->span)];
-  return text + tr("\n%1 of microbatch %2").arg(words(span_kind_name(span.kind))).arg(span.microbatch);
+  text += tr(" at %1").arg(QString::fromStdString(format_seconds(of.seconds)));
+  if (of.span < 0) return text;
+  const Span& span = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans[static_cast<size_t>(of.span)];
+  return text + tr("\n%1 of microbatch %2").arg(text_of(span_kind_label(span.kind))).arg(span.microbatch);
 }
 
 void MemoryCurve::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   paint(painter, QRectF(rect()), Theme::instance().colors().ground);
+  if (!hasFocus() || !keyboard_ || !estimate_) return;
+  painter.setPen(QPen(Theme::instance().colors().accent, 1));
+  painter.drawRect(plot(QRectF(rect())).adjusted(-0.5, -0.5, 0.5, 0.5));
 }
 
-// The action at that time is selected, as if in the timeline.
-void MemoryCurve::mousePressEvent(QMouseEvent* event) {
-  const MemoryPoint* of = at(event->position());
-  if (event->button() != Qt::LeftButton || !of || of->span < 0) return QWidget::mousePressEvent(event);
+size_t MemoryCurve::fullestOf(size_t point) const {
+  size_t first = point, end = point + 1;
+  while (first > 0 && points_[first - 1].span == points_[point].span) --first;
+  while (end < points_.size() && points_[end].span == points_[point].span) ++end;
+  for (size_t i = first; i < end; ++i)
+    if (points_[i].bytes > points_[point].bytes) point = i;
+  return point;
+}
+
+void MemoryCurve::mark(std::optional<size_t> point) {
+  marked_ = point;
+  setAccessibleDescription(marked_ ? text(points_[*marked_]) : peakText());
+  update();
+}
+
+// The action is selected, as if in the timeline.
+void MemoryCurve::pick(size_t point) {
+  mark(fullestOf(point));
   Pick pick;
   pick.kind = PickKind::Span;
   pick.stage = stage_;
-  pick.span = of->span;
+  pick.span = points_[point].span;
   session_->setPick(pick, this);
+}
+
+// A span that was picked anywhere is marked here.
+void MemoryCurve::followPick(const QObject* by) {
+  if (by == this || !estimate_ || !estimate_->simulation || estimate_->report != session_->report()) return;
+  const Pick& pick = session_->pick();
+  if (pick.kind != PickKind::Span || pick.stage != stage_) return mark(std::nullopt);
+  const auto& spans = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans;
+  if (pick.span < 0 || pick.span >= static_cast<int>(spans.size())) return mark(std::nullopt);
+  const double middle = (spans[static_cast<size_t>(pick.span)].begin + spans[static_cast<size_t>(pick.span)].end) / 2;
+  const auto after = std::partition_point(points_.begin(), points_.end(), [&](const MemoryPoint& p) { return p.seconds <= middle; });
+  if (after == points_.begin()) return mark(std::nullopt);
+  mark(fullestOf(static_cast<size_t>(after - points_.begin()) - 1));
+}
+
+void MemoryCurve::mousePressEvent(QMouseEvent* event) {
+  const MemoryPoint* of = at(event->position());
+  if (event->button() != Qt::LeftButton || !of || of->span < 0) return QWidget::mousePressEvent(event);
+  pick(static_cast<size_t>(of - points_.data()));
+}
+
+void MemoryCurve::keyPressEvent(QKeyEvent* event) {
+  if (points_.empty() || !estimate_->simulation) return QWidget::keyPressEvent(event);
+  QToolTip::hideText();
+  const auto last = static_cast<std::ptrdiff_t>(points_.size()) - 1;
+  const auto go = [&](std::ptrdiff_t from, int by, int beside) {
+    for (std::ptrdiff_t i = from; i >= 0 && i <= last; i += by)
+      if (points_[static_cast<size_t>(i)].span >= 0 && points_[static_cast<size_t>(i)].span != beside) return pick(static_cast<size_t>(i));
+  };
+  const auto here = static_cast<std::ptrdiff_t>(marked_.value_or(peak_.value_or(0)));
+  const int span = marked_ ? points_[*marked_].span : -1;
+  switch (event->key()) {
+    case Qt::Key_Left: return go(here, -1, span);
+    case Qt::Key_Right: return go(here, 1, span);
+    case Qt::Key_Home: return go(0, 1, -1);
+    case Qt::Key_End: return go(last, -1, -1);
+    case Qt::Key_M: return peak_ && points_[*peak_].span >= 0 ? pick(*peak_) : static_cast<void>(0);
+    case Qt::Key_Escape:
+      session_->setPick({}, this);
+      return mark(std::nullopt);
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Space: {
+      if (!marked_) return go(here, 1, -1);
+      const Pick pick = session_->pick();
+      session_->setPick({}, this);
+      return session_->setPick(pick, nullptr);  // as a link of the inspector: the window shows the timeline
+    }
+    default: QWidget::keyPressEvent(event);
+  }
 }
 
 void MemoryCurve::mouseMoveEvent(QMouseEvent* event) {
@@ -277,7 +371,13 @@ void MemoryCurve::mouseMoveEvent(QMouseEvent* event) {
 }
 
 bool MemoryCurve::event(QEvent* event) {
+  if (keep_arrow_keys(event)) return true;
   if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
+  if (event->type() == QEvent::FocusIn) {
+    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
+    keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
+  }
+  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
   return QWidget::event(event);
 }
 

@@ -1,4 +1,5 @@
-// The memory of one stage over a step: what is there all along, what comes and goes, the capacity, the fullest moment.
+// The memory of one stage over a step: what is there all along, what comes and goes, the capacity, the fullest moment. Left and Right
+// go from action to action, M to the fullest moment, Enter to the timeline.
 #pragma once
 
 #include <QWidget>
@@ -29,6 +30,7 @@ class MemoryCurve : public QWidget {
   QString title() const;
   QString peakText() const;
   QString tipAt(const QPointF& point) const;
+  const MemoryPoint* marked() const { return marked_ ? &points_[*marked_] : nullptr; }  // of the picked action
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
   QSize sizeHint() const override { return {640, 170}; }
   QSize minimumSizeHint() const override { return {320, 110}; }
@@ -37,6 +39,7 @@ class MemoryCurve : public QWidget {
   void paintEvent(QPaintEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
@@ -45,12 +48,18 @@ class MemoryCurve : public QWidget {
   double top() const;                                  // of the value axis, bytes
   double span() const;                                 // of the time axis
   const MemoryPoint* at(const QPointF& point) const;
+  QString text(const MemoryPoint& point) const;
+  size_t fullestOf(size_t point) const;                // of the points of its action
+  void mark(std::optional<size_t> point);
+  void pick(size_t point);
+  void followPick(const QObject* by);
   Session* session_;
   std::shared_ptr<const Estimate> estimate_;
   int stage_ = 0;
   std::vector<MemoryPoint> points_;
   int64_t fixed_ = 0;
-  std::optional<size_t> peak_;
+  std::optional<size_t> peak_, marked_;
+  bool keyboard_ = false;
 };
 
 }  // namespace shardscape::ui

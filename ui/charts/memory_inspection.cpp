@@ -119,6 +119,7 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
   const auto index = static_cast<size_t>(category);
   const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
   const QString label = text_of(memory_category_label(category));
+  const ValueScale scale = byte_scale(static_cast<double>(memory.at_peak[index]), units);
   Inspection inspection;
   inspection.title = tr("%1, stage %2").arg(label).arg(stage.stage);
   inspection.subtitle =
@@ -130,11 +131,11 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
   if (index < kMemoryCategoryCount) {
     const Quantity& quantity = stage.memory[index];
     inspection.values.append(inspected(label, quantity, stage.binding, bytes_text(quantity.value, units)));
-    for (const PartValue& part : stage.parts[index]) inspection.rows.append({words(part.name), bytes_text(part.bytes.value, units)});
-    inspection.rows.append({tr("At the fullest moment"), bytes_text(memory.at_peak[index], units)});
+    for (const PartValue& part : stage.parts[index]) inspection.rows.append({words(part.name), with_unit(part.bytes.value, scale)});
+    inspection.rows.append({tr("At the fullest moment"), with_unit(memory.at_peak[index], scale)});
   } else {
     for (const Culprit& culprit : memory.culprits)
-      if (culprit.category == category) inspection.rows.append({words(culprit.name), bytes_text(culprit.bytes, units)});
+      if (culprit.category == category) inspection.rows.append({words(culprit.name), with_unit(culprit.bytes, scale)});
   }
   inspection.why_title = tr("Why this much?");
   inspection.why = reason(report, stage, category);
@@ -148,8 +149,9 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   inspection.values.append(
       inspected(tr("Parameters of one rank"), stage.parameters, stage.binding, grouped_text(stage.parameters.value)));
   const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
+  const ValueScale scale = byte_scale(static_cast<double>(memory.in_use), units);  // parts and total in one unit
   for (int i = 0; i < kAllMemoryCategories; ++i) {
-    inspection.rows.append({text_of(memory_category_label(static_cast<MemoryCategory>(i))), bytes_text(memory.at_peak[static_cast<size_t>(i)], units)});
+    inspection.rows.append({text_of(memory_category_label(static_cast<MemoryCategory>(i))), with_unit(memory.at_peak[static_cast<size_t>(i)], scale)});
   }
   inspection.rows.append({tr("Total"), bytes_text(memory.in_use, units)});
   inspection.rows.append({tr("Allocated by tensors"), bytes_text(memory.allocated, units)});

@@ -2,7 +2,6 @@
 
 #include <QPainter>
 #include <QVBoxLayout>
-#include <cmath>
 
 #include "simulate/memory_timeline.h"
 #include "ui/charts/memory_curve.h"
@@ -10,16 +9,22 @@
 #include "ui/charts/stage_chart.h"
 #include "ui/models/stage_memory_model.h"
 #include "ui/state/advice.h"
+#include "ui/state/memory_problem.h"
+#include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
 
 MemoryView::MemoryView(Session* session, QWidget* parent)
     : ChartPage(session, tr("Memory of one rank, by stage"), QStringLiteral("memory"), parent),
-      model_(new StageMemoryModel(this)),
-      advice_(new Advice(this)) {
+      model_(new StageMemoryModel(this)) {
   curve_ = new MemoryCurve(session, this);
   curve_->hide();
+  auto* staleness = new Staleness(session, Staleness::Of::Estimate, this);
+  // Where the report is stale too, the notice dims all of the view.
+  const auto fade = [this, staleness, session] { setDimmed(curve_, staleness->stale() && session->current()); };
+  connect(staleness, &Staleness::changed, this, fade);
+  connect(session, &Session::reportChanged, this, fade);
   auto* column = qobject_cast<QVBoxLayout*>(layout());
   column->setStretchFactor(chart(), 3);
   column->insertWidget(column->indexOf(chart()) + 1, curve_, 2);
@@ -27,16 +32,18 @@ MemoryView::MemoryView(Session* session, QWidget* parent)
   connect(session, &Session::estimateChanged, this, &MemoryView::followEstimate);
   connect(session, &Session::stageChanged, this, &MemoryView::followEstimate);
   connect(session, &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
-  connect(advice_, &Advice::ready, this, [this] {
+  connect(advice(), &Advice::ready, this, [this] {
     if (isVisible() && showsOwn()) explainAgain();
   });
 }
 
-// A stage's memory over time is only followed while somebody looks.
+// A stage's memory over time is only followed while somebody looks. It is of the step that the bars are of: until that is played, the
+// curve of an earlier one stays, pale and with the stages that it had.
 void MemoryView::followEstimate() {
-  if (!isVisible() || !session()->estimated()) return;
-  curve_->setEstimate(session()->estimate(), session()->stage());
-  advice_->ask(session()->estimate());
+  const std::shared_ptr<const Estimate> estimate = session()->estimate();
+  if (!isVisible() || !estimate || estimate->report != session()->report()) return;
+  curve_->setEstimate(estimate, session()->stage());
+  if (session()->estimated()) advice()->ask(estimate);
 }
 
 void MemoryView::showEvent(QShowEvent* event) {
@@ -103,14 +110,9 @@ Inspection MemoryView::inspectBar(const Report& report, int stage, int series) c
   const UnitSystem units = session()->units();
   Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units)
                                                      : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
-  if (!session()->estimated() || !advice_->of(session()->estimate().get()) || advice_->given().empty()) return out;
+  if (!session()->estimated() || !advice()->of(session()->estimate().get()) || advice()->given().empty()) return out;
   out.more_title = tr("What would help");
-  for (const MemoryAdvice& advice : advice_->given()) {
-    QString effect = QString(QChar(0x2212)) + bytes_text(advice.saved, units).replace(u' ', QChar(0xA0));
-    if (advice.time_percent)
-      effect += QStringLiteral(", ") + tr("%1 % time").replace(u' ', QChar(0xA0)).arg((*advice.time_percent < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + QString::number(std::abs(*advice.time_percent), 'f', 1));
-    out.more.append({QString::fromStdString(advice.what), effect});
-  }
+  for (const MemoryAdvice& advice : advice()->given()) out.more.append({QString::fromStdString(advice.what), adviceEffect(advice, units)});
   return out;
 }
 

@@ -15,7 +15,7 @@ class MemoryView : public ChartPage {
   explicit MemoryView(Session* session, QWidget* parent = nullptr);
   StageMemoryModel* model() const { return model_; }
   MemoryCurve* curve() const { return curve_; }
-  Advice* advice() const { return advice_; }
+  Advice* advice() const { return session()->advice(); }
   Picture picture() const override;
 
  protected:
@@ -31,7 +31,6 @@ class MemoryView : public ChartPage {
   void showEvent(QShowEvent* event) override;
   StageMemoryModel* model_;
   MemoryCurve* curve_ = nullptr;
-  Advice* advice_;
 };
 
 }  // namespace shardscape::ui

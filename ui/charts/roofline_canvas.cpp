@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "ui/graph_view/node_text.h"
 #include "ui/models/value_scale.h"
@@ -17,13 +18,16 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kLeft = 62, kTop = 24, kRight = 16, kBottom = 34;
-constexpr int kNamed = 5;  // points with their names beside them
+constexpr double kLeft = 62, kTop = 24, kRight = 24, kBottom = 34;
+constexpr int kNamed = 6;             // points with their names beside them, at most
+constexpr size_t kTried = 24;         // of the longest, those whose names may find a place
 
 QString rate_text(double flops_per_second) { return flops_text(static_cast<Wide>(flops_per_second)) + QStringLiteral("/s"); }
 
+QString roof_label(const Roof& roof) { return QStringLiteral("%1, %2").arg(rate_text(roof.peak), text_of(dtype_name(roof.compute))); }
+
 QString power_text(int exponent) {
-  if (exponent >= 0 && exponent <= 4) return QString::number(std::llround(std::pow(10, exponent)));
+  if (exponent >= 0 && exponent <= 4) return grouped_text(static_cast<Wide>(std::llround(std::pow(10, exponent))));
   if (exponent < 0 && exponent >= -2) return QString::number(std::pow(10, exponent));
   QString digits = QString::number(std::abs(exponent)), raised;
   const char16_t signs[] = u"⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -124,7 +128,7 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     painter.fillRect(QRectF(axes.plot.left(), std::round(y), axes.plot.width(), 1), colors.line);
     painter.setPen(colors.secondary);
     painter.drawText(QRectF(rect.left(), y - 7, kLeft - 8, 14), Qt::AlignRight | Qt::AlignVCenter,
-                     QString::number(std::pow(10, e - 12), 'g', 6));
+                     power_text(e - 12));
   }
   painter.drawText(QRectF(rect.left(), rect.top(), 200, 16), Qt::AlignLeft | Qt::AlignVCenter, tr("TFLOP/s, achieved"));
   painter.drawText(QRectF(axes.plot.left(), axes.plot.bottom() + 17, axes.plot.width(), 16), Qt::AlignCenter, tr("FLOPs per byte of memory"));
@@ -141,7 +145,7 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     painter.setPen(QPen(ink, 1, Qt::DotLine));
     painter.drawLine(QPointF(axes.x(ridge), axes.y(roof.peak)), QPointF(axes.x(ridge), axes.plot.bottom()));
     painter.setPen(ink);
-    const QString label = QStringLiteral("%1, %2").arg(rate_text(roof.peak), text_of(dtype_name(roof.compute)));
+    const QString label = roof_label(roof);
     painter.drawText(QPointF(axes.x(ridge) - 8 - metrics.horizontalAdvance(label), axes.y(roof.peak) + 4), label);
     painter.drawText(QPointF(axes.x(ridge) + 4, axes.plot.bottom() - 5), tr("ridge %1").arg(QString::fromStdString(significant(ridge))));
   }
@@ -158,32 +162,7 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     if (op.phase == Phase::Forward) painter.drawEllipse(at, r, r);
     else painter.drawRoundedRect(QRectF(at.x() - r * 0.88, at.y() - r * 0.88, r * 1.76, r * 1.76), 1.5, 1.5);
   }
-  std::vector<QRectF> taken;
-  const auto name = [&](size_t i) {
-    const RooflinePoint& point = data_.points[i];
-    const QString text = roofline_title(*report_, point);
-    const QPointF at(axes.x(point.intensity()), axes.y(point.rate()));
-    const double width = metrics.horizontalAdvance(text);
-    const double left = std::min(at.x() + radius(point) + 4, axes.plot.right() - width);
-    for (const double dy : {4.0, -10.0, 18.0, 32.0, -24.0}) {
-      const QRectF box(left, at.y() + dy - metrics.ascent(), width, metrics.height());
-      if (std::any_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(box); })) continue;
-      taken.push_back(box);
-      painter.setPen(Qt::NoPen);
-      QColor veil = ground;
-      veil.setAlphaF(0.7f);
-      painter.setBrush(veil);
-      painter.drawRect(box);
-      painter.setPen(colors.text);
-      painter.drawText(QPointF(left, at.y() + dy), text);
-      return;
-    }
-  };
-  if (picked_ >= 0) name(static_cast<size_t>(picked_));
-  for (size_t k = 0; k < data_.points.size() && k < static_cast<size_t>(kNamed); ++k) {
-    const size_t i = data_.points.size() - 1 - k;
-    if (static_cast<int>(i) != picked_) name(i);
-  }
+  paintNames(painter, axes, ground);
   if (picked_ >= 0) {
     const RooflinePoint& point = data_.points[static_cast<size_t>(picked_)];
     painter.setBrush(Qt::NoBrush);
@@ -205,6 +184,66 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
   painter.drawText(QPointF(right - 124, y + 4), tr("forward"));
   painter.drawText(QPointF(right - 54, y + 4), tr("backward"));
   painter.restore();
+}
+
+// The longest have their names beside them, or at the end of a thin line where there is no room; never over a point, the roof or
+// another name. What finds no place is in the table.
+void RooflineCanvas::paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const {
+  const Colors& colors = Theme::instance().colors();
+  const QFontMetricsF metrics(painter.font());
+  std::vector<QRectF> taken;
+  std::vector<QPointF> places;
+  for (const RooflinePoint& point : data_.points) {
+    const double r = radius(point) + 1;
+    places.emplace_back(axes.x(point.intensity()), axes.y(point.rate()));
+    taken.emplace_back(places.back() - QPointF(r, r), QSizeF(2 * r, 2 * r));
+  }
+  for (const Roof& roof : data_.roofs) {
+    const double x = axes.x(data_.ridge(roof)), y = axes.y(roof.peak);
+    taken.emplace_back(QPointF(x - 8 - metrics.horizontalAdvance(roof_label(roof)), y - 9), QPointF(axes.plot.right(), y + 3));
+  }
+  std::vector<QRectF> names, lines;
+  std::set<QString> named;
+  const auto name = [&](size_t i) {
+    const RooflinePoint& point = data_.points[i];
+    const QString text = roofline_title(*report_, point);
+    if (named.count(text)) return;
+    const double width = metrics.horizontalAdvance(text), height = metrics.height(), r = radius(point);
+    const QPointF at = places[i];
+    const double centred = std::clamp(at.x() - width / 2, axes.plot.left() + 2, std::max(axes.plot.left() + 2, axes.plot.right() - width - 2));
+    std::vector<QPointF> ways{{at.x() + r + 4, at.y() - height / 2}, {at.x() - r - 4 - width, at.y() - height / 2},
+                              {centred, at.y() - r - 3 - height},    {centred, at.y() + r + 3}};
+    for (double away = 26; away <= 96; away += 14) {
+      ways.emplace_back(centred, at.y() + away);
+      ways.emplace_back(centred, at.y() - away - height);
+    }
+    for (const QPointF& way : ways) {
+      const QRectF box(way, QSizeF(width, height));
+      const auto free = [&](const QRectF& rect, const std::vector<QRectF>& of) {
+        return std::none_of(of.begin(), of.end(), [&](const QRectF& other) { return other.intersects(rect); });
+      };
+      if (!axes.plot.contains(box) || !free(box, taken) || !free(box, lines)) continue;
+      const double gap = std::max(box.top() - at.y(), at.y() - box.bottom());
+      if (gap > r + 4) {
+        const bool below = box.top() > at.y();
+        const QRectF line(QPointF(at.x() - 1, below ? at.y() + r : box.bottom() - 2), QPointF(at.x() + 1, below ? box.top() + 2 : at.y() - r));
+        if (!free(line, names)) continue;
+        lines.push_back(line.adjusted(-2, 0, 2, 0));
+        painter.fillRect(QRectF(std::round(at.x()), line.top(), 1, line.height()), mixed(ground, colors.secondary, 0.7));
+      }
+      names.push_back(box);
+      taken.push_back(box.adjusted(-3, 0, 3, 0));
+      named.insert(text);
+      QColor veil = ground;
+      veil.setAlphaF(0.8f);
+      painter.fillRect(box, veil);
+      painter.setPen(colors.text);
+      painter.drawText(QPointF(box.left(), box.top() + metrics.ascent()), text);
+      return;
+    }
+  };
+  if (picked_ >= 0) name(static_cast<size_t>(picked_));
+  for (size_t k = 0; k < std::min(kTried, data_.points.size()) && named.size() < static_cast<size_t>(kNamed); ++k) name(data_.points.size() - 1 - k);
 }
 
 int RooflineCanvas::at(const QPointF& point) const {

@@ -35,6 +35,7 @@ class RooflineCanvas : public QWidget {
  private:
   struct Axes;
   Axes axes(const QRectF& rect) const;
+  void paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
   QString describe(const RooflinePoint& of, const Op& op) const;

@@ -21,19 +21,21 @@ QString& last_folder() {
 }  // namespace
 
 SaveMenu::SaveMenu(std::function<Picture()> source, QWidget* parent) : QMenu(parent), source_(std::move(source)) {
-  QList<QAction*> csv, trace;
+  QList<QAction*> csv, trace, json;
   for (const SaveFormatInfo& info : save_formats()) {
     QAction* action = addAction(tr("%1…").arg(info.label), this, [this, format = info.format] { save(format); });
-    action->setObjectName(QStringLiteral("save_") + info.suffix);
+    action->setObjectName(info.format == SaveFormat::Json ? QStringLiteral("save_result") : QStringLiteral("save_") + info.suffix);
+    if (info.format == SaveFormat::Json) json.append(action);
     if (info.format == SaveFormat::Csv) csv.append(action);
     if (info.format == SaveFormat::Trace) trace.append(action);
   }
   addSeparator();
   addAction(tr("Copy picture"), this, &SaveMenu::copy)->setObjectName(QStringLiteral("copy_picture"));
-  connect(this, &QMenu::aboutToShow, this, [this, csv, trace] {
+  connect(this, &QMenu::aboutToShow, this, [this, csv, trace, json] {
     const Picture picture = source_();
     for (QAction* action : csv) action->setVisible(static_cast<bool>(picture.csv));
     for (QAction* action : trace) action->setVisible(static_cast<bool>(picture.trace));
+    for (QAction* action : json) action->setVisible(static_cast<bool>(picture.json));
   });
 }
 

@@ -12,7 +12,6 @@ namespace {
 constexpr double kWideBar = 84, kWidestBar = 160;  // the latter where few stages share a wide plot
 constexpr double kLabelGap = 23;                   // from a bar to the labels of its segments
 constexpr double kLeastLabelled = 2;               // thinner segments have no label
-constexpr double kLeastOfLimit = 0.1;              // below this part of the limit the bars, not the limit, set the scale
 
 QFont label_font() { return Theme::instance().uiFont(12); }
 
@@ -35,16 +34,10 @@ double StackedBars::barWidth() const {
   return std::max(1.0, std::min(widest, slot * (slot < 14 ? 0.86 : 0.72)));
 }
 
-double StackedBars::tallest() const {
-  double top = 0;
-  for (int stage = 0; data_ && stage < data_->stages(); ++stage) top = std::max(top, data_->total(stage));
-  return top;
-}
-
-bool StackedBars::limitShown() const { return data_ && data_->limit && tallest() >= kLeastOfLimit * data_->limit->value; }
+double StackedBars::tallest() const { return data_ ? data_->tallest() : 0; }
 
 double StackedBars::top() const {
-  const double top = limitShown() ? std::max(tallest(), data_->limit->value) : tallest();
+  const double top = data_ && data_->limitShown() ? std::max(tallest(), data_->limit->value) : tallest();
   return top > 0 ? top : 1;
 }
 
@@ -186,33 +179,14 @@ void StackedBars::drawSegmentLabels(QCPPainter& painter, int stage) const {
   }
 }
 
+// The legend says what it is: beside the line its words would lie over bars.
 void StackedBars::drawLimit(QCPPainter& painter) const {
-  if (!data_->limit) return;
-  const Colors& colors = Theme::instance().colors();
+  if (!data_->limitShown()) return;
   const QRectF area = mKeyAxis->axisRect()->rect();
-  painter.setFont(Theme::instance().uiFont(11.5));
-  const QFontMetricsF metrics(painter.font());
-  painter.setAntialiasing(true);
-  if (!limitShown()) {
-    painter.setPen(colors.secondary);
-    const QString text = QObject::tr("%1 is above this axis").arg(data_->limit->label);
-    painter.drawText(QRectF(area.left(), area.top() + 1, area.width(), metrics.height()),
-                     Qt::AlignRight | Qt::AlignVCenter, text);
-    return;
-  }
   const double y = std::round(mValueAxis->coordToPixel(data_->limit->value / data_->divisor)) + 0.5;
-  painter.setPen(QPen(colors.bad, 1.4, Qt::CustomDashLine));
-  QPen pen = painter.pen();
-  pen.setDashPattern({4, 3});
-  painter.setPen(pen);
+  painter.setAntialiasing(true);
+  painter.setPen(limit_pen());
   painter.drawLine(QLineF(area.left(), y, area.right(), y));
-  const double width = metrics.horizontalAdvance(data_->limit->label) + 8;
-  QRectF place(area.right() - width, y - metrics.height() - 3, width, metrics.height());
-  // Over a bar the text gets the ground under it, so that it reads on every colour.
-  const QRectF last = column(data_->stages() - 1);
-  if (last.top() < place.bottom() && last.right() > place.left()) painter.fillRect(place, ground_);
-  painter.setPen(colors.bad);
-  painter.drawText(place, Qt::AlignCenter, data_->limit->label);
 }
 
 void StackedBars::drawSelection(QCPPainter& painter) const {

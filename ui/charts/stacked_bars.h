@@ -23,9 +23,7 @@ class StackedBars : public QCPAbstractPlottable {
   QRectF segment(int stage, int series) const;  // in pixels
   QRectF column(int stage) const;               // the whole bar
   double tallest() const;                       // total of the highest bar
-  // Highest value that the axis has to show, and whether the limit is within it.
-  double top() const;
-  bool limitShown() const;
+  double top() const;                           // highest value that the axis has to show
 
   double selectTest(const QPointF& position, bool only_selectable, QVariant* details = nullptr) const override;
   QCPRange getKeyRange(bool& found, QCP::SignDomain domain = QCP::sdBoth) const override;

@@ -49,7 +49,7 @@ ImportDialog::ImportDialog(Session* session, ImportResult result, const QString&
   apply_->setProperty("primary", true);
   apply_->setDefault(true);
   apply_->setEnabled(result_.ok());
-  apply_->setToolTip(tr("Takes the model. Parallelism, workload and cluster stay as they are."));
+  apply_->setToolTip(tr("Takes the model. Parallelism, workload and cluster stay where they fit."));
   connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
   connect(apply_, &QPushButton::clicked, this, &ImportDialog::apply);
 
@@ -136,9 +136,7 @@ QString ImportDialog::problemText() const {
 }
 
 void ImportDialog::apply() {
-  Design design = session_->design();  // it may have been edited meanwhile
-  apply_model(design, result_.model, result_.name);
-  session_->setDesign(design, tr("Import %1").arg(text(result_.name)));
+  session_->adoptModel(result_.model, text(result_.name), tr("Import %1").arg(text(result_.name)));
   accept();
 }
 

@@ -13,6 +13,7 @@ using Rows = QVector<QPair<QString, QString>>;  // keys, what they do
 
 QWidget* section(const QString& title, const Rows& rows, QWidget* parent) {
   auto* box = new QWidget(parent);
+  box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
   auto* grid = new QGridLayout(box);
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(20);
@@ -40,8 +41,8 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
   setWindowTitle(tr("Keyboard shortcuts"));
   auto* columns = new QHBoxLayout(this);
   columns->setContentsMargins(24, 20, 24, 24);
-  columns->setSpacing(48);
-  QVBoxLayout* column[2];
+  columns->setSpacing(40);
+  QVBoxLayout* column[3];
   for (QVBoxLayout*& one : column) {
     one = new QVBoxLayout;
     one->setSpacing(24);
@@ -62,13 +63,33 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                                   {tr("Page Up, Page Down"), tr("Step by ten")},
                                                   {tr("Ctrl+Up, Ctrl+Down"), tr("Double, halve")},
                                                   {tr("Escape"), tr("Take back what was typed")}}, this));
-  column[1]->addWidget(section(tr("In the graph"), {{tr("Arrows"), tr("Go to a neighbour")},
+  column[2]->addWidget(section(tr("In the graph"), {{tr("Arrows"), tr("Go to a neighbour")},
                                                     {tr("Enter, Space"), tr("Unfold or fold")},
                                                     {"+  -", tr("Zoom")},
                                                     {tr("F, Home"), tr("Fit, start")},
                                                     {tr("Escape"), tr("Select nothing")}}, this));
   column[1]->addWidget(section(tr("In a chart"), {{tr("Left, Right"), tr("Stage before, next stage")},
                                                   {tr("Up, Down"), tr("Part of the bar")}}, this));
+  column[0]->addWidget(section(tr("Among designs"), {{tr("Arrows"), tr("Next point that way")},
+                                                     {tr("Home"), tr("The best one")},
+                                                     {tr("Enter"), tr("Make it the current design")},
+                                                     {"+  -  0", tr("Zoom, all of it")},
+                                                     {tr("Space, Shift+Arrows"), tr("In a filter: one value, several")},
+                                                     {tr("Ctrl+Enter"), tr("Search, cancel")}}, this));
+  column[2]->addWidget(section(tr("In the memory curve"), {{tr("Left, Right"), tr("Action before, next action")},
+                                                           {"M", tr("Fullest moment")},
+                                                           {tr("Enter"), tr("Show it in the timeline")},
+                                                           {tr("Escape"), tr("Select nothing")}}, this));
+  column[2]->addWidget(section(tr("In the timeline"), {{tr("Left, Right"), tr("Along the stream, or its ops")},
+                                                       {tr("Up, Down"), tr("Other stages")},
+                                                       {tr("Shift+Up, Shift+Down"), tr("Other streams")},
+                                                       {tr("Shift+Left, Shift+Right"), tr("Move the view")},
+                                                       {tr("Enter, Space"), tr("Zoom to the box")},
+                                                       {"+  -", tr("Zoom")},
+                                                       {tr("F, 0"), tr("The whole step")},
+                                                       {tr("Escape"), tr("Select nothing")}}, this));
+  column[1]->addWidget(section(tr("In a search field"), {{tr("Enter, Shift+Enter"), tr("Next match, match before")},
+                                                         {tr("Escape"), tr("Clear and leave")}}, this));
   for (QVBoxLayout* one : column) one->addStretch();
 }
 

@@ -5,6 +5,7 @@
 
 #include "ui/form/knob_row.h"
 #include "ui/form/knob_section.h"
+#include "ui/state/staleness.h"
 
 namespace shardscape::ui {
 
@@ -17,6 +18,7 @@ KnobGroupBox::KnobGroupBox(KnobGroup group, Session* session, QWidget* parent)
   title->setProperty("role", "group");
   total_->setProperty("role", "total");
   total_->setObjectName("total_" + label.toLower());
+  dimWhileStale(total_, session);
 
   auto* header = new QHBoxLayout;
   header->setContentsMargins(0, 0, 0, 2);

@@ -42,6 +42,8 @@ int field_width(KnobType type) {
   return 92;
 }
 
+constexpr int kWidestLine = 150, kLinePadding = 26;  // a line grows with its text up to there
+
 }  // namespace
 
 KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
@@ -117,12 +119,20 @@ void KnobRow::refresh(const QString& baseline) {
   const QString value = text(knob_text(session_->design(), knob_));
   // A report that comes in must not replace what is being typed.
   if (!own_edit_ && !field_->editing() && !rejected_) field_->show(value);
+  fitField();
   const std::optional<std::string> idle = without_effect(session_->design(), knob_);
   if (const QString why = idle ? text(*idle) : QString(); why != idle_) {
     idle_ = why;
     showIdle();
   }
   showIssue();
+}
+
+void KnobRow::fitField() {
+  const auto* line = qobject_cast<QLineEdit*>(field_->widget());
+  if (!line) return;
+  const int wanted = line->fontMetrics().horizontalAdvance(line->text()) + kLinePadding;
+  field_->widget()->setFixedWidth(std::clamp(wanted, field_width(knob_.type), kWidestLine));
 }
 
 // Greyed, not disabled: a value may well be set before what gives it its effect.

@@ -43,6 +43,7 @@ class KnobRow : public QWidget {
   void edit(const QString& text);
   void followRejected();
   void showIdle();
+  void fitField();
   void showIssue();
   void showProblem(const Problem& problem);
   const Knob knob_;

@@ -47,9 +47,6 @@ void KnobSection::refresh() {
   const bool fold = (idle || rare) && quiet;
   if (fold != fold_) folded_ = fold;
   fold_ = fold;
-  // Neighbours that are idle for the same reason say so once, below the last of them.
-  for (qsizetype i = 0; i < rows_.size(); ++i)
-    rows_[i]->setIdleLine(i + 1 == rows_.size() || rows_[i + 1]->idleReason() != rows_[i]->idleReason());
   showRows();
 }
 
@@ -63,7 +60,16 @@ int KnobSection::filter(const QString& text) {
 
 void KnobSection::showRows() {
   const bool open = !folded_ || !filter_.isEmpty() || !heading_;
-  for (KnobRow* row : rows_) row->setVisible(open && row->matches(filter_));
+  // Neighbours that are idle for the same reason say so once, below the last of them that is shown.
+  KnobRow* before = nullptr;
+  for (KnobRow* row : rows_) {
+    const bool shown = row->matches(filter_);
+    row->setVisible(open && shown);
+    if (!shown) continue;
+    if (before) before->setIdleLine(before->idleReason() != row->idleReason());
+    before = row;
+  }
+  if (before) before->setIdleLine(true);
   header_->setVisible(heading_);
   showHeader();
 }

@@ -262,7 +262,7 @@ void GraphCanvas::paintSavedEdges(QPainter& painter) const {
   pen.setDashPattern({4, 3});
   painter.setPen(pen);
   for (const SavedEdge& edge : saved_edges(segment, selected_.op)) {
-    const auto from = locate(*sheet_, outline.op_node(selected_.unit, edge.from)), to = locate(*sheet_, outline.op_node(selected_.unit, edge.to));
+    const auto from = locate(*sheet_, outline.op_node(selected_.unit, edge.from, selected_.stage)), to = locate(*sheet_, outline.op_node(selected_.unit, edge.to, selected_.stage));
     // Both ends must be on the sheet, each in a card of its own.
     if (!from || !to || from->piece == to->piece || from->id.level <= NodeLevel::Unit || to->id.level <= NodeLevel::Unit) continue;
     const QRectF a = view_.map(from->rect), b = view_.map(to->rect);

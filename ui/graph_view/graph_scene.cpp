@@ -57,7 +57,7 @@ void GraphScene::keepValid() {
     if (id.level == NodeLevel::Stage && id.stage < outline_->stages()) kept.insert(id);
     if (id.unit < 0 || id.unit >= outline_->units()) continue;
     NodeId moved = id;
-    moved.stage = outline_->stage_of(id.unit);
+    moved.stage = outline_->unit_node(id.unit, id.stage).stage;
     const Segment& segment = outline_->segment(outline_->segment_of(id.unit));
     if (id.level == NodeLevel::Unit || id.block < static_cast<int>(segment.blocks.size())) kept.insert(moved);
   }
@@ -104,20 +104,20 @@ void GraphScene::expandPath(const NodeId& id) {
 
 void GraphScene::expandAll(const NodeId& below) {
   if (!outline_ || below.level == NodeLevel::Op) return;
-  const auto expand_unit = [&](int unit) {
-    expanded_.insert(outline_->unit_node(unit));
+  const auto expand_unit = [&](int stage, int unit) {
+    expanded_.insert(outline_->unit_node(unit, stage));
     for (const bool backward : {false, true})
       for (const LaneChild& child : outline_->lane(outline_->segment_of(unit), backward).children)
-        if (child.is_block()) expanded_.insert({NodeLevel::Block, outline_->stage_of(unit), unit, backward, child.block});
+        if (child.is_block()) expanded_.insert({NodeLevel::Block, stage, unit, backward, child.block});
   };
   if (below.level == NodeLevel::Block) expanded_.insert(below);
-  if (below.level == NodeLevel::Unit) expand_unit(below.unit);
+  if (below.level == NodeLevel::Unit) expand_unit(below.stage, below.unit);
   if (below.level < NodeLevel::Unit)
     for (int stage = 0; stage < outline_->stages(); ++stage) {
       if (below.level == NodeLevel::Stage && below.stage != stage) continue;
       expanded_.insert(outline_->stage_node(stage));
       for (const auto& [first, end] : outline_->units_of(stage))
-        for (int unit = first; unit < end; ++unit) expand_unit(unit);
+        for (int unit = first; unit < end; ++unit) expand_unit(stage, unit);
     }
   request(false);
 }

@@ -2,9 +2,6 @@
 
 #include <QFrame>
 #include <QHBoxLayout>
-#include <QKeyEvent>
-#include <QLabel>
-#include <QLineEdit>
 #include <QPushButton>
 #include <QScopedValueRollback>
 #include <QShowEvent>
@@ -15,13 +12,9 @@
 #include "ui/charts/communication_inspection.h"
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
+#include "ui/widgets/search_field.h"
 
 namespace shardscape::ui {
-namespace {
-
-constexpr int kRoomySearch = 200;  // a narrower field has a bare number of matches, and no button that clears it
-
-}  // namespace
 
 GraphView::GraphView(Session* session, QWidget* parent)
     : QWidget(parent), session_(session), scene_(new GraphScene(this)), canvas_(new GraphCanvas(scene_, this)) {
@@ -81,23 +74,16 @@ QWidget* GraphView::makeBar() {
   connect(notation, &Segments::chosen, this, [this](int index) { scene_->setNumbers(index == 1); });
   row->addWidget(notation);
 
-  search_field_ = new QLineEdit(bar);
+  search_field_ = new SearchField({tr("Search ops, shapes, groups"), tr("Search")}, bar);
   search_field_->setObjectName(QStringLiteral("graph_search"));
   search_field_->setAccessibleName(tr("Search in the graph"));
-  search_field_->setToolTip(tr("Enter goes to the next match, Shift+Enter to the one before"));
   search_field_->setMinimumWidth(110);
   search_field_->setMaximumWidth(260);
-  search_field_->installEventFilter(this);
-  connect(search_field_, &QLineEdit::textChanged, this, [this] {
-    at_match_ = -1;
-    search();
-  });
+  connect(search_field_, &SearchField::searched, this, &GraphView::search);
+  // Unfolding a layer makes the next folded one a stop of its own; the list is kept until the words change.
+  connect(search_field_, &SearchField::entered, this, [this](int match) { canvas_->reveal(found_.stops[static_cast<size_t>(match)]); });
+  connect(search_field_, &SearchField::left, canvas_, [this] { canvas_->setFocus(Qt::OtherFocusReason); });
   row->addWidget(search_field_, 1);
-  match_count_ = new QLabel(search_field_);  // inside: the bar has no room to spare
-  match_count_->setObjectName(QStringLiteral("match_count"));
-  match_count_->setProperty("role", QStringLiteral("small"));
-  match_count_->setAttribute(Qt::WA_TransparentForMouseEvents);
-  match_count_->hide();
   row->addStretch(0);
 
   const auto add_button = [&](const QString& text, const QString& name, const QString& tip, auto action) {
@@ -120,10 +106,7 @@ QWidget* GraphView::makeBar() {
 void GraphView::zoomIn() { canvas_->zoomBy(1.25); }
 void GraphView::zoomOut() { canvas_->zoomBy(1 / 1.25); }
 
-void GraphView::activateSearch() {
-  search_field_->setFocus(Qt::ShortcutFocusReason);
-  search_field_->selectAll();
-}
+void GraphView::activateSearch() { search_field_->activate(); }
 
 void GraphView::takeReport() {
   if (session_->report()) scene_->setReport(session_->report());
@@ -133,66 +116,7 @@ void GraphView::search() {
   found_ = {};
   if (scene_->outline()) found_ = search_ops(*scene_->outline(), scene_->options(), scene_->expanded(), search_field_->text());
   canvas_->setHits(found_.hits);
-  showMatchCount();
-}
-
-void GraphView::showMatchCount() {
-  const auto count = static_cast<int>(found_.stops.size());
-  const bool roomy = search_field_->width() >= kRoomySearch;
-  QString words;
-  if (search_field_->text().trimmed().isEmpty()) words.clear();
-  else if (at_match_ >= 0) words = (roomy ? tr("%1 of %2") : tr("%1/%2")).arg(at_match_ + 1).arg(count);
-  else if (!roomy) words = QString::number(count);
-  else if (count == 0) words = tr("no match");
-  else words = count == 1 ? tr("1 match") : tr("%1 matches").arg(count);
-  match_count_->setText(words);
-  match_count_->setVisible(!words.isEmpty());
-  placeMatchCount();
-}
-
-void GraphView::placeMatchCount() {
-  constexpr int kEdge = 9, kClearButton = 24;
-  const bool clear = search_field_->width() >= kRoomySearch;  // Escape clears too
-  if (search_field_->isClearButtonEnabled() != clear) search_field_->setClearButtonEnabled(clear);
-  const QSize size = match_count_->sizeHint();
-  const int right = search_field_->width() - kEdge - (clear ? kClearButton : 0);
-  match_count_->setGeometry(right - size.width(), (search_field_->height() - size.height()) / 2, size.width(), size.height());
-  const int taken = match_count_->isHidden() ? 0 : size.width() + 4;
-  if (search_field_->textMargins().right() != taken) search_field_->setTextMargins(0, 0, taken, 0);
-}
-
-void GraphView::findAgain(int step) {
-  if (found_.stops.empty()) return;
-  const auto count = static_cast<int>(found_.stops.size());
-  at_match_ = at_match_ < 0 ? (step > 0 ? 0 : count - 1) : (at_match_ + step + count) % count;
-  const NodeId match = found_.stops[static_cast<size_t>(at_match_)];
-  canvas_->reveal(match);
-  // Unfolding a layer makes the next folded one a stop of its own; the list is kept until the words change.
-  showMatchCount();
-}
-
-bool GraphView::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == search_field_ && event->type() == QEvent::Resize) {
-    // The short word where the long one would be cut.
-    const QString hint = tr("Search ops, shapes, groups");
-    constexpr int kPadding = 44;  // margins and the clear button
-    const bool fits = search_field_->fontMetrics().horizontalAdvance(hint) + kPadding <= search_field_->width();
-    search_field_->setPlaceholderText(fits ? hint : tr("Search"));
-    if (match_count_) showMatchCount();
-  }
-  if (watched == search_field_ && event->type() == QEvent::KeyPress) {
-    const auto* key = static_cast<QKeyEvent*>(event);
-    if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
-      findAgain(key->modifiers() & Qt::ShiftModifier ? -1 : 1);
-      return true;
-    }
-    if (key->key() == Qt::Key_Escape) {
-      search_field_->clear();
-      canvas_->setFocus(Qt::OtherFocusReason);
-      return true;
-    }
-  }
-  return QWidget::eventFilter(watched, event);
+  search_field_->setMatches(static_cast<int>(found_.stops.size()));
 }
 
 void GraphView::inspectNode(const NodeId& id, int units) {
@@ -231,7 +155,7 @@ void GraphView::followPick(const QObject* by) {
   }
   if (unit < 0 || unit >= outline.units() || op < 0 || op >= static_cast<int>(outline.segment(outline.segment_of(unit)).ops.size())) return;
   const QScopedValueRollback<bool> guard(following_, true);
-  canvas_->reveal(outline.op_node(unit, op));
+  canvas_->reveal(outline.op_node(unit, op, pick.stage));
 }
 
 void GraphView::inspectWire(const WireSpot& spot) {

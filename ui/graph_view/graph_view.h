@@ -8,11 +8,9 @@
 #include "ui/graph_view/search.h"
 #include "ui/state/session.h"
 
-class QLabel;
-class QLineEdit;
-
 namespace shardscape::ui {
 
+class SearchField;
 class Segments;
 
 class GraphView : public QWidget {
@@ -30,15 +28,11 @@ class GraphView : public QWidget {
 
  protected:
   void showEvent(QShowEvent* event) override;
-  bool eventFilter(QObject* watched, QEvent* event) override;  // Enter, Shift+Enter, Esc in the search field
 
  private:
   QWidget* makeBar();
   void takeReport();
   void search();
-  void findAgain(int step);
-  void showMatchCount();
-  void placeMatchCount();
   void inspectNode(const NodeId& id, int units);
   void inspectWire(const WireSpot& spot);
   void inspectAgain();
@@ -48,10 +42,8 @@ class GraphView : public QWidget {
   Session* session_;
   GraphScene* scene_;
   GraphCanvas* canvas_;
-  QLineEdit* search_field_ = nullptr;
-  QLabel* match_count_ = nullptr;
+  SearchField* search_field_ = nullptr;
   SearchResult found_;
-  int at_match_ = -1;
   NodeId inspected_;      // to be told anew when the numbers change
   int inspected_units_ = 1;
   bool following_ = false;

@@ -45,7 +45,7 @@ Lane make_lane(const Segment& segment, bool backward) {
 
 Outline::Outline(std::shared_ptr<const Report> report) : report_(std::move(report)) {
   const PipelineLayout places = pipeline_layout(report_->design.parallel);
-  // In the order of the model; where two stages hold the same part, the one that the stream comes to first shows it.
+  // In the order of the model; where two stages hold the same part, both show it, and links lead to the one that the stream comes to first.
   place_.assign(static_cast<size_t>(places.virtual_stages()), {-1, -1});
   for (int64_t chunk = 0; chunk < places.chunks; ++chunk)
     for (int64_t stage = 0; stage < places.stages; ++stage)
@@ -65,11 +65,16 @@ std::vector<std::pair<int, int>> Outline::units_of(int stage) const {
   const PipelineLayout places = pipeline_layout(report_->design.parallel);
   for (int64_t chunk = 0; chunk < places.chunks; ++chunk) {
     const auto k = static_cast<size_t>(places.virtual_stage({stage, chunk}));
-    if (place_[k].stage != stage) continue;
     runs.push_back({first_unit_[k], k + 1 < first_unit_.size() ? first_unit_[k + 1] : units()});
   }
   std::sort(runs.begin(), runs.end());
   return runs;
+}
+
+bool Outline::holds(int stage, int unit) const {
+  if (stage < 0 || stage >= stages()) return false;
+  const auto runs = units_of(stage);
+  return std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return unit >= run.first && unit < run.second; });
 }
 
 int Outline::stage_of(int unit) const {
@@ -84,12 +89,12 @@ int Outline::segment_of(int unit) const {
   return 1 + graph().layer_kind(unit - 1, report().design.model);
 }
 
-NodeId Outline::op_node(int unit, OpId op) const {
+NodeId Outline::op_node(int unit, OpId op, int stage) const {
   const int segment = segment_of(unit);
   const bool backward = op >= this->segment(segment).backward_begin;
   const Lane& in = lane(segment, backward);
   const LaneChild& child = in.children[static_cast<size_t>(in.child_of[static_cast<size_t>(op)])];
-  return {NodeLevel::Op, stage_of(unit), unit, backward, child.is_block() ? child.block : -1, op};
+  return {NodeLevel::Op, holder(unit, stage), unit, backward, child.is_block() ? child.block : -1, op};
 }
 
 NodeId Outline::parent(const NodeId& id) const {

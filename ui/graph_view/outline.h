@@ -33,15 +33,18 @@ class Outline {
   int units() const { return layers_ + 2; }
   // Of each of its chunks: the first unit, and one past the last.
   std::vector<std::pair<int, int>> units_of(int stage) const;
-  int stage_of(int unit) const;
+  // Whether it is this stage that holds the unit, maybe beside another one.
+  bool holds(int stage, int unit) const;
+  int stage_of(int unit) const;  // the one that the stream comes to first
   bool is_layer(int unit) const { return unit > 0 && unit <= layers_; }
   int segment_of(int unit) const;
   const Segment& segment(int index) const { return graph().segments[static_cast<size_t>(index)]; }
   const Lane& lane(int segment, bool backward) const { return lanes_[static_cast<size_t>(2 * segment + backward)]; }
 
   NodeId stage_node(int stage) const { return {NodeLevel::Stage, stage}; }
-  NodeId unit_node(int unit) const { return {NodeLevel::Unit, stage_of(unit), unit}; }
-  NodeId op_node(int unit, OpId op) const;
+  // On this stage where it holds the unit, else (and without one) on the first that does.
+  NodeId unit_node(int unit, int stage = -1) const { return {NodeLevel::Unit, holder(unit, stage), unit}; }
+  NodeId op_node(int unit, OpId op, int stage = -1) const;
   NodeId parent(const NodeId& id) const;
 
   QString unit_name(int first, int count) const;  // "Embedding", "layer 3", "layers 1 … 15", "Head"
@@ -51,6 +54,7 @@ class Outline {
   std::vector<OpId> ops_of(const NodeId& id, Passes passes) const;
 
  private:
+  int holder(int unit, int stage) const { return stage >= 0 && holds(stage, unit) ? stage : stage_of(unit); }
   std::shared_ptr<const Report> report_;
   int layers_ = 0;
   std::vector<int> first_unit_;  // per virtual stage, in the order of the model

@@ -15,9 +15,12 @@ constexpr FlowGaps kOpGaps{24, 32}, kUnitGaps{24, 28}, kStageGaps{24, 40};
 constexpr double kLaneGap = 56, kLaneCaption = 22;
 
 // A stage's own summary beside its name.
-QString stage_detail(const StageReport& stage) {
+QString stage_detail(const PipelineLayout& places, const StageReport& stage) {
   // The ranges of several chunks leave no room for more.
-  if (stage.chunks.size() > 1) return layers_text(stage);
+  if (stage.chunks.size() > 1) {
+    const bool twice = places.layout == ChunkLayout::BothWays;
+    return layers_text(stage) + (twice ? QStringLiteral(", as on stage %1").arg(places.stages - 1 - stage.stage) : QString());
+  }
   QStringList parts{layers_text(stage)};
   parts << qtext(format_count(stage.parameters.value)) + QStringLiteral(" parameters per rank");
   return parts.join(QStringLiteral(" · "));
@@ -44,40 +47,40 @@ Piece SheetBuilder::stage_piece(int stage) {
   piece.id = outline_.stage_node(stage);
   piece.expandable = true;
   const StageReport& report = outline_.report().stages[static_cast<size_t>(stage)];
-  const QString title = QStringLiteral("Stage %1").arg(stage);
+  const QString title = QStringLiteral("Stage %1").arg(stage), detail = stage_detail(pipeline_layout(outline_.report().design.parallel), report);
   if (expanded_.count(piece.id)) {
-    make_frame(piece, title, stage_detail(report), stage_sheet(stage));
+    make_frame(piece, title, detail, stage_sheet(stage));
   } else {
-    make_card(piece, title, stage_detail(report), 320, 52);
+    make_card(piece, title, detail, 320, 52);
   }
   return piece;
 }
 
 std::shared_ptr<const Sheet> SheetBuilder::stage_sheet(int stage) {
   std::vector<Piece> pieces;
-  const auto folded_layer = [&](int u) { return outline_.is_layer(u) && !expanded_.count(outline_.unit_node(u)); };
+  const auto folded_layer = [&](int u) { return outline_.is_layer(u) && !expanded_.count(outline_.unit_node(u, stage)); };
   for (const auto& [first, end] : outline_.units_of(stage)) {
     for (int unit = first; unit < end && !stop_.stop_requested();) {
       int count = 1;
       if (folded_layer(unit))
         while (unit + count < end && folded_layer(unit + count)) ++count;
-      pieces.push_back(unit_piece(unit, count));
+      pieces.push_back(unit_piece(stage, unit, count));
       unit += count;
     }
   }
   return chain_sheet(std::move(pieces), stage > 0, stage + 1 < outline_.stages(), false, kUnitGaps.below);
 }
 
-Piece SheetBuilder::unit_piece(int unit, int count) {
+Piece SheetBuilder::unit_piece(int stage, int unit, int count) {
   Piece piece;
-  piece.id = outline_.unit_node(unit);
+  piece.id = outline_.unit_node(unit, stage);
   piece.units = count;
   piece.segment = outline_.segment_of(unit);
   piece.expandable = true;
   QString title = outline_.unit_name(unit, count);
   if (expanded_.count(piece.id)) {
     if (outline_.is_layer(unit)) title += QStringLiteral(" of %1").arg(outline_.units() - 2);
-    make_frame(piece, title, {}, unit_sheet(unit));
+    make_frame(piece, title, {}, unit_sheet(stage, unit));
     return piece;
   }
   bool one_kind = true;
@@ -93,12 +96,12 @@ Piece SheetBuilder::unit_piece(int unit, int count) {
   return piece;
 }
 
-std::shared_ptr<const Sheet> SheetBuilder::unit_sheet(int unit) {
+std::shared_ptr<const Sheet> SheetBuilder::unit_sheet(int stage, int unit) {
   const int segment = outline_.segment_of(unit);
   std::set<int> open[2];
   std::pair<int, std::vector<NodeId>> key{segment, {}};
   for (const NodeId& id : expanded_)
-    if (id.level == NodeLevel::Block && id.unit == unit && shows(options_.passes, id.backward)) {
+    if (id.level == NodeLevel::Block && id.stage == stage && id.unit == unit && shows(options_.passes, id.backward)) {
       open[id.backward].insert(id.block);
       key.second.push_back({NodeLevel::Block, -1, -1, id.backward, id.block});
     }

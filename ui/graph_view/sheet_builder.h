@@ -35,7 +35,7 @@ class SheetBuilder {
 
  private:
   std::shared_ptr<const Sheet> stage_sheet(int stage);
-  std::shared_ptr<const Sheet> unit_sheet(int unit);
+  std::shared_ptr<const Sheet> unit_sheet(int stage, int unit);
   std::shared_ptr<const Sheet> lane_sheet(int segment, bool backward, const std::set<int>& open_blocks);
   // Ops of one block, or blocks and ops of a whole lane: children are lists of ops.
   std::shared_ptr<Sheet> flow_sheet(int segment, bool backward, const std::vector<LaneChild>& children,
@@ -45,7 +45,7 @@ class SheetBuilder {
 
   Piece op_piece(int segment, bool backward, int block, OpId op) const;
   Piece block_piece(int segment, bool backward, const LaneChild& child, bool open);
-  Piece unit_piece(int unit, int count);
+  Piece unit_piece(int stage, int unit, int count);
   Piece stage_piece(int stage);
   void make_card(Piece& piece, const QString& title, const QString& detail, double min_width, double height) const;
   void make_frame(Piece& piece, const QString& title, const QString& detail, std::shared_ptr<const Sheet> inside) const;

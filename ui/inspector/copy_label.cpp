@@ -12,8 +12,9 @@ constexpr QChar kBreak(0x200B);  // zero width space
 QString with_breaks(const QString& text) {
   QString broken;
   for (const QChar c : text) {
+    const bool sign = c == '+' && (broken.isEmpty() || broken.back().isSpace());  // "+31.9 %" stays together
     broken += c;
-    if (c == QChar(0xB7) || c == '+' || c == '/' || c == '(') broken += kBreak;
+    if (c == QChar(0xB7) || (c == '+' && !sign) || c == '/' || c == '(') broken += kBreak;
   }
   return broken;
 }

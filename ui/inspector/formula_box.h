@@ -1,4 +1,5 @@
-// One inspected value: its label, and a box with formula, numbers put in, and value.
+// One inspected value: its label, and a box with formula, numbers put in, and value. Of a long formula the first terms, until the
+// person asks for all.
 #pragma once
 
 #include <QWidget>
@@ -10,8 +11,11 @@ namespace shardscape::ui {
 class FormulaBox : public QWidget {
   Q_OBJECT
  public:
-  FormulaBox(const InspectedValue& value, QWidget* parent);
+  FormulaBox(const InspectedValue& value, bool whole, QWidget* parent);
   const InspectedValue& value() const { return value_; }
+
+ Q_SIGNALS:
+  void wholeWanted(bool whole);
 
  private:
   const InspectedValue value_;

@@ -15,6 +15,7 @@
 #include "ui/inspector/inspection_text.h"
 #include "ui/state/design_summary.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/stale_veil.h"
 
 namespace shardscape::ui {
 namespace {
@@ -91,6 +92,7 @@ InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(scroll_);
+  (new StaleVeil(session, this))->setObjectName("inspector_veil");
 
   connect(session, &Session::inspectionChanged, this, &InspectorPanel::refresh);
   connect(session, &Session::reportChanged, this, &InspectorPanel::refresh);
@@ -124,7 +126,14 @@ void InspectorPanel::rebuild() {
   add_label(heading, shown_.title, "title");
   if (!shown_.subtitle.isEmpty()) add_label(heading, shown_.subtitle, "secondary");
   if (shown_.why_first) add_why(layout, shown_);
-  for (const InspectedValue& value : shown_.values) layout->addWidget(new FormulaBox(value, content));
+  for (const InspectedValue& value : shown_.values) {
+    auto* box = new FormulaBox(value, whole_formulas_, content);
+    layout->addWidget(box);
+    connect(box, &FormulaBox::wholeWanted, this, [this](bool whole) {
+      whole_formulas_ = whole;
+      rebuild();
+    }, Qt::QueuedConnection);  // the box goes with the rest
+  }
   if (!shown_.rows.isEmpty() || !shown_.links.isEmpty()) {
     auto* facts = new QVBoxLayout;
     facts->setSpacing(0);

@@ -28,6 +28,7 @@ class InspectorPanel : public QWidget {
   Session* session_;
   QScrollArea* scroll_;
   Inspection shown_;
+  bool whole_formulas_ = false;  // long ones too
 };
 
 }  // namespace shardscape::ui

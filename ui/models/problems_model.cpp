@@ -1,6 +1,8 @@
 #include "ui/models/problems_model.h"
 
 #include "design/knobs.h"
+#include "ui/state/display_text.h"
+#include "ui/state/memory_problem.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -14,8 +16,8 @@ QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 QString problemPlace(const Problem& problem) {
   const Knob* knob = find_knob(problem.where);
-  if (!knob) return text(problem.where);
-  return knob->symbol.empty() ? text(knob->label) : QString("%1 (%2)").arg(text(knob->label), text(knob->symbol));
+  if (knob) return knobName(*knob);
+  return isMemoryProblem(problem) ? ProblemsModel::tr("Memory") : text(problem.where);
 }
 
 void ProblemsModel::setProblems(const std::vector<Problem>& problems) {
@@ -36,7 +38,7 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
   const Colors& colors = Theme::instance().colors();
   const bool error = problem.severity == Severity::Error;
   if (role == Qt::DecorationRole && index.column() == Where) {
-    return iconPixmap(error ? "error" : "note", error ? colors.bad : colors.note, 16);
+    return iconPixmap(isMemoryProblem(problem) ? "cross" : error ? "error" : "note", error ? colors.bad : colors.note, 16);  // as the verdict has it
   }
   if (role == Qt::ForegroundRole && index.column() == FixColumn) return readable(colors.accent, colors.panel);
   if (role == Qt::FontRole && index.column() == FixColumn) return Theme::instance().uiFont(13, QFont::DemiBold);

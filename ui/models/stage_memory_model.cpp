@@ -7,7 +7,7 @@
 namespace shardscape::ui {
 namespace {
 
-// The only caption of two words or more is broken, to keep twelve columns beside the form and the inspector.
+// Captions of two words or more are broken, to keep twelve columns beside the form and the inspector.
 QString narrow(QString label) {
   const qsizetype space = label.indexOf(u' ');
   return space < 0 ? label : label.replace(space, 1, u'\n');
@@ -17,7 +17,7 @@ std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
   std::vector<TableColumn> columns{
       {QStringLiteral("Stage"), QStringLiteral("stage"), true, QStringLiteral("Pipeline stage, from 0")},
       {QStringLiteral("Layers"), QStringLiteral("layers"), true, QStringLiteral("Transformer layers on the stage")},
-      {QStringLiteral("In flight"), QStringLiteral("microbatches in flight"), true,
+      {narrow(QStringLiteral("In flight")), QStringLiteral("microbatches in flight"), true,
        QStringLiteral("Microbatches whose forward ran and whose backward has not: their activations are held")},
   };
   const auto add = [&](const QString& label) {

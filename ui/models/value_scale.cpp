@@ -34,6 +34,8 @@ QString scaled_text(Wide value, const ValueScale& scale) {
   return QString::fromStdString(significant(scaled));
 }
 
+QString with_unit(Wide value, const ValueScale& scale) { return scaled_text(value, scale) + u' ' + scale.unit; }
+
 QString bytes_text(Wide bytes, UnitSystem units) { return QString::fromStdString(format_bytes(bytes, units)); }
 
 QString exact_bytes_text(Wide bytes) { return grouped_text(bytes) + QStringLiteral(" bytes"); }

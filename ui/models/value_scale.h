@@ -19,6 +19,7 @@ ValueScale byte_scale(double largest, UnitSystem units);
 ValueScale flop_scale(double largest);
 
 QString scaled_text(Wide value, const ValueScale& scale);  // "61.3", "< 0.001", "0"
+QString with_unit(Wide value, const ValueScale& scale);    // "0.289 GiB": of things that are compared
 QString bytes_text(Wide bytes, UnitSystem units);          // "61.3 GiB"
 QString exact_bytes_text(Wide bytes);                      // "65,820,000,000 bytes"
 QString flops_text(Wide flops);                            // "5.50 PFLOP"

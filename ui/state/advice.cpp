@@ -3,6 +3,17 @@
 #include <exception>
 
 namespace shardscape::ui {
+namespace {
+
+constexpr int kRestMs = 250;
+
+}  // namespace
+
+Advice::Advice(QObject* parent) : QObject(parent) {
+  rest_.setSingleShot(true);
+  rest_.setInterval(kRestMs);
+  connect(&rest_, &QTimer::timeout, this, [this] { work(asked_for_); });
+}
 
 Advice::~Advice() {
   thread_.request_stop();
@@ -11,7 +22,12 @@ Advice::~Advice() {
 
 void Advice::ask(std::shared_ptr<const Estimate> estimate) {
   if (!estimate || estimate == asked_for_) return;
-  asked_for_ = estimate;
+  asked_for_ = std::move(estimate);
+  thread_.request_stop();
+  rest_.start();
+}
+
+void Advice::work(const std::shared_ptr<const Estimate>& estimate) {
   thread_ = std::jthread([this, estimate](std::stop_token stop) {
     const auto seconds = [&stop](const Report& report) -> std::optional<double> {
       if (!report.accelerator) return std::nullopt;

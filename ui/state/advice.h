@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QObject>
+#include <QTimer>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -14,7 +15,7 @@ namespace shardscape::ui {
 class Advice : public QObject {
   Q_OBJECT
  public:
-  explicit Advice(QObject* parent = nullptr) : QObject(parent) {}
+  explicit Advice(QObject* parent = nullptr);
   ~Advice() override;
   void ask(std::shared_ptr<const Estimate> estimate);          // once for each estimate
   const std::vector<MemoryAdvice>& given() const { return given_; }
@@ -24,8 +25,10 @@ class Advice : public QObject {
   void ready();
 
  private:
+  void work(const std::shared_ptr<const Estimate>& estimate);
   std::shared_ptr<const Estimate> asked_for_, given_for_;
   std::vector<MemoryAdvice> given_;
+  QTimer rest_;  // who is typing needs the processors
   std::jthread thread_;
 };
 

@@ -5,6 +5,7 @@
 #include "model/library.h"
 #include "simulate/memory_timeline.h"
 #include "ui/models/stage_text.h"
+#include "ui/models/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
@@ -81,14 +82,14 @@ Inspection designSummary(const Session& session) {
     const std::optional<int64_t> value = peak.binding.get(derived.symbol);
     if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});
   }
+  const ValueScale scale = byte_scale(to_double(peak.memory_total), session.units());  // parts and sum in one unit
   for (int i = 0; i < kMemoryCategoryCount; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     if (peak.memory[i].value == 0) continue;
-    summary.rows.push_back({QString::fromUtf8(memory_category_label(category)),
-                            text(format_bytes(peak.memory[i].value, session.units()))});
+    summary.rows.push_back({QString::fromUtf8(memory_category_label(category)), with_unit(peak.memory[i].value, scale)});
   }
   summary.rows.push_back({Session::tr("A rank of stage %1").arg(peak.stage),
-                          text(format_bytes(peak.memory_total, session.units()))});
+                          with_unit(peak.memory_total, scale)});
   summary.why_title = report->stages.size() > 1 ? Session::tr("Why is stage %1 the largest?").arg(peak.stage)
                                                 : Session::tr("What takes the memory?");
   summary.why = why_peak(*report);

@@ -1,4 +1,4 @@
-// A knob's value as people read it.
+// A knob and its value as people read them.
 #pragma once
 
 #include <QString>
@@ -7,7 +7,9 @@
 
 namespace shardscape::ui {
 
-// "8192" as "8,192"; lists and other text stay as they are.
+// "Tensor parallel (tp)"
+QString knobName(const Knob& knob);
+// "8192" as "8,192", a choice by its label, "true" as "on"; lists and other text stay as they are.
 QString displayText(const Knob& knob, const QString& value);
 
 }  // namespace shardscape::ui

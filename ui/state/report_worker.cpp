@@ -31,9 +31,10 @@ ReportWorker::~ReportWorker() {
   running_.request_stop();
 }
 
-uint64_t ReportWorker::submit(const Design& design) {
+uint64_t ReportWorker::submit(const Design& design, std::shared_ptr<const Report> shown) {
   const std::lock_guard lock(mutex_);
   pending_ = design;
+  shown_ = std::move(shown);
   running_.request_stop();
   wake_.notify_one();
   return ++submitted_;
@@ -64,12 +65,14 @@ std::shared_ptr<const Estimate> ReportWorker::waitForEstimate(uint64_t job) {
 void ReportWorker::run(std::stop_token stop) {
   while (true) {
     Design design;
+    std::shared_ptr<const Report> shown;
     uint64_t job = 0;
     std::stop_token job_stop;
     {
       std::unique_lock lock(mutex_);
       if (!wake_.wait(lock, stop, [&] { return pending_.has_value(); })) return;
       design = *std::exchange(pending_, std::nullopt);
+      shown = std::exchange(shown_, nullptr);
       job = submitted_;
       running_ = std::stop_source();
       job_stop = running_.get_token();
@@ -85,8 +88,8 @@ void ReportWorker::run(std::stop_token stop) {
     done_.notify_all();
     ready_();
     std::shared_ptr<const Estimate> estimate;
-    if (report->valid()) {
-      estimate = make_estimate(report, job_stop);
+    if (const auto& of = report->valid() ? report : shown) {
+      estimate = make_estimate(of, job_stop);
       if (!estimate) continue;
     }
     {

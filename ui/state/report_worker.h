@@ -25,7 +25,9 @@ class ReportWorker {
   // ready is called on the worker's thread when a result or an estimate can be taken.
   explicit ReportWorker(std::function<void()> ready);
   ~ReportWorker();
-  uint64_t submit(const Design& design);    // job numbers rise from 1
+  // Job numbers rise from 1. shown: what the window shows and has no estimate of; made where the design turns out to have problems,
+  // so that nothing older stays beside it.
+  uint64_t submit(const Design& design, std::shared_ptr<const Report> shown = nullptr);
   std::optional<Result> take();             // the newest result not taken yet
   Result wait(uint64_t job);                // blocks until that job or a newer one is done, and takes it
   // The newest estimate not taken yet; nothing where its report has problems.
@@ -39,6 +41,7 @@ class ReportWorker {
   std::condition_variable_any wake_, done_;
   uint64_t submitted_ = 0;
   std::optional<Design> pending_;
+  std::shared_ptr<const Report> shown_;
   std::stop_source running_;
   std::optional<Result> result_;
   std::shared_ptr<const Estimate> estimate_;

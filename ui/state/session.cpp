@@ -4,10 +4,14 @@
 #include <algorithm>
 
 #include "design/knobs.h"
+#include "design/settle.h"
 #include "model/library.h"
 #include "report/rank_mesh.h"
+#include "simulate/memory_timeline.h"
+#include "ui/state/advice.h"
 #include "ui/state/design_command.h"
 #include "ui/state/display_text.h"
+#include "ui/state/memory_problem.h"
 #include "ui/state/report_worker.h"
 
 namespace shardscape::ui {
@@ -26,7 +30,11 @@ struct Session::Worker {
   ReportWorker thread;
 };
 
-Session::Session(QObject* parent) : QObject(parent), design_(default_design()), worker_(std::make_unique<Worker>(this)) {
+Session::Session(QObject* parent)
+    : QObject(parent), design_(default_design()), advice_(new Advice(this)), worker_(std::make_unique<Worker>(this)) {
+  for (const auto signal : {&Session::reportChanged, &Session::rejectedChanged, &Session::unitsChanged})
+    connect(this, signal, this, &Session::problemsChanged);
+  connect(advice_, &Advice::ready, this, &Session::problemsChanged);
   recompute();
 }
 
@@ -98,6 +106,8 @@ std::vector<Problem> Session::allProblems() const {
     if (typed.problem) all.push_back(*typed.problem);
   }
   all.insert(all.end(), problems_.begin(), problems_.end());
+  if (current_ && !report_->memory->fits)
+    all.push_back(memoryProblem(*report_, advice_->of(estimate_.get()) && estimated() ? advice_->given() : std::vector<MemoryAdvice>(), units_));
   return all;
 }
 
@@ -114,10 +124,29 @@ void Session::applyFix(const Fix& fix) {
 }
 
 void Session::applyPreset(const QString& id) {
-  Design next = design_;
-  if (!apply_preset(next, id.toStdString())) return;
   const Preset* preset = ModelLibrary::instance().preset(id.toStdString());
-  setDesign(next, tr("model %1").arg(QString::fromStdString(preset ? preset->name : id.toStdString())));
+  if (!preset) return;
+  adopt([&](Design& design) { apply_preset(design, preset->id); }, tr("model %1").arg(QString::fromStdString(preset->name)));
+}
+
+void Session::adoptModel(const ModelSpec& model, const QString& name, const QString& undo_text) {
+  adopt([&](Design& design) { apply_model(design, model, name.toStdString()); }, undo_text);
+}
+
+void Session::adopt(const std::function<void(Design&)>& put_model, const QString& undo_text) {
+  // From what the person set: models that were tried in between leave no traces.
+  const Design wanted = adopted_ && adopted_->result == design_ ? adopted_->wanted : design_;
+  Design next = wanted;
+  put_model(next);
+  settle(next);
+  if (next == design_) return;
+  setDesign(next, undo_text);
+  adopted_ = {next, wanted};
+  QStringList changes;
+  for (const KnobChange& change : changes_beside_the_model(wanted, next))
+    changes << QStringLiteral("%1 %2 → %3").arg(knobName(*change.knob), displayText(*change.knob, QString::fromStdString(change.before)),
+                                               displayText(*change.knob, QString::fromStdString(change.after)));
+  if (!changes.isEmpty()) Q_EMIT adapted(QString::fromStdString(next.name), changes);
 }
 
 void Session::setDesign(const Design& design, const QString& undo_text) {
@@ -132,6 +161,7 @@ void Session::reset(const Design& design) {
   inspection_ = {};
   Q_EMIT inspectionChanged();
   assign(design);
+  setSearch(nullptr);
 }
 
 void Session::assign(const Design& design) {
@@ -141,7 +171,8 @@ void Session::assign(const Design& design) {
 }
 
 void Session::recompute() {
-  worker_->job = worker_->thread.submit(design_);
+  const bool lacks_estimate = report_ && (!estimate_ || estimate_->report != report_);
+  worker_->job = worker_->thread.submit(design_, lacks_estimate ? report_ : nullptr);
   const bool was_current = std::exchange(current_, false);
   if (!std::exchange(computing_, true)) Q_EMIT computingChanged();
   if (was_current) Q_EMIT reportChanged();
@@ -162,8 +193,9 @@ void Session::waitForEstimate() {
 }
 
 void Session::acceptEstimate(std::shared_ptr<const Estimate> estimate) {
-  if (!estimate || !current_ || estimate->report != report_) return;  // a stale one
+  if (!estimate || estimate->report != report_) return;  // a stale one
   estimate_ = std::move(estimate);
+  if (estimated() && !report_->memory->fits) advice_->ask(estimate_);
   Q_EMIT estimateChanged();
 }
 
@@ -206,6 +238,12 @@ void Session::setRank(qint64 rank) {
   rank_ = rank;
   stage_ = stage_of_rank(*report_, rank);
   Q_EMIT stageChanged();
+}
+
+void Session::setSearch(std::shared_ptr<const SearchResult> search) {
+  if (search == search_) return;
+  search_ = std::move(search);
+  Q_EMIT searchChanged();
 }
 
 void Session::setUnits(UnitSystem units) {

@@ -7,6 +7,7 @@
 #include <QStringList>
 #include <QUndoStack>
 #include <QVector>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,7 +17,13 @@
 #include "ui/state/estimate.h"
 #include "ui/state/pick.h"
 
+namespace shardscape {
+struct SearchResult;
+}
+
 namespace shardscape::ui {
+
+class Advice;
 
 // What the inspector shows of whatever is selected, ready to read and copy.
 struct InspectedValue {
@@ -51,12 +58,15 @@ class Session : public QObject {
   // The last report that could be computed; while computing, or after an error, the previous one (see current()).
   std::shared_ptr<const Report> report() const { return report_; }
   const std::vector<Problem>& problems() const { return problems_; }  // of the present design
-  std::vector<Problem> allProblems() const;     // and before them those of texts that the design did not take
+  // And before them those of texts that the design did not take; last, that a design that can be built does not fit.
+  std::vector<Problem> allProblems() const;
   bool current() const { return current_; }    // report() is of design()
   bool computing() const { return computing_; }
-  // What the step of a report costs. Comes after its report; until then that of an earlier one (see estimated()).
+  // What the step of a report costs. Comes after its report; until then that of an earlier one (see estimated()). After an error it
+  // comes to be of report(), as everything else that is shown.
   std::shared_ptr<const Estimate> estimate() const { return estimate_; }
   bool estimated() const { return current_ && estimate_ && estimate_->report == report_; }  // estimate() is of report()
+  Advice* advice() const { return advice_; }    // asked for by itself where a design does not fit
   QUndoStack* undoStack() { return &undo_; }
   int stage() const { return stage_; }          // picked in any view
   qint64 rank() const { return rank_; }
@@ -70,7 +80,9 @@ class Session : public QObject {
   void takeBack(const QString& id);             // the value is again what it was before the person began to type
   void dropRejected(const QString& id);         // forgets the text; the value stays
   void applyFix(const Fix& fix);                // one undo step
-  void applyPreset(const QString& id);          // one undo step
+  // One undo step. What the model cannot be built with gives way (adapted() says what), and comes back with a model that it fits.
+  void applyPreset(const QString& id);
+  void adoptModel(const ModelSpec& model, const QString& name, const QString& undo_text);
   void setDesign(const Design& design, const QString& undo_text);
   void endEdit();                               // the next edit of the same knob is a step of its own
   void endTyping(const QString& id);            // endEdit(), unless the text is still to be mended
@@ -78,6 +90,9 @@ class Session : public QObject {
   void setStage(int stage);                     // also picks the stage's first rank
   void setRank(qint64 rank);                    // also picks its stage
   void setUnits(UnitSystem units);
+  // The last search over designs; null: there was none. Belongs to the document.
+  std::shared_ptr<const SearchResult> search() const { return search_; }
+  void setSearch(std::shared_ptr<const SearchResult> search);
   // The same selection in every view. By: the view that made it, which has shown it already.
   void setPick(const Pick& pick, const QObject* by);
   const Pick& pick() const { return pick_; }
@@ -97,10 +112,14 @@ class Session : public QObject {
   void unitsChanged();
   void inspectionChanged();
   void rejectedChanged();   // some rejected() changed
+  void searchChanged();
+  void problemsChanged();   // allProblems() changed
+  void adapted(const QString& model, const QStringList& changes);  // what gave way: "Expert parallel (ep) 64 → 8"
 
  private:
   friend class DesignCommand;
   void assign(const Design& design);
+  void adopt(const std::function<void(Design&)>& put_model, const QString& undo_text);
   void recompute();
   void deliver();
   void accept(std::shared_ptr<const Report> report);
@@ -113,10 +132,16 @@ class Session : public QObject {
     std::optional<Problem> problem;
   };
   std::map<QString, Typed> typed_;
+  struct Adopted {  // the design with another model, and what the person had set before
+    Design result, wanted;
+  };
+  std::optional<Adopted> adopted_;
+  Advice* advice_;
   QUndoStack undo_;
   Inspection inspection_;
   Pick pick_;
   std::shared_ptr<const Estimate> estimate_;
+  std::shared_ptr<const SearchResult> search_;
   bool current_ = false, computing_ = false, taking_back_ = false;
   int stage_ = 0, edit_ = 0;
   qint64 rank_ = 0;

@@ -2,9 +2,19 @@
 
 #include <QStyleFactory>
 
+#include "ui/theme/icons.h"
+
 namespace shardscape::ui {
 
 HouseStyle::HouseStyle() : QProxyStyle(QStyleFactory::create("Fusion")) {}
+
+QIcon HouseStyle::standardIcon(StandardPixmap which, const QStyleOption* option, const QWidget* widget) const {
+  if (which != SP_LineEditClearButton) return QProxyStyle::standardIcon(which, option, widget);
+  const QColor grey(0x80, 0x8A, 0x95);  // fields keep the icon when the theme changes
+  QIcon icon(iconPixmap(QStringLiteral("close"), grey, 16));
+  icon.addPixmap(iconPixmap(QStringLiteral("close"), grey, 16, 2.0));
+  return icon;
+}
 
 int HouseStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const {
   if (metric == PM_SmallIconSize || metric == PM_ButtonIconSize) return 16;

@@ -17,7 +17,7 @@ void paint_gantt_legend(QPainter& painter, const QRectF& rect, const Lanes& lane
   std::vector<BarSeries> entries;
   if (lanes.has(Pass::Forward)) entries.push_back({tr("forward"), theme.spanColor(SpanKind::Forward)});
   if (lanes.has(Pass::Backward)) entries.push_back({tr("backward"), theme.spanColor(SpanKind::Backward)});
-  if (lanes.has_recompute()) entries.push_back({tr("computed again"), theme.spanColor(SpanKind::Recompute), BarFill::Hatched});
+  if (lanes.has_recompute()) entries.push_back({tr("computed again"), theme.spanColor(SpanKind::Recompute), BarFill::Dotted});
   if (lanes.has(Pass::WeightGradient)) entries.push_back({tr("weights (w)"), theme.spanColor(SpanKind::BackwardWeight)});
   if (lanes.has(Pass::Optimizer)) entries.push_back({tr("optimizer"), theme.spanColor(SpanKind::Optimizer)});
   bool sync = false, messages = false, host = false;

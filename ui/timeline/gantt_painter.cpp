@@ -51,7 +51,8 @@ class Painter {
  public:
   Painter(QPainter& painter, const GanttLayout& layout, const Lanes& lanes, const Report& report, const GanttMarks& marks, const OpsOf& ops)
       : p_(painter), l_(layout), lanes_(lanes), report_(report), m_(marks), ops_(ops), inks_(marks.ground), font_(Theme::instance().uiFont(11)),
-        small_(Theme::instance().uiFont(10)), metrics_(font_), small_metrics_(small_) {}
+        small_(Theme::instance().uiFont(10)), tight_(Theme::instance().uiFont(9)), metrics_(font_), small_metrics_(small_), tight_metrics_(tight_),
+        longest_(QString::number(lanes.last_microbatch()).size(), u'0') {}
 
   void run() {
     p_.save();
@@ -185,7 +186,7 @@ class Painter {
 
   void fill(const QRectF& rect, SpanKind kind, bool out) {
     if (kind == SpanKind::Recompute && rect.width() >= 3) {
-      fill_bar(p_, rect, {QString(), out ? inks_.full[static_cast<int>(SpanKind::Backward)] : inks_.half[static_cast<int>(SpanKind::Backward)], BarFill::Hatched},
+      fill_bar(p_, rect, {QString(), out ? inks_.full[static_cast<int>(SpanKind::Backward)] : inks_.half[static_cast<int>(SpanKind::Backward)], BarFill::Dotted},
                inks_.ground);
       return;
     }
@@ -236,41 +237,49 @@ class Painter {
     QStaticText text;
     double advance = 0;
   };
-  const Words& words_of(const QString& text) {
-    static QHash<QString, Words> known;
-    static QFont font;
-    if (font != font_ || known.size() > 4096) {
-      known.clear();
-      font = font_;
+  const Words& words_of(const QString& text, bool tight = false) {
+    static QHash<QString, Words> known[2];
+    static QFont fonts[2];
+    const QFont& font = tight ? tight_ : font_;
+    QHash<QString, Words>& of = known[tight];
+    if (font != fonts[tight] || of.size() > 4096) {
+      of.clear();
+      fonts[tight] = font;
     }
-    auto it = known.find(text);
-    if (it == known.end()) {
+    auto it = of.find(text);
+    if (it == of.end()) {
       QStaticText made(text);
       made.setTextFormat(Qt::PlainText);
       made.setPerformanceHint(QStaticText::AggressiveCaching);
-      made.prepare({}, font_);
-      it = known.insert(text, {made, metrics_.horizontalAdvance(text)});
+      made.prepare({}, font);
+      it = of.insert(text, {made, (tight ? tight_metrics_ : metrics_).horizontalAdvance(text)});
     }
     return *it;
   }
 
   void label(const LaneItem& item, const QRectF& box, bool out) {
     // On the solid part where the share is drawn, on a patch of ground where the parts are.
-    const bool hatched = item.recompute > 0.1, share = hatched && box.width() / item.count < kParts;
+    const bool patterned = item.recompute > 0.1, share = patterned && box.width() / item.count < kParts;
     const QRectF rect = share ? box.adjusted(box.width() * item.recompute, 0, 0, 0) : box;
     if (item.microbatch < 0 && rect.width() < 60) return;
-    QString text = item.microbatch >= 0 ? QString::number(item.microbatch) : item.name >= 0 ? text_of_name(item.name) : pass_label(item);
-    if (item.pass == Pass::WeightGradient) text += u'w';
+    const QString mark = item.pass == Pass::WeightGradient ? QStringLiteral("w") : QString();
+    QString text = (item.microbatch >= 0 ? QString::number(item.microbatch) : item.name >= 0 ? text_of_name(item.name) : pass_label(item)) + mark;
     if (item.pass == Pass::Communication && item.microbatch >= 0) return;
+    const bool patch = patterned && !share;
+    const double room = rect.width() - (patch ? 40 : 3);
+    // Boxes as wide as each other have all their numbers or none: the longest decides, and whether small ones do.
+    const double longest = item.microbatch >= 0 ? words_of(longest_ + mark).advance : words_of(text).advance;
+    const bool tight = longest > room;
+    if (tight && (item.microbatch < 0 || words_of(longest_ + mark, true).advance > room + 1)) return;
     const QString longer = item.microbatch >= 0 && lanes_.chunks() > 1 ? tr("%1, chunk %2").arg(text).arg(item.chunk) : text;
-    if (longer != text && !hatched && rect.width() > 50 && words_of(longer).advance + 10 <= rect.width()) text = longer;
-    const Words& words = words_of(text);
+    if (longer != text && !patterned && rect.width() > 50 && words_of(longer).advance + 10 <= rect.width()) text = longer;
+    const Words& words = words_of(text, tight);
+    const QFontMetricsF& metrics = tight ? tight_metrics_ : metrics_;
     const double advance = words.advance;
-    const bool patch = hatched && !share;
-    if (advance + (patch ? 40 : 3) > rect.width()) return;
-    p_.setFont(font_);
+    p_.setFont(tight ? tight_ : font_);
     p_.setPen(!out ? inks_.colors.secondary : patch ? inks_.colors.text : inks_.text[static_cast<int>(item.kind)]);
-    const QPointF at(std::round(rect.center().x() - advance / 2), std::round(rect.center().y() + metrics_.capHeight() / 2 - metrics_.ascent()));
+    const double left = rect.center().x() - advance / 2;
+    const QPointF at(tight ? left : std::round(left), std::round(rect.center().y() + metrics.capHeight() / 2 - metrics.ascent()));
     if (patch) p_.fillRect(QRectF(at.x() - 2, rect.center().y() - 7, advance + 4, 14), inks_.ground);
     p_.drawStaticText(at, words.text);
   }
@@ -369,8 +378,9 @@ class Painter {
   const GanttMarks& m_;
   const OpsOf& ops_;
   Inks inks_;
-  QFont font_, small_;
-  QFontMetricsF metrics_, small_metrics_;
+  QFont font_, small_, tight_;
+  QFontMetricsF metrics_, small_metrics_, tight_metrics_;
+  const QString longest_;  // as wide as any number of a microbatch
   Column column_;
   Run run_;
 };

@@ -59,6 +59,7 @@ Lanes::Lanes(std::shared_ptr<const Simulation> simulation) : simulation_(std::mo
       lane.spans.push_back(static_cast<int32_t>(i));
       stage.of_span[i] = {number, static_cast<int32_t>(lane.items.size() - 1)};
       chunks_ = std::max(chunks_, span.chunk + 1);
+      last_microbatch_ = std::max(last_microbatch_, span.microbatch);
       passes_ |= 1u << static_cast<unsigned>(pass);
     }
     for (StreamLane& lane : stage.lanes) {

@@ -58,6 +58,7 @@ class Lanes {
   static size_t first_after(const StreamLane& lane, double seconds);
   size_t items() const { return items_; }
   int chunks() const { return chunks_; }
+  int last_microbatch() const { return last_microbatch_; }
   bool has(Pass pass) const { return passes_ & (1u << static_cast<unsigned>(pass)); }
   bool has_recompute() const { return recompute_; }
 
@@ -69,7 +70,7 @@ class Lanes {
   std::shared_ptr<const Simulation> simulation_;
   std::vector<Stage> stages_;
   size_t items_ = 0;
-  int chunks_ = 1;
+  int chunks_ = 1, last_microbatch_ = 0;
   unsigned passes_ = 0;
   bool recompute_ = false;
 };

@@ -44,6 +44,13 @@ QString share_of(double part, double whole) { return percent_text(whole > 0 ? pa
 
 }  // namespace
 
+QString mfu_text() {
+  return tr("MFU: model FLOPs as Megatron-LM states them, without what is computed again, masks not halved, against the dense peak of the "
+            "storage type. HFU: what kernels compute, which recomputation raises. Rings of context parallelism leave out blocks that a "
+            "causal mask covers; MFU counts these in full, so HFU can be the lower of the two. As masks are not halved, both can "
+            "pass 100 % where sequences are long.");
+}
+
 QString seconds_text(double seconds) { return QString::fromStdString(format_seconds(seconds)); }
 
 QString lane_label(StreamKind stream) {
@@ -61,10 +68,10 @@ QString lane_label(StreamKind stream) {
 QString pass_label(const LaneItem& item) {
   switch (item.pass) {
     case Pass::Forward: return tr("Forward");
-    case Pass::Backward: return item.kind == SpanKind::BackwardInput ? tr("Backward of inputs") : tr("Backward");
-    case Pass::WeightGradient: return tr("Backward of weights");
+    case Pass::Backward: return capitalised(text_of(span_kind_label(item.kind == SpanKind::BackwardInput ? item.kind : SpanKind::Backward)));
+    case Pass::WeightGradient: return capitalised(text_of(span_kind_label(SpanKind::BackwardWeight)));
     case Pass::Optimizer: return tr("Optimizer");
-    default: return capitalised(words(span_kind_name(item.kind)));
+    default: return capitalised(text_of(span_kind_label(item.kind)));
   }
 }
 
@@ -201,8 +208,7 @@ Inspection inspect_step(const Simulation& s) {
       out.more.append({text_of(time_category_label(static_cast<TimeCategory>(c))),
                        together(seconds_text(seconds), share_of(seconds, s.step_seconds))});
   out.why_title = tr("How is MFU counted?");
-  out.why = tr("Model FLOPs as Megatron-LM states them: without what is computed again, masks not halved, against the dense peak of the "
-               "storage type. HFU counts what kernels compute.");
+  out.why = mfu_text();
   return out;
 }
 

@@ -10,8 +10,9 @@
 
 namespace shardscape::ui {
 
+QString mfu_text();                              // how MFU and HFU are counted, and why either can be the larger
 QString seconds_text(double seconds);            // "148 ms"
-QString pass_label(const LaneItem& item);        // "Backward of inputs"
+QString pass_label(const LaneItem& item);        // "Backward of the input"
 QString lane_label(StreamKind stream);           // beside a row: "sync"
 QString span_words(const Lanes& lanes, int stage, int span);   // "receive of microbatch 3 on stage 2"
 QString item_title(const Lanes& lanes, const ItemRef& ref);    // "Forward, microbatch 9, chunk 0"

@@ -66,7 +66,7 @@ QVariant SpansModel::data(const QModelIndex& index, int role) const {
   };
   switch (index.column()) {
     case Stage: return number(ref.stage);
-    case Stream: return text_of(stream_label(lanes_->lane(ref).stream));
+    case Stream: return lane_label(lanes_->lane(ref).stream);  // as beside the rows
     case What: return item.name >= 0 ? text_of(lanes_->simulation().names[static_cast<size_t>(item.name)]) : pass_label(item).toLower();
     case Microbatch: return number(item.microbatch);
     case Chunk: return number(item.microbatch < 0 ? -1 : item.chunk);

@@ -1,9 +1,7 @@
 #include "ui/timeline/timeline_view.h"
 
 #include <QHBoxLayout>
-#include <QKeyEvent>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPainter>
 #include <QPushButton>
 #include <QShowEvent>
@@ -16,6 +14,7 @@
 #include "ui/dialogs/export_target.h"
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
+#include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/breakdown_bar.h"
 #include "ui/timeline/gantt_canvas.h"
@@ -23,12 +22,13 @@
 #include "ui/timeline/spans_model.h"
 #include "ui/widgets/chart_table.h"
 #include "ui/widgets/elided_label.h"
+#include "ui/widgets/search_field.h"
 
 namespace shardscape::ui {
 namespace {
 
 constexpr double kTableShare = 0.2;  // of the view's height, at most
-constexpr int kLeastTable = 84, kPatience = 150;
+constexpr int kLeastTable = 84;
 constexpr QSize kLeastPicture(960, 540);
 enum Whose { AllStages, ThisStage, CriticalPath };
 
@@ -59,9 +59,8 @@ TimelineView::TimelineView(Session* session, QWidget* parent) : QWidget(parent),
   layout->addWidget(table_);
   new ChartNotice(session_, this);
 
-  patience_.setSingleShot(true);
-  patience_.setInterval(kPatience);
-  connect(&patience_, &QTimer::timeout, this, [this] { canvas_->setDimmed(true); });
+  staleness_ = new Staleness(session_, Staleness::Of::Estimate, this);
+  connect(staleness_, &Staleness::changed, this, &TimelineView::fade);
   connect(session_, &Session::estimateChanged, this, &TimelineView::refresh);
   connect(session_, &Session::reportChanged, this, &TimelineView::fade);
   connect(session_, &Session::stageChanged, this, &TimelineView::followStage);
@@ -119,21 +118,21 @@ QWidget* TimelineView::makeTools() {
   auto* row = new QHBoxLayout(tools);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(8);
-  search_field_ = new QLineEdit(tools);
+  search_field_ = new SearchField({tr("Microbatch, op, collective"), tr("Search")}, tools);
   search_field_->setObjectName(QStringLiteral("timeline_search"));
-  search_field_->setPlaceholderText(tr("Microbatch, op, collective"));
   search_field_->setAccessibleName(tr("Search in the timeline"));
-  search_field_->setToolTip(tr("\"9\" or \"microbatch 9\", \"stage 3 backward\", \"all-gather\", \"attention\"\nEnter goes to the next match, Shift+Enter to the one before"));
+  search_field_->setToolTip(tr("\"9\" or \"microbatch 9\", \"stage 3 backward\", \"all-gather\", \"attention\"\n%1").arg(search_field_->toolTip()));
   search_field_->setMinimumWidth(150);
-  search_field_->setMaximumWidth(260);
-  search_field_->setClearButtonEnabled(true);
-  search_field_->installEventFilter(this);
-  connect(search_field_, &QLineEdit::textChanged, this, &TimelineView::search);
+  search_field_->setMaximumWidth(320);
+  connect(search_field_, &SearchField::searched, this, &TimelineView::search);
+  connect(search_field_, &SearchField::entered, this, [this](int match) {
+    const ItemRef ref = found_[static_cast<size_t>(match)];
+    canvas_->select(ref);
+    canvas_->reveal(ref);
+    applyStandsOut();
+  });
+  connect(search_field_, &SearchField::left, this, [this] { canvas_->setFocus(Qt::OtherFocusReason); });
   row->addWidget(search_field_, 2);
-  found_label_ = new QLabel(tools);
-  found_label_->setProperty("role", "small");
-  found_label_->setObjectName(QStringLiteral("timeline_matches"));
-  row->addWidget(found_label_);
   row->addStretch(1);
   critical_ = new QPushButton(tr("Highlight critical path"), tools);
   critical_->setObjectName(QStringLiteral("critical_path"));
@@ -160,10 +159,7 @@ void TimelineView::zoomIn() { canvas_->zoomBy(1.5); }
 void TimelineView::zoomOut() { canvas_->zoomBy(1 / 1.5); }
 void TimelineView::fit() { canvas_->fit(); }
 
-void TimelineView::activateSearch() {
-  search_field_->setFocus(Qt::ShortcutFocusReason);
-  search_field_->selectAll();
-}
+void TimelineView::activateSearch() { search_field_->activate(); }
 
 // A timeline that nobody looks at is not laid out.
 void TimelineView::refresh() {
@@ -184,12 +180,7 @@ void TimelineView::refresh() {
 }
 
 void TimelineView::fade() {
-  if (session_->estimated()) {
-    patience_.stop();
-    canvas_->setDimmed(false);
-  } else if (!patience_.isActive()) {
-    patience_.start();
-  }
+  canvas_->setDimmed(staleness_->stale() && session_->current());  // else the notice dims all of the view
 }
 
 void TimelineView::followStage() {
@@ -297,45 +288,15 @@ void TimelineView::showPick() {
 }
 
 void TimelineView::search() {
-  at_match_ = -1;
   searched_ = lanes_ ? search_timeline(estimate_->report, lanes_, search_field_->text()) : StandsOut{};
   found_ = lanes_ ? matches(*lanes_, searched_) : std::vector<ItemRef>();
-  const auto count = static_cast<int>(found_.size());
-  if (search_field_->text().trimmed().isEmpty()) found_label_->clear();
-  else found_label_->setText(count == 0 ? tr("no match") : count == 1 ? tr("1 match") : tr("%L1 matches").arg(count));
+  search_field_->setMatches(static_cast<int>(found_.size()));
   applyStandsOut();
-}
-
-void TimelineView::findAgain(int step) {
-  if (found_.empty()) return;
-  const auto count = static_cast<int>(found_.size());
-  at_match_ = at_match_ < 0 ? (step > 0 ? 0 : count - 1) : (at_match_ + step + count) % count;
-  const ItemRef ref = found_[static_cast<size_t>(at_match_)];
-  canvas_->select(ref);
-  canvas_->reveal(ref);
-  applyStandsOut();
-  found_label_->setText(tr("%L1 of %L2").arg(at_match_ + 1).arg(count));
 }
 
 void TimelineView::applyStandsOut() {
-  const StandsOut& of = searched_.items || found_label_->text().size() > 0 ? searched_ : linked_;
+  const StandsOut& of = searched_.items || !search_field_->text().trimmed().isEmpty() ? searched_ : linked_;
   canvas_->setStandsOut(of.items, of.ops);
-}
-
-bool TimelineView::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == search_field_ && event->type() == QEvent::KeyPress) {
-    const auto* key = static_cast<QKeyEvent*>(event);
-    if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
-      findAgain(key->modifiers() & Qt::ShiftModifier ? -1 : 1);
-      return true;
-    }
-    if (key->key() == Qt::Key_Escape) {
-      search_field_->clear();
-      canvas_->setFocus(Qt::OtherFocusReason);
-      return true;
-    }
-  }
-  return QWidget::eventFilter(watched, event);
 }
 
 Inspection TimelineView::inspectSelected() const {
@@ -346,7 +307,7 @@ Inspection TimelineView::inspectSelected() const {
   if (op < 0 || op >= static_cast<int>(ops.size())) return box;
   const PlacedOp& of = ops[static_cast<size_t>(op)];
   const Outline outline(estimate_->report);
-  Inspection out = inspect_node(outline, outline.op_node(unit_of(*estimate_->report, of.segment, of.layer), of.op), 1, Passes::Both, session_->units());
+  Inspection out = inspect_node(outline, outline.op_node(unit_of(*estimate_->report, of.segment, of.layer), of.op, ref.stage), 1, Passes::Both, session_->units());
   QVector<QPair<QString, QString>> times{{tr("starts"), seconds_text(of.begin)}, {tr("takes"), seconds_text(of.end - of.begin)},
                                          {tr("in"), item_title(*lanes_, ref).toLower()}};
   if (is_collective(outline.segment(of.segment).op(of.op).kind)) times.append({tr("exposed"), seconds_text(of.end - of.begin)});

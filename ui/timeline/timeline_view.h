@@ -1,7 +1,6 @@
 // A step in time: where its seconds go, what runs when on the streams of every stage, and the spans of the picked stage.
 #pragma once
 
-#include <QTimer>
 #include <QWidget>
 #include <memory>
 
@@ -10,7 +9,6 @@
 #include "ui/timeline/query.h"
 
 class QLabel;
-class QLineEdit;
 class QPushButton;
 
 namespace shardscape::ui {
@@ -20,7 +18,9 @@ class ChartTable;
 class ElidedLabel;
 class GanttCanvas;
 class SaveMenu;
+class SearchField;
 class Segments;
+class Staleness;
 class SpansModel;
 
 class TimelineView : public QWidget {
@@ -44,7 +44,6 @@ class TimelineView : public QWidget {
   void paintEvent(QPaintEvent* event) override;
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  bool eventFilter(QObject* watched, QEvent* event) override;  // Enter, Shift+Enter, Esc in the search field
 
  private:
   enum class Shown { Step, Category, Box };
@@ -61,7 +60,6 @@ class TimelineView : public QWidget {
   void pickBox(int stage, int span, int op);
   void pickRow(int row);
   void search();
-  void findAgain(int step);
   void applyStandsOut();
   void explain();
   Inspection inspectSelected() const;
@@ -70,20 +68,19 @@ class TimelineView : public QWidget {
   QLabel* heading_;
   Segments* whose_;
   BreakdownBar* breakdown_;
-  QLineEdit* search_field_;
-  QLabel* found_label_;
+  SearchField* search_field_;
   QPushButton* critical_;
   GanttCanvas* canvas_;
   ElidedLabel* caption_;
   ChartTable* table_;
   SpansModel* model_;
   SaveMenu* save_menu_;
-  QTimer patience_;
+  Staleness* staleness_;
   std::shared_ptr<const Estimate> estimate_;
   std::shared_ptr<const Lanes> lanes_;
   StandsOut searched_, linked_;
   std::vector<ItemRef> found_;
-  int at_match_ = -1, filled_stage_ = -1, category_ = -1;
+  int filled_stage_ = -1, category_ = -1;
   Shown shown_ = Shown::Step;
 };
 

@@ -19,13 +19,14 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kRowHeight = 26;
-constexpr int kCellMargin = 7;       // on each side; ten columns fit between form and inspector
-constexpr int kLeastStretched = 72;  // of the column that takes the rest
+constexpr int kCellMargin = 7, kLeastMargin = 3;  // on each side of a cell; the latter where columns would not fit
+constexpr int kLeastText = 72;                    // of a column of words: elided rather than scrolled, whole in the tool tip
+constexpr int kGoodText = 150;                    // narrow margins come before words are cut below this
 
 // Hairlines between rows, the picked row in the soft accent, alarms in the colour for bad news.
 class RowDelegate : public QStyledItemDelegate {
  public:
-  using QStyledItemDelegate::QStyledItemDelegate;
+  RowDelegate(const int& margin, QObject* parent) : QStyledItemDelegate(parent), margin_(margin) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Colors& colors = Theme::instance().colors();
@@ -35,7 +36,7 @@ class RowDelegate : public QStyledItemDelegate {
     painter->fillRect(item.rect, picked ? colors.accent_soft : colors.ground);
     painter->setPen(colors.line);
     painter->drawLine(item.rect.bottomLeft(), item.rect.bottomRight());
-    const QRect inside = item.rect.adjusted(kCellMargin, 0, -kCellMargin, 0);
+    const QRect inside = item.rect.adjusted(margin_, 0, -margin_, 0);
     painter->setFont(item.font);
     painter->setPen(index.data(TableModel::AlarmRole).toBool() ? colors.bad : colors.text);
     const QString text = item.fontMetrics.elidedText(item.text, Qt::ElideRight, inside.width());
@@ -45,14 +46,17 @@ class RowDelegate : public QStyledItemDelegate {
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     QStyleOptionViewItem item = option;
     initStyleOption(&item, index);
-    return {item.fontMetrics.horizontalAdvance(item.text) + 2 * kCellMargin + 2, kRowHeight};
+    return {item.fontMetrics.horizontalAdvance(item.text) + 2 * margin_ + 2, kRowHeight};
   }
+
+ private:
+  const int& margin_;  // the table's
 };
 
 // Small secondary captions over a hairline, with a quiet mark at the sorted column.
 class CaptionHeader : public QHeaderView {
  public:
-  explicit CaptionHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {
+  CaptionHeader(const int& margin, QWidget* parent) : QHeaderView(Qt::Horizontal, parent), margin_(margin) {
     setSectionsClickable(true);
     setHighlightSections(false);
     setMinimumSectionSize(36);
@@ -69,7 +73,7 @@ class CaptionHeader : public QHeaderView {
     painter->setFont(font());
     const int alignment = model()->headerData(section, Qt::Horizontal, Qt::TextAlignmentRole).toInt();
     const QString text = model()->headerData(section, Qt::Horizontal).toString();
-    const QRect inside = rect.adjusted(kCellMargin, 3, -kCellMargin, -3);
+    const QRect inside = rect.adjusted(margin_, 3, -margin_, -3);
     // A caption of several lines fits; where a column has no room for one line, an ellipsis says so.
     const bool single = !text.contains(u'\n');
     painter->drawText(inside, (alignment & Qt::AlignHorizontal_Mask) | Qt::AlignBottom,
@@ -80,14 +84,14 @@ class CaptionHeader : public QHeaderView {
   QSize sectionSizeFromContents(int section) const override {
     const QString text = model()->headerData(section, Qt::Horizontal).toString();
     const QSize size = QFontMetrics(font()).size(0, text);
-    return {size.width() + 2 * kCellMargin + 2, size.height() + 8};
+    return {size.width() + 2 * margin_ + 2, size.height() + 8};
   }
 
  private:
   // In the margin, so that no caption has to make room for it.
   void drawMark(QPainter* painter, const QRect& rect, bool at_right) const {
     const bool up = sortIndicatorOrder() == Qt::AscendingOrder;
-    const double x = at_right ? rect.right() - kCellMargin / 2.0 + 0.5 : rect.left() + kCellMargin / 2.0 - 0.5;
+    const double x = at_right ? rect.right() - margin_ / 2.0 + 0.5 : rect.left() + margin_ / 2.0 - 0.5;
     const double y = rect.bottom() - 10;
     const double d = up ? -2.5 : 2.5;
     painter->save();
@@ -97,18 +101,37 @@ class CaptionHeader : public QHeaderView {
     painter->drawPolygon(QPolygonF({{x - 3, y - d}, {x + 3, y - d}, {x, y + d}}));
     painter->restore();
   }
+
+  const int& margin_;  // the table's
 };
+
+// Widths of columns that want more than there is: the widest words give way, all to the same width. Numbers do not.
+void shrink(QList<int>& widths, const QList<bool>& words, int room) {
+  const auto total = [&](int cap) {
+    int sum = 0;
+    for (qsizetype i = 0; i < widths.size(); ++i) sum += words[i] ? std::min(widths[i], cap) : widths[i];
+    return sum;
+  };
+  int low = kLeastText, high = *std::max_element(widths.begin(), widths.end());
+  while (low < high) {  // the largest cap with which all fits
+    const int middle = (low + high + 1) / 2;
+    if (total(middle) <= room) low = middle;
+    else high = middle - 1;
+  }
+  for (qsizetype i = 0; i < widths.size(); ++i)
+    if (words[i]) widths[i] = std::min(widths[i], low);
+}
 
 QString one_line(QString text) { return text.replace(u'\n', u' ').replace(u'\t', u' '); }
 
 }  // namespace
 
-ChartTable::ChartTable(QWidget* parent) : QTableView(parent), sorted_(new QSortFilterProxyModel(this)) {
+ChartTable::ChartTable(QWidget* parent) : QTableView(parent), sorted_(new QSortFilterProxyModel(this)), margin_(kCellMargin) {
   sorted_->setSortRole(TableModel::SortRole);
   sorted_->setDynamicSortFilter(true);
-  auto* header = new CaptionHeader(this);
+  auto* header = new CaptionHeader(margin_, this);
   setHorizontalHeader(header);
-  setItemDelegate(new RowDelegate(this));
+  setItemDelegate(new RowDelegate(margin_, this));
   verticalHeader()->hide();
   verticalHeader()->setDefaultSectionSize(kRowHeight);
   verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
@@ -162,6 +185,12 @@ void ChartTable::setTable(TableModel* model, const QList<int>& left_out) {
   connect(model, &QAbstractItemModel::dataChanged, this, &ChartTable::fitColumns);
 }
 
+void ChartTable::leaveOut(const QList<int>& columns) {
+  for (const int column : left_out_) setColumnHidden(column, false);
+  left_out_ = columns;
+  fitColumns();
+}
+
 void ChartTable::pick(int row) {
   if (quiet_) return;
   const QScopedValueRollback<bool> guard(picking_, true);
@@ -177,8 +206,10 @@ void ChartTable::showRow(int source_row) {
   }
   // While picking, the view itself is still changing the selection (Ctrl or Shift may be held).
   if (currentIndex().row() == index.row() && (picking_ || selectionModel()->isRowSelected(index.row()))) return;
-  // Keeps the column, so that the arrow keys go on where they were.
-  const QModelIndex target = index.siblingAtColumn(std::max(0, currentIndex().column()));
+  // Keeps the column, so that the arrow keys go on where they were. A hidden one cannot be scrolled to.
+  int column = std::max(0, currentIndex().column());
+  while (isColumnHidden(column) && column + 1 < sorted_->columnCount()) ++column;
+  const QModelIndex target = index.siblingAtColumn(column);
   selectionModel()->setCurrentIndex(target, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
   scrollTo(target);
 }
@@ -213,21 +244,30 @@ void ChartTable::copyRaw() { QGuiApplication::clipboard()->setText(copyText(Copy
 void ChartTable::fitColumns() {
   if (!model() || model()->columnCount() == 0) return;
   for (const int column : left_out_) setColumnHidden(column, true);
+  const int room = viewport()->width();
   QList<int> widths;
-  int total = 0, last = -1;
-  for (int column = 0; column < model()->columnCount(); ++column) {
-    const bool hidden = isColumnHidden(column);
-    widths.append(hidden ? 0 : std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column)));
-    total += widths.back();
-    if (!hidden) last = column;
+  QList<bool> words;
+  int last = -1, total = 0, least = 0;
+  for (margin_ = kCellMargin;; --margin_) {
+    widths.clear();
+    words.clear();
+    total = least = 0;
+    for (int column = 0; column < model()->columnCount(); ++column) {
+      const bool hidden = isColumnHidden(column);
+      widths.append(hidden ? 0 : std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column)));
+      words.append(!hidden && !(model()->headerData(column, Qt::Horizontal, Qt::TextAlignmentRole).toInt() & Qt::AlignRight));
+      total += widths.back();
+      least += words.back() ? std::min(widths.back(), kGoodText) : widths.back();
+      if (!hidden) last = column;
+    }
+    if (least <= room || margin_ == kLeastMargin) break;
   }
   if (last < 0) return;
-  const int room = viewport()->width();
-  const bool ends_in_text = !(model()->headerData(last, Qt::Horizontal, Qt::TextAlignmentRole).toInt() & Qt::AlignRight);
-  if (ends_in_text) {
-    // Formulas are long: elided rather than scrolled, whole in the tool tip and the inspector.
-    widths[last] = std::max(std::min(widths[last], kLeastStretched), room - (total - widths[last]));
-  } else if (total < room) {
+  if (total > room) {
+    shrink(widths, words, room);
+  } else if (words[last]) {
+    widths[last] += room - total;
+  } else {
     const int visible =
         static_cast<int>(std::count_if(widths.begin(), widths.end(), [](int width) { return width > 0; }));
     for (int& width : widths) width += width > 0 ? (room - total) / visible : 0;

@@ -16,13 +16,15 @@ class ChartTable : public QTableView {
 
   explicit ChartTable(QWidget* parent = nullptr);
   void setTable(TableModel* model, const QList<int>& left_out = {});  // columns that only the export wants
+  void leaveOut(const QList<int>& columns);  // these from now on
   QSortFilterProxyModel* sorted() const { return sorted_; }
 
   // Picks the row of the unsorted model without telling; -1 picks nothing.
   void showRow(int source_row);
   // The selected rows, or all when none is, as shown (or raw); hidden columns are left out.
   QString copyText(CopyAs as) const;
-  // Columns get what their contents want; the widest text column takes what is left.
+  // Columns get what their contents want. Where that is too much, words are elided and margins become narrow before the table scrolls;
+  // where it is less, words at the end take the rest, and numbers share it.
   void fitColumns();
   // Height that shows the header and all rows.
   int fullHeight() const;
@@ -44,6 +46,7 @@ class ChartTable : public QTableView {
   void pick(int row);
   QSortFilterProxyModel* sorted_;
   QList<int> left_out_;
+  int margin_;  // on each side of a cell
   bool quiet_ = false, picking_ = false;
 };
 

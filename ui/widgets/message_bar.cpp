@@ -1,18 +1,23 @@
 #include "ui/widgets/message_bar.h"
 
+#include <QAction>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QToolButton>
 
 #include "ui/theme/icons.h"
 
 namespace shardscape::ui {
 
-MessageBar::MessageBar(QWidget* parent) : QFrame(parent), text_(new QLabel(this)) {
+MessageBar::MessageBar(QWidget* parent) : QFrame(parent), text_(new QLabel(this)), way_back_(new QPushButton(tr("Undo"), this)) {
   setObjectName("message_bar");
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  way_back_->setProperty("link", true);
+  way_back_->setObjectName("message_undo");
+  connect(way_back_, &QPushButton::clicked, this, [this] { if (action_) action_->trigger(); }, Qt::QueuedConnection);  // hides this bar
   auto* close = new QToolButton(this);
   setThemedIcon(close, "close");
   close->setAccessibleName(tr("Dismiss"));
@@ -20,16 +25,30 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent), text_(new QLabel(this)
   close->setProperty("flat", true);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(20, 6, 12, 6);
+  layout->setSpacing(12);
   layout->addWidget(text_, 1);
+  layout->addWidget(way_back_);
   layout->addWidget(close);
   connect(close, &QToolButton::clicked, this, &QWidget::hide);
   hide();
 }
 
 void MessageBar::show(const QString& text) {
+  action_ = nullptr;
+  way_back_->hide();
   text_->setText(text);
   text_->setAccessibleName(text);
   setVisible(!text.isEmpty());
+}
+
+void MessageBar::note(const QString& text, QAction* way_back) {
+  show(text);
+  action_ = way_back;
+  way_back_->show();
+}
+
+void MessageBar::endNote() {
+  if (action_) hide();
 }
 
 QString MessageBar::text() const { return isHidden() ? QString() : text_->text(); }

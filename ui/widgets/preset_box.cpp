@@ -12,7 +12,7 @@ PresetBox::PresetBox(Session* session, QWidget* parent)
   setObjectName("preset_box");
   setProperty("preset", true);
   setAccessibleName(tr("Model preset"));
-  setToolTip(tr("Model preset. Parallelism, workload and cluster stay as they are."));
+  setToolTip(tr("Model preset. Parallelism, workload and cluster stay where they fit."));
   setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   setMinimumContentsLength(22);
   for (const Preset& preset : ModelLibrary::instance().presets()) {

@@ -13,6 +13,7 @@
 #include <QToolButton>
 
 #include "ui/models/problems_model.h"
+#include "ui/state/memory_problem.h"
 #include "ui/state/session.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -25,7 +26,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
       session_(session),
       model_(new ProblemsModel(this)),
       table_(new QTableView(this)),
-      nothing_(new QLabel(tr("None: the design can be built as it is."), this)) {
+      nothing_(new QLabel(tr("None: the design can be built as it is, and fits."), this)) {
   setObjectName("problems_panel");
   setAttribute(Qt::WA_StyledBackground);
   table_->setObjectName("problems_table");
@@ -69,7 +70,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   body->addWidget(table_);
   body->addWidget(nothing_, 1, Qt::AlignTop);
   layout->addLayout(body);
-  setMinimumHeight(120);
+  setMinimumHeight(150);
 
   connect(close, &QToolButton::clicked, this, &ProblemsPanel::closeRequested);
   connect(table_, &QTableView::clicked, this, [this](const QModelIndex& index) {
@@ -86,8 +87,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   }
   auto* escape = new QShortcut(Qt::Key_Escape, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
   connect(escape, &QShortcut::activated, this, &ProblemsPanel::closeRequested);
-  connect(session, &Session::reportChanged, this, &ProblemsPanel::refresh);
-  connect(session, &Session::rejectedChanged, this, &ProblemsPanel::refresh);
+  connect(session, &Session::problemsChanged, this, &ProblemsPanel::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &ProblemsPanel::refresh);
   refresh();
 }
@@ -119,7 +119,8 @@ void ProblemsPanel::contextMenuEvent(QContextMenuEvent* event) {
     menu.addAction(QString::fromStdString(fix.label), this, [this, fix] { session_->applyFix(fix); });
   }
   if (!problem.fixes.empty()) menu.addSeparator();
-  menu.addAction(tr("Go to the field"), this, [&] { Q_EMIT knobRequested(QString::fromStdString(problem.where)); });
+  menu.addAction(isMemoryProblem(problem) ? tr("Go to the Memory view") : tr("Go to the field"), this,
+                 [&] { Q_EMIT knobRequested(QString::fromStdString(problem.where)); });
   menu.addAction(tr("Copy"), this,
                  [&] { QGuiApplication::clipboard()->setText(QString::fromStdString(to_string(problem))); });
   menu.exec(event->globalPos());

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ui/state/export_job.h"
+#include "ui/state/memory_problem.h"
 #include "ui/state/session.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -62,11 +63,8 @@ StatusBar::StatusBar(Session* session, ExportJob* job, QWidget* parent)
   connect(units_, &QPushButton::clicked, this, [this] {
     session_->setUnits(session_->units() == UnitSystem::Binary ? UnitSystem::Decimal : UnitSystem::Binary);
   });
-  connect(session, &Session::reportChanged, this, [this] {
-    refreshProblems();
-    refreshElapsed();
-  });
-  connect(session, &Session::rejectedChanged, this, &StatusBar::refreshProblems);
+  connect(session, &Session::reportChanged, this, &StatusBar::refreshElapsed);
+  connect(session, &Session::problemsChanged, this, &StatusBar::refreshProblems);
   connect(session, &Session::computingChanged, this, &StatusBar::refreshElapsed);
   connect(session, &Session::unitsChanged, this, &StatusBar::refreshUnits);
   connect(session, &Session::designChanged, this, [this] {
@@ -97,16 +95,19 @@ void StatusBar::showMessage(const QString& text) { message_->setText(text); }
 void StatusBar::refreshProblems() {
   if (session_->computing()) return;
   const std::vector<Problem> problems = session_->allProblems();
+  const bool fits = std::none_of(problems.begin(), problems.end(), isMemoryProblem);
   const auto errors = std::count_if(problems.begin(), problems.end(),
-                                    [](const Problem& p) { return p.severity == Severity::Error; });
-  const auto notes = static_cast<std::ptrdiff_t>(problems.size()) - errors;
+                                    [](const Problem& p) { return p.severity == Severity::Error; }) - !fits;
+  const auto notes = static_cast<std::ptrdiff_t>(problems.size()) - errors - !fits;
   QStringList parts;
+  if (!fits) parts << tr("Does not fit");
   if (errors) parts << (errors == 1 ? tr("1 problem") : tr("%1 problems").arg(errors));
   if (notes) parts << (notes == 1 ? tr("1 note") : tr("%1 notes").arg(notes));
   problems_->setText(" " + (parts.isEmpty() ? tr("No problems") : parts.join(", ")));  // off the icon a little
   problems_->setToolTip(tr("Show or hide the list of problems"));
   const Colors& colors = Theme::instance().colors();
   problems_->setIcon(errors  ? iconPixmap("error", colors.bad, 14)
+                     : !fits ? iconPixmap("cross", colors.bad, 14)
                      : notes ? iconPixmap("note", colors.note, 14)
                              : iconPixmap("check", colors.good, 14));
 }

@@ -1,7 +1,6 @@
 #include "ui/widgets/verdict_strip.h"
 
 #include <QFrame>
-#include <QGraphicsOpacityEffect>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMouseEvent>
@@ -10,9 +9,11 @@
 #include "simulate/inference.h"
 #include "simulate/memory_timeline.h"
 #include "ui/state/session.h"
+#include "ui/state/staleness.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/timeline/span_text.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/widgets/verdict_cell.h"
 
@@ -43,6 +44,7 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   setObjectName("verdict_strip");
   setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(64);
+  figures_->setObjectName("verdict_figures");
   verdict_ = new ElidedLabel(this, Theme::instance().uiFont(17, QFont::DemiBold));
   verdict_->setObjectName("verdict");
   verdict_->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Fixed);
@@ -73,24 +75,12 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   layout->addSpacing(11);
   layout->addWidget(figures_, 1);
 
-  slow_.setSingleShot(true);
-  slow_.setInterval(100);
-  connect(&slow_, &QTimer::timeout, this, [this] { dim(true); });
-  connect(session, &Session::computingChanged, this, &VerdictStrip::fade);
+  dimWhileStale(figures_, session, Staleness::Of::Estimate);
   connect(session, &Session::reportChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::estimateChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::unitsChanged, this, &VerdictStrip::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &VerdictStrip::refresh);
   refresh();
-}
-
-// The figures of an earlier design stay readable, but pale.
-void VerdictStrip::dim(bool on) {
-  if (on == (figures_->graphicsEffect() != nullptr)) return;
-  if (!on) return figures_->setGraphicsEffect(nullptr);
-  auto* effect = new QGraphicsOpacityEffect(figures_);
-  effect->setOpacity(0.45);
-  figures_->setGraphicsEffect(effect);
 }
 
 void VerdictStrip::showVerdict(const QString& icon, const QColor& color, const QString& text) {
@@ -99,31 +89,23 @@ void VerdictStrip::showVerdict(const QString& icon, const QColor& color, const Q
   verdict_->setText(text);
 }
 
-void VerdictStrip::fade() {
-  if (session_->computing() || (session_->current() && !session_->estimated())) {
-    if (!slow_.isActive()) slow_.start();
-    return;
-  }
-  slow_.stop();
-  dim(!session_->current());
-}
-
 void VerdictStrip::refresh() {
   const Colors& colors = Theme::instance().colors();
   const std::shared_ptr<const Report> report = session_->report();
   figures_->setVisible(report != nullptr);
-  fade();
+  if (report) {
+    showMemory();
+    showTime();
+  }
   if (!session_->computing() && !session_->current()) {
     showVerdict("error", colors.bad, tr("Cannot be built"));
     setCursor(Qt::PointingHandCursor);
     return;
   }
-  unsetCursor();
   if (!report) return;
   const bool fits = report->memory->fits;
+  fits ? unsetCursor() : setCursor(Qt::PointingHandCursor);
   showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad, fits ? tr("Fits") : tr("Does not fit"));
-  showMemory();
-  showTime();
 }
 
 void VerdictStrip::showMemory() {
@@ -160,9 +142,9 @@ void VerdictStrip::showTime() {
   step_->setToolTip(tr("One training step of %1 tokens on %2 %3.")
                         .arg(text_of(grouped(estimate->report->tokens_per_step)), text_of(grouped(estimate->report->ranks)), machine));
   mfu_->setValue(share(s.mfu));
-  mfu_->setToolTip(tr("Model FLOPs of the dense peak of %1: %2 TFLOP/s per GPU, without recomputation, masks not halved (as Megatron-LM counts).\n"
-                      "What kernels compute (HFU): %3, %4 TFLOP/s per GPU.")
-                       .arg(machine, text_of(significant(s.model_tflops)), share(s.hfu), text_of(significant(s.hardware_tflops))));
+  mfu_->setToolTip("<p>" + tr("Of the dense peak of %1: MFU %2, %3 TFLOP/s per GPU; HFU %4, %5 TFLOP/s per GPU.")
+                               .arg(machine, share(s.mfu), text_of(significant(s.model_tflops)), share(s.hfu), text_of(significant(s.hardware_tflops))) +
+                   "</p><p>" + mfu_text() + "</p>");
   tokens_->setValue(text_of(format_count(static_cast<Wide>(s.tokens_per_second))));
   tokens_->setToolTip(tr("Of the whole job; %1 on each GPU.")
                           .arg(text_of(significant(s.tokens_per_second / static_cast<double>(std::max<int64_t>(1, estimate->report->ranks))))));
@@ -186,7 +168,8 @@ void VerdictStrip::showInference(const Report& report, const Simulation& simulat
 }
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {
-  if (!session_->current()) Q_EMIT problemsRequested();
+  const auto report = session_->report();
+  if (!session_->current() || (report && !report->memory->fits)) Q_EMIT problemsRequested();
   QWidget::mousePressEvent(event);
 }
 

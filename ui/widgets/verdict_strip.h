@@ -1,7 +1,6 @@
 // The line on top that answers in the first second: does it fit, how long is a step, and what of it is lost.
 #pragma once
 
-#include <QTimer>
 #include <QVector>
 #include <QWidget>
 
@@ -37,15 +36,12 @@ class VerdictStrip : public QWidget {
   void showMemory();
   void showTime();
   void showInference(const Report& report, const Simulation& simulation);
-  void fade();   // as soon as it takes long enough to be seen
   void showVerdict(const QString& icon, const QColor& color, const QString& text);
-  void dim(bool on);
   Session* session_;
   QLabel* icon_;
   ElidedLabel* verdict_;
   VerdictCell *memory_, *step_, *mfu_, *tokens_, *bubble_, *exposed_;
   QWidget* figures_;
-  QTimer slow_;  // dims only what takes long enough to be seen
 };
 
 }  // namespace shardscape::ui

@@ -1,0 +1,77 @@
+// What inference adds to a forward: caches that live on from step to step, and the end of a prompt.
+#include <algorithm>
+#include <utility>
+
+#include "graph/segment_builder.h"
+
+namespace shardscape {
+
+// The end of each prompt: one rank along what splits the sequence has it, the others add zeros.
+TensorId SegmentBuilder::last_token(TensorId from) {
+  const Tensor source = tensor(from);
+  one_token_ = true;
+  inner_rules_.set(Axis::Seq, {});
+  stream_rules_.set(Axis::Seq, {});
+  Placement placement = source.placement;
+  placement.partial = std::exchange(placement.shards[1], {});
+  std::sort(placement.partial.begin(), placement.partial.end());
+  Op op;
+  op.kind = OpKind::LastToken;
+  op.inputs = {from};
+  op.outputs = {add_tensor(source.name + ".last", source.axes, std::move(placement), source.dtype, TensorRole::Activation)};
+  op.spec = "bsd->btd";
+  op.name = tensor(op.outputs[0]).name;
+  op.label = "Last token";
+  const TensorId out = op.outputs[0];
+  add_op(std::move(op));
+  return out;
+}
+
+// Written to the cache. Returns what is read from here on: the prompt's own, or, of a token that is decoded, all tokens so far.
+// Layers with a window keep no more than that; where cp splits the sequence each rank keeps its part of the whole.
+TensorId SegmentBuilder::cache(TensorId made, bool slides) {
+  const Tensor source = tensor(made);
+  made = redistribute(made, cache_placement(source.axes), Phase::Forward, "the cache");
+  std::vector<Axis> axes = source.axes;
+  std::replace(axes.begin(), axes.end(), Axis::Seq, slides && !structure_.cp ? Axis::WindowContext : Axis::Context);
+  Op op;
+  op.kind = OpKind::CacheWrite;
+  op.inputs = {made};
+  const TensorId kept = cache_tensor(op, source.name, axes, cache_placement(axes), structure_.cache_dtype);
+  op.outputs = {kept};
+  for (size_t d = 0; d < axes.size(); ++d) op.spec += static_cast<char>('a' + d);
+  op.spec = op.spec + (op.inputs.size() > 1 ? "," + op.spec : "") + "->" + op.spec;
+  op.block = static_cast<int>(segment_.blocks.size()) - 1;
+  op.name = tensor(kept).name;
+  op.label = "Write to the cache";
+  add_op(std::move(op));
+  segment_.cached.push_back(kept);
+  return structure_.mode == Mode::Decode ? kept : made;
+}
+
+// What lives on from step to step, as this one leaves it; in decode the op reads it as the step before has left it.
+TensorId SegmentBuilder::cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes, const Placement& placement, DType type) {
+  const bool lived = structure_.mode == Mode::Decode;
+  if (lived) op.inputs.push_back(add_tensor(name + ".past", axes, placement, type, TensorRole::Cache));
+  const TensorId now = add_tensor(name + ".cache", axes, placement, type, TensorRole::Cache);
+  if (lived) tensor(now).storage = tensor(op.inputs.back()).storage;
+  segment_.caches.push_back(now);
+  return now;
+}
+
+// What a convolution keeps are its last inputs, what a scan keeps is its state (Gu and Dao, arXiv 2312.00752; both as mamba_ssm
+// allocates them), whatever the length of the sequence.
+void SegmentBuilder::add_state(Op& op, const OpSpec& spec, const std::map<char, Axis>& letters, const LetterShards& shards, const std::string& name) {
+  std::string of = spec.out;
+  of.erase(1, 1);  // the sequence
+  of += op.kind == OpKind::CausalConv ? spec.in[1].back() : spec.in[3].back();
+  std::vector<Axis> axes;
+  for (char letter : of) axes.push_back(letters.at(letter));
+  LetterShards placed = shards;
+  placed[of.back()].clear();
+  const TensorId state = cache_tensor(op, name + ".state", axes, result_placement(of, placed, {}), structure_.dtype);
+  tensor(state).placement.partial.clear();
+  op.outputs.push_back(state);
+}
+
+}  // namespace shardscape

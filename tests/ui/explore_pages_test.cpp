@@ -1,0 +1,235 @@
+// Beside the designs of a search: many of them, one compared with the present design, what matters of that, saving and export.
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <cmath>
+
+#include "design/document.h"
+#include "explore_window.h"
+#include "offscreen.h"
+#include "ui/charts/save_menu.h"
+#include "ui/document.h"
+#include "ui/explore/compare_page.h"
+#include "ui/explore/condition_row.h"
+#include "ui/explore/filter_strips.h"
+#include "ui/explore/matters_page.h"
+#include "ui/explore/pair_bars.h"
+#include "ui/explore/scaling_chart.h"
+#include "ui/graph_view/segments.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/chart_table.h"
+#include "ui/widgets/message_bar.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class ExplorePagesTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+  void init() { Theme::instance().setMode(Theme::Mode::Light); }
+
+  void manyPointsAreFast() {
+    // 100,000 points: the result of a search is made up of copies with other indices.
+    Session session;
+    small(session);
+    SpaceSpec spec;
+    spec.base = session.design();
+    spec.gpus = "8..1024*2";
+    spec.dimensions = {{"tp", "1,2,4,8"}, {"pp", "all"}, {"batch", "16..40000+16"}};
+    auto space = Space::make(spec);
+    QVERIFY(std::holds_alternative<std::shared_ptr<const Space>>(space));
+    auto result = std::make_shared<SearchResult>();
+    result->space = std::get<0>(space);
+    QVERIFY(result->space->size() >= 100'000);
+    for (int i = 0; i < 100'000; ++i) {
+      Point p;
+      p.index = i;
+      p.evaluation.capacity = 80'000'000'000;
+      p.evaluation.memory = 20'000'000'000 + (static_cast<int64_t>(i) * 7919 % 60'000) * 1'000'000;
+      p.evaluation.step_seconds = 1 + (static_cast<int64_t>(i) * 104729 % 50'000) * 1e-4;
+      p.values = {p.evaluation.step_seconds, 1 / p.evaluation.step_seconds, 1, 1, static_cast<double>(p.evaluation.memory), 1, 0.4, 8};
+      result->sample.push_back(p);
+    }
+    result->counts.timed = 100'000;
+    QElapsedTimer clock;
+    clock.start();
+    const auto rows = ExploreRows::of(result);
+    qInfo("rows of 100,000 designs: %lld ms", static_cast<long long>(clock.elapsed()));
+    DesignsPage page;
+    page.resize(1000, 800);
+    page.setRows(rows, false);
+    page.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&page));
+    page.grab();
+    qint64 draw = 1'000'000, frame = 1'000'000, brush = 1'000'000;
+    for (int i = 0; i < 3; ++i) {
+      clock.restart();
+      page.scatter()->zoomBy(i == 1 ? 1.2 : 1 / 1.2);
+      page.scatter()->grab();
+      draw = std::min(draw, clock.elapsed());
+      clock.restart();
+      page.scatter()->setSelected(i);
+      page.scatter()->grab();
+      frame = std::min(frame, clock.elapsed());
+      clock.restart();
+      page.filters()->brush(0, i, i);
+      brush = std::min(brush, clock.elapsed());
+    }
+    page.filters()->clear();
+    clock.restart();
+    for (int i = 0; i < 1000; ++i) page.scatter()->rowAt(QPointF(100 + i % 700, 60 + i % 200));
+    qInfo("100,000 points: drawn in %lld ms, the same again in %lld ms, filtered in %lld ms, 1,000 hits in %lld ms", static_cast<long long>(draw), static_cast<long long>(frame),
+          static_cast<long long>(brush), static_cast<long long>(clock.elapsed()));
+    QVERIFY(draw < 400);   // far above what a busy machine takes
+    QVERIFY(frame < 100);
+  }
+
+  void comparesWithThePresentDesign() {
+    ExploreWindow w;
+    w.searchSmall();
+    w.scatter().setFocus();
+    QTest::keyClick(&w.scatter(), Qt::Key_Home);
+    const Design best = w.page().rows()->design(0);
+    QTest::mouseClick(w.page().findChild<QPushButton*>("compare_design"), Qt::LeftButton);
+    ComparePage& page = *w.view().compare();
+    QVERIFY(page.isVisible());
+    QTRY_VERIFY(!page.figures().empty());
+    const auto& figures = page.figures();
+    const auto step = std::find_if(figures.begin(), figures.end(), [](const ComparedFigure& f) { return f.id == "step_seconds"; });
+    QVERIFY(step != figures.end());
+    QCOMPARE(step->values[0], w.session.estimate()->simulation->step_seconds);
+    QVERIFY(std::abs(step->values[1] / w.page().rows()->point(0).evaluation.step_seconds - 1) < 0.01);
+    // Bars in pairs on one scale.
+    for (const PairBars::Row& row : page.bars()->rows()) {
+      const ComparedFigure& f = figures[static_cast<size_t>(row.figure)];
+      if (f.values[0] <= 0 || f.values[1] <= 0 || row.first.width() < 20) continue;
+      QVERIFY(std::abs(row.second.width() / row.first.width() - f.values[1] / f.values[0]) < 0.1 * f.values[1] / f.values[0] + 0.05);
+    }
+    QCOMPARE(page.model()->rowCount(), static_cast<int>(figures.size()));
+    QCOMPARE(page.knobs()->model()->rowCount(), static_cast<int>(compare_knobs({w.session.design(), best}).size()));
+    QTest::mouseClick(page.findChild<QPushButton*>("take_compared"), Qt::LeftButton);
+    QCOMPARE(w.session.design(), best);
+    w.session.waitForEstimate();
+    QTRY_COMPARE(page.knobs()->model()->rowCount(), 0);  // nothing differs any more
+  }
+
+  void saysWhatMatters() {
+    ExploreWindow w;
+    auto pages = w.view().pages()->findChildren<QPushButton*>();
+    QTest::mouseClick(pages[ExploreView::WhatMatters], Qt::LeftButton);
+    MattersPage& page = *w.view().matters();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    const auto expected = sensitivity(w.session.design());
+    QVERIFY(expected);
+    Tornado& tornado = *page.tornado();
+    QVERIFY(tornado.rows().size() > 3);
+    double before = 1e9;
+    for (const Tornado::Row& row : tornado.rows()) {
+      QCOMPARE(row.high, expected->knobs[static_cast<size_t>(row.knob)].fastest);
+      QCOMPARE(row.low, expected->knobs[static_cast<size_t>(row.knob)].slowest);
+      const double swing = std::max(row.high, -row.low);
+      QVERIFY(swing <= before);
+      before = swing;
+    }
+    // Enter takes the best change that fits.
+    tornado.setFocus();
+    QTest::keyClick(&tornado, Qt::Key_Home);
+    while (!tornado.best(tornado.selected()) && tornado.selected() + 1 < tornado.shown()) QTest::keyClick(&tornado, Qt::Key_Down);
+    QVERIFY(tornado.best(tornado.selected()));
+    const Design wanted = tornado.best(tornado.selected())->design, was = w.session.design();
+    QTest::keyClick(&tornado, Qt::Key_Return);
+    QCOMPARE(w.session.design(), wanted);
+    w.session.undoStack()->undo();
+    QCOMPARE(w.session.design(), was);
+    w.session.waitForReport();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QTest::mouseClick(page.findChild<QWidget*>("matters_what")->findChildren<QPushButton*>()[1], Qt::LeftButton);
+    for (const Tornado::Row& row : tornado.rows()) QCOMPARE(row.high, static_cast<double>(expected->knobs[static_cast<size_t>(row.knob)].most_memory));
+  }
+
+  void showsHowItScales() {
+    ExploreWindow w;
+    QTest::mouseClick(w.view().pages()->findChildren<QPushButton*>()[ExploreView::Scaling], Qt::LeftButton);
+    MattersPage& page = *w.view().scaling();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    const auto strong = scaling(w.session.design(), {});
+    QCOMPARE(page.chart()->points(ScalingChart::Strong).size(), strong->size());
+    page.chart()->setFocus();
+    QTest::keyClick(page.chart(), Qt::Key_Right);
+    QVERIFY(page.chart()->selected() >= 0);
+    const int first = page.chart()->selected();
+    QTest::keyClick(page.chart(), Qt::Key_Right);
+    QVERIFY(page.chart()->selected() > first);
+    QVERIFY(page.chart()->tipAt(page.chart()->place(ScalingChart::Strong, first)).contains("efficiency"));
+    QTest::mouseClick(page.chart(), Qt::LeftButton, {}, page.chart()->place(ScalingChart::Strong, first).toPoint());
+    QCOMPARE(page.chart()->selected(), first);
+  }
+
+  // The search belongs to the document.
+  void isSavedAndReopened() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("study.json");
+    QStringList names;
+    {
+      ExploreWindow w;
+      w.setup().addCondition("tp <= 4");
+      w.searchSmall();
+      QVERIFY(w.main.isWindowModified());
+      QVERIFY(w.main.document()->savePath(path));
+      QVERIFY(!w.main.isWindowModified());
+      for (int row = 0; row < w.page().rows()->rows(); ++row) names << w.page().rows()->name(row) + w.page().rows()->figures(row, UnitSystem::Binary);
+    }
+    ExploreWindow w;
+    w.session.undoStack()->setClean();
+    QVERIFY(w.main.document()->openPath(path));
+    QVERIFY(w.page().rows());
+    QCOMPARE(w.page().rows()->rows(), names.size());
+    for (int row = 0; row < names.size(); ++row) QCOMPARE(w.page().rows()->name(row) + w.page().rows()->figures(row, UnitSystem::Binary), names[row]);
+    QCOMPARE(w.setup().row("microbatch")->values(), QString("1,2"));
+    QCOMPARE(w.setup().conditions().size(), 1);
+    QVERIFY(!w.main.isWindowModified());
+    QVERIFY(!w.view().stale());
+    // The command line and older code read the design in it.
+    QVERIFY(std::holds_alternative<Design>(load_design(path.toStdString())));
+    // A search that cannot be read costs the search alone.
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QByteArray text = file.readAll();
+    file.close();
+    text.replace("\"shardscape_result\": 1", "\"shardscape_result\": 99");
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(text);
+    file.close();
+    QVERIFY(w.main.document()->openPath(path));
+    QVERIFY(!w.page().rows());
+    QVERIFY(w.main.messageBar()->isVisible());
+  }
+
+  void isExported() {
+    ExploreWindow w;
+    w.searchSmall();
+    const Picture picture = w.view().picture();
+    const auto rows = w.page().rows();
+    QCOMPARE(picture.csv().count(u'\n'), rows->rows() + 1);
+    const auto read = result_from_json(picture.json().toStdString(), "here");
+    QVERIFY(std::holds_alternative<SearchResult>(read));
+    QCOMPARE(std::get<SearchResult>(read).counts, rows->result().counts);
+    for (const SaveFormat format : {SaveFormat::Png, SaveFormat::Svg, SaveFormat::Pdf}) {
+      const auto bytes = encoded(picture, format);
+      QVERIFY(std::holds_alternative<QByteArray>(bytes) && std::get<QByteArray>(bytes).size() > 3000);
+    }
+    Q_EMIT w.view().saveMenu()->aboutToShow();
+    QVERIFY(w.view().saveMenu()->findChild<QAction*>("save_result")->isVisible());
+    QVERIFY(!w.view().saveMenu()->findChild<QAction*>("save_json")->isVisible());
+  }
+};
+
+QTEST_MAIN(ExplorePagesTest)
+#include "explore_pages_test.moc"

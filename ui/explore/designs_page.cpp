@@ -1,0 +1,302 @@
+#include "ui/explore/designs_page.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHash>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QSortFilterProxyModel>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/explore/designs_model.h"
+#include "ui/explore/filter_strips.h"
+#include "ui/models/value_scale.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/chart_table.h"
+#include "ui/widgets/elided_label.h"
+
+namespace shardscape::ui {
+namespace {
+
+enum Box { X, Y, Colour, Shape };
+constexpr double kTableShare = 0.27;  // of the height, at most
+constexpr int kLeastTable = 92;
+// Figures that stay out of the table until they are asked for.
+constexpr const char* kRarelyWanted[] = {"headroom", "cost", "energy", "gpus", "model_tflops"};
+
+}  // namespace
+
+DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
+  chosen_[X] = QStringLiteral("memory");
+  chosen_[Y] = QStringLiteral("step_time");
+  chosen_[Colour] = QStringLiteral("tp");
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  tools_ = makeTools();
+  layout->addWidget(tools_);
+  layout->addSpacing(6);
+  scatter_ = new ScatterCanvas(this);
+  layout->addWidget(scatter_, 1);
+  layout->addSpacing(6);
+  filters_ = new FilterStrips(this);
+  layout->addWidget(filters_);
+  layout->addSpacing(4);
+  layout->addWidget(makeCaption());
+  layout->addSpacing(4);
+  table_ = new ChartTable(this);
+  table_->setAccessibleName(tr("Table: the best designs"));
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->installEventFilter(this);
+  model_ = new DesignsModel(this);
+  table_->setTable(model_);
+  layout->addWidget(table_);
+
+  connect(scatter_, &ScatterCanvas::picked, this, &DesignsPage::pick);
+  connect(scatter_, &ScatterCanvas::taken, this, &DesignsPage::taken);
+  connect(filters_, &FilterStrips::changed, this, &DesignsPage::filter);
+  connect(table_, &ChartTable::rowPicked, this, [this](int row) { pick(model_->designAt(row)); });
+  connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
+    if (const int row = model_->designAt(table_->sorted()->mapToSource(index).row()); row >= 0) Q_EMIT taken(row);
+  });
+  const auto restyle = [this] { kept_->setInk(Theme::instance().colors().secondary); };
+  connect(&Theme::instance(), &Theme::changed, this, restyle);
+  restyle();
+  setRows(nullptr, false);
+}
+
+QWidget* DesignsPage::makeTools() {
+  auto* tools = new QWidget(this);
+  auto* row = new QHBoxLayout(tools);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(6);
+  const QString names[] = {tr("Across"), tr("Up"), tr("Colour"), tr("Shape")};
+  const char* ids[] = {"scatter_x", "scatter_y", "scatter_colour", "scatter_shape"};
+  for (int i = 0; i < 4; ++i) {
+    auto* label = new QLabel(names[i], tools);
+    label->setProperty("role", "small");
+    row->addWidget(label);
+    boxes_[i] = new QComboBox(tools);
+    boxes_[i]->setObjectName(QString::fromLatin1(ids[i]));
+    boxes_[i]->setAccessibleName(names[i]);
+    boxes_[i]->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    boxes_[i]->setMinimumContentsLength(6);
+    boxes_[i]->setMaximumWidth(190);
+    boxes_[i]->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    connect(boxes_[i], &QComboBox::activated, this, [this, i] {
+      chosen_[i] = boxes_[i]->currentData().toString();
+      applyAxes();
+      Q_EMIT axesChanged();
+    });
+    row->addWidget(boxes_[i], 1);
+    if (i < 3) row->addSpacing(6);
+  }
+  return tools;
+}
+
+QWidget* DesignsPage::makeCaption() {
+  auto* caption = new QWidget(this);
+  auto* rows = new QVBoxLayout(caption);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(2);
+  auto* first = new QHBoxLayout;
+  first->setSpacing(6);
+  auto* second = new QHBoxLayout;
+  second->setSpacing(6);
+  kept_ = new ElidedLabel(caption, Theme::instance().uiFont(12));
+  picked_text_ = new ElidedLabel(caption, Theme::instance().uiFont(13, QFont::DemiBold));
+  const auto add = [&](QHBoxLayout* row, const QString& text, const QString& name, const QString& tip) {
+    auto* button = new QPushButton(text, caption);
+    button->setObjectName(name);
+    button->setToolTip(tip);
+    row->addWidget(button);
+    return button;
+  };
+  first->addWidget(kept_, 1);
+  clear_ = add(first, tr("Clear filters"), QStringLiteral("clear_filters"), tr("All designs that were kept pass again"));
+  clear_->setProperty("link", true);
+  columns_ = add(first, tr("Columns"), QStringLiteral("choose_columns"), tr("Which columns the table has"));
+  columns_->setProperty("link", true);
+  columns_menu_ = new QMenu(columns_);
+  connect(columns_menu_, &QMenu::aboutToShow, this, &DesignsPage::fillColumnsMenu);
+  connect(columns_, &QPushButton::clicked, this, [this] { columns_menu_->popup(columns_->mapToGlobal(QPoint(0, columns_->height()))); });
+  connect(clear_, &QPushButton::clicked, filters_, &FilterStrips::clear);
+  second->addWidget(picked_text_, 1);
+  compare_ = add(second, tr("Compare"), QStringLiteral("compare_design"), tr("Side by side with the present design"));
+  take_ = add(second, tr("Make current"), QStringLiteral("take_design"), tr("This design takes the place of the present one; Undo brings that back (double click, Enter)"));
+  connect(compare_, &QPushButton::clicked, this, [this] {
+    if (picked_ >= 0) Q_EMIT compareRequested(picked_);
+  });
+  connect(take_, &QPushButton::clicked, this, [this] {
+    if (picked_ >= 0) Q_EMIT taken(picked_);
+  });
+  rows->addLayout(first);
+  rows->addLayout(second);
+  return caption;
+}
+
+void DesignsPage::setRows(std::shared_ptr<const ExploreRows> rows, bool same_search) {
+  const Wide before = same_search && rows_ && picked_ >= 0 ? rows_->index(picked_) : -1;
+  rows_ = std::move(rows);
+  picked_ = rows_ && before >= 0 ? rows_->rowOf(before) : -1;
+  fillBoxes();
+  const bool shown = rows_ && rows_->rows() > 0;
+  for (QWidget* widget : {tools_, static_cast<QWidget*>(filters_), static_cast<QWidget*>(table_), static_cast<QWidget*>(columns_)}) widget->setVisible(shown);
+  filters_->setRows(shown ? rows_ : nullptr);
+  ScatterCanvas::Columns columns;
+  if (shown) columns = {rows_->column(chosen_[X]), rows_->column(chosen_[Y]), rows_->column(chosen_[Colour]), rows_->column(chosen_[Shape])};
+  scatter_->setRows(shown ? rows_ : nullptr, columns, same_search);
+  filter();
+  showCurrent();
+  fitHeights();
+}
+
+// Columns of the present search; where it lacks one that was chosen, another takes its place.
+void DesignsPage::fillBoxes() {
+  for (int i = 0; i < 4; ++i) {
+    QComboBox* box = boxes_[i];
+    const QSignalBlocker quiet(box);
+    box->clear();
+    if (i >= Colour) box->addItem(tr("None"), QString());
+    if (!rows_) continue;
+    for (const bool axes : {false, true}) {
+      for (const ExploreColumn& column : rows_->columns())
+        if (column.axis() == axes) box->addItem(column.label, column.id);
+      if (!axes) box->insertSeparator(box->count());
+    }
+    if (i == Colour && box->findData(chosen_[i]) < 0)
+      for (const ExploreColumn& column : rows_->columns())
+        if (column.axis()) {
+          chosen_[i] = column.id;
+          break;
+        }
+    if (i < Colour && box->findData(chosen_[i]) < 0) chosen_[i] = i == X ? QStringLiteral("memory") : QStringLiteral("step_time");
+    if (const int at = box->findData(chosen_[i]); at >= 0) box->setCurrentIndex(at);
+    else if (i >= Colour) box->setCurrentIndex(0);
+  }
+}
+
+void DesignsPage::applyAxes() {
+  if (!rows_) return;
+  const int before = picked_;
+  scatter_->setRows(rows_, {rows_->column(chosen_[X]), rows_->column(chosen_[Y]), rows_->column(chosen_[Colour]), rows_->column(chosen_[Shape])}, false);
+  picked_ = before;
+  filter();
+  showCurrent();
+}
+
+void DesignsPage::filter() {
+  const std::vector<char> passing = filters_->passing();
+  scatter_->setPassing(passing);
+  if (picked_ >= 0 && !passing.empty() && !passing[static_cast<size_t>(picked_)]) picked_ = -1;
+  fillTable();
+  clear_->setVisible(filters_->filtering());
+  if (!rows_) {
+    kept_->setText({});
+  } else {
+    const SearchResult& result = rows_->result();
+    QString text = filters_->filtering() ? tr("%1 of %2 kept designs pass").arg(grouped_text(filters_->passed()), grouped_text(rows_->rows())) : tr("%1 designs kept").arg(grouped_text(rows_->rows()));
+    text += static_cast<int64_t>(rows_->rows()) >= result.counts.timed
+                ? tr(": all that were timed")
+                : tr(" of %1 timed: the front, the best %2, the best of each value, and a random sample").arg(grouped_text(result.counts.timed), grouped_text(static_cast<Wide>(result.best.size())));
+    if (filters_->passed() > DesignsModel::kMost) text += tr(" · the best %1 in the table").arg(DesignsModel::kMost);
+    kept_->setText(text);
+  }
+  showPicked();
+}
+
+void DesignsPage::fillTable() {
+  rows_ ? model_->setDesigns(*rows_, filters_->passing(), units_) : model_->clear();
+  leaveOutColumns();
+}
+
+void DesignsPage::leaveOutColumns() {
+  QList<int> out;
+  if (rows_)
+    for (int c = 0; c < static_cast<int>(rows_->columns().size()); ++c) {
+      const QString& id = rows_->column(c).id;
+      const bool rare = std::any_of(std::begin(kRarelyWanted), std::end(kRarelyWanted), [&](const char* of) { return id == QLatin1String(of); });
+      if (hidden_.contains(id) || (rare && !chosen_columns_.contains(id))) out << c;
+    }
+  table_->leaveOut(out);
+}
+
+void DesignsPage::fillColumnsMenu() {
+  columns_menu_->clear();
+  if (!rows_) return;
+  for (int c = 0; c < static_cast<int>(rows_->columns().size()); ++c) {
+    const ExploreColumn& column = rows_->column(c);
+    QAction* action = columns_menu_->addAction(column.label);
+    action->setObjectName(QStringLiteral("column_") + column.id);
+    action->setCheckable(true);
+    action->setChecked(!table_->isColumnHidden(c));
+    connect(action, &QAction::toggled, this, [this, id = column.id](bool on) {
+      on ? hidden_.remove(id) : static_cast<bool>((hidden_.insert(id), true));
+      if (on) chosen_columns_.insert(id);
+      leaveOutColumns();
+    });
+  }
+}
+
+void DesignsPage::pick(int row) {
+  picked_ = row;
+  showPicked();
+}
+
+void DesignsPage::showPicked() {
+  if (scatter_->selected() != picked_) {
+    scatter_->setSelected(picked_);
+    scatter_->reveal(picked_);
+  }
+  table_->showRow(picked_ >= 0 ? model_->tableRowOf(picked_) : -1);
+  const bool any = rows_ && picked_ >= 0;
+  picked_text_->setText(any ? rows_->figures(picked_, units_) + QStringLiteral(" · ") + rows_->name(picked_) : QString());
+  for (QPushButton* button : {compare_, take_}) {
+    button->setVisible(rows_ && rows_->rows() > 0);
+    button->setEnabled(any);
+  }
+  if (!any && rows_ && rows_->rows() > 0) picked_text_->setText(tr("Pick a design to compare it or to make it the current one"));
+  picked_text_->setInk(any ? QColor() : Theme::instance().colors().secondary);
+}
+
+void DesignsPage::setCurrent(const QHash<QString, double>& figures) {
+  current_ = figures;
+  showCurrent();
+}
+
+void DesignsPage::showCurrent() {
+  if (current_.contains(chosen_[X]) && current_.contains(chosen_[Y])) scatter_->setCurrent(QPointF(current_[chosen_[X]], current_[chosen_[Y]]));
+  else scatter_->setCurrent(std::nullopt);
+}
+
+void DesignsPage::setUnits(UnitSystem units) {
+  units_ = units;
+  scatter_->setUnits(units);
+  filters_->setUnits(units);
+  fillTable();
+  showPicked();
+}
+
+bool DesignsPage::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == table_ && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if ((key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) && picked_ >= 0 && table_->currentIndex().isValid()) {
+      Q_EMIT taken(picked_);
+      return true;
+    }
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+void DesignsPage::resizeEvent(QResizeEvent*) { fitHeights(); }
+
+void DesignsPage::fitHeights() {
+  filters_->setFixedHeight(filters_->heightFor(width()));
+  const int most = std::max(kLeastTable, static_cast<int>(height() * kTableShare));
+  table_->setFixedHeight(std::min(std::max(kLeastTable, table_->fullHeight()), most));
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,83 @@
+// The designs that a search kept: as points, by filters and in a table, all of them linked.
+#pragma once
+
+#include <QSet>
+#include <QWidget>
+#include <memory>
+
+#include "ui/explore/scatter_canvas.h"
+
+class QComboBox;
+class QLabel;
+class QMenu;
+class QPushButton;
+
+namespace shardscape::ui {
+
+class ChartTable;
+class DesignsModel;
+class ElidedLabel;
+class FilterStrips;
+
+class DesignsPage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit DesignsPage(QWidget* parent = nullptr);
+  // same_search: more of what is shown already; the design that is picked stays.
+  void setRows(std::shared_ptr<const ExploreRows> rows, bool same_search);
+  const std::shared_ptr<const ExploreRows>& rows() const { return rows_; }
+  void setUnits(UnitSystem units);
+  void setMessage(const QString& message) { scatter_->setMessage(message); }
+  void setDimmed(bool dimmed) { scatter_->setDimmed(dimmed); }
+  // Figures of the present design by column id; what is not known of it is not in there.
+  void setCurrent(const QHash<QString, double>& figures);
+  int picked() const { return picked_; }   // -1: none
+  void pick(int row);
+  ScatterCanvas* scatter() const { return scatter_; }
+  FilterStrips* filters() const { return filters_; }
+  ChartTable* table() const { return table_; }
+  DesignsModel* model() const { return model_; }
+  QComboBox* axisBox(int which) const { return boxes_[which]; }  // x, y, colour, shape
+  QMenu* columnsMenu() const { return columns_menu_; }
+  void zoomBy(double factor) { scatter_->zoomBy(factor); }
+  void fit() { scatter_->fit(); }
+
+ Q_SIGNALS:
+  void taken(int row);
+  void compareRequested(int row);
+  void axesChanged();
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;  // Enter in the table
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  QWidget* makeTools();
+  QWidget* makeCaption();
+  void fillBoxes();
+  void applyAxes();
+  void filter();
+  void fillTable();
+  void fillColumnsMenu();
+  void leaveOutColumns();
+  void showPicked();
+  void showCurrent();
+  void fitHeights();
+  std::shared_ptr<const ExploreRows> rows_;
+  UnitSystem units_ = UnitSystem::Binary;
+  QWidget* tools_;
+  QComboBox* boxes_[4] = {};
+  QString chosen_[4];                // column ids, kept over searches
+  ScatterCanvas* scatter_;
+  FilterStrips* filters_;
+  ElidedLabel *kept_, *picked_text_;
+  QPushButton *clear_, *columns_, *compare_, *take_;
+  QMenu* columns_menu_;
+  ChartTable* table_;
+  DesignsModel* model_;
+  QSet<QString> hidden_, chosen_columns_;  // by the person: columns that are left out, and usual ones that are not
+  QHash<QString, double> current_;
+  int picked_ = -1;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,234 @@
+#include "ui/explore/explore_view.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QShowEvent>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include "simulate/estimate.h"
+#include "ui/charts/save_menu.h"
+#include "ui/dialogs/export_target.h"
+#include "ui/explore/compare_page.h"
+#include "ui/explore/designs_page.h"
+#include "ui/explore/matters_page.h"
+#include "ui/explore/setup_panel.h"
+#include "ui/graph_view/segments.h"
+#include "ui/models/value_scale.h"
+#include "ui/state/session.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/elided_label.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr QSize kLeastPicture(960, 540);
+constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp"};
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+}  // namespace
+
+ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), session_(session), job_(new ExploreJob(this)), setup_(new SetupPanel(session, job_, this)) {
+  setObjectName(QStringLiteral("explore_view"));
+  setup_->setVisible(false);  // until the window has a place for it
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(16, 10, 16, 12);
+  layout->setSpacing(0);
+  layout->addWidget(makeTop());
+  layout->addSpacing(4);
+  note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("explore_note"));
+  note_->setProperty("role", "small");
+  note_->setWordWrap(true);
+  layout->addWidget(note_);
+  layout->addSpacing(4);
+  stack_ = new QStackedWidget(this);
+  designs_ = new DesignsPage(stack_);
+  compare_ = new ComparePage(session_, stack_);
+  matters_ = new MattersPage(MattersPage::Kind::Sensitivity, session_, stack_);
+  scaling_ = new MattersPage(MattersPage::Kind::Scaling, session_, stack_);
+  for (QWidget* page : {static_cast<QWidget*>(designs_), static_cast<QWidget*>(compare_), static_cast<QWidget*>(matters_), static_cast<QWidget*>(scaling_)}) stack_->addWidget(page);
+  layout->addWidget(stack_, 1);
+
+  connect(pages_, &Segments::chosen, this, &ExploreView::showPage);
+  connect(job_, &ExploreJob::started, this, [this] {
+    same_search_ = false;
+    showPage(Designs);
+  });
+  connect(job_, &ExploreJob::rowsChanged, this, &ExploreView::followRows);
+  connect(job_, &ExploreJob::progressed, this, &ExploreView::showState);
+  connect(job_, &ExploreJob::finished, this, [this] {
+    if (job_->rows() && !job_->failure()) session_->setSearch(job_->rows()->shared());
+    showState();
+  });
+  connect(session_, &Session::searchChanged, this, &ExploreView::followSearch);
+  connect(designs_, &DesignsPage::taken, this, &ExploreView::makeCurrent);
+  connect(designs_, &DesignsPage::compareRequested, this, [this](int row) {
+    compare_->setDesign(designs_->rows()->design(row), designs_->rows()->name(row));
+    showPage(Compare);
+  });
+  connect(compare_, &ComparePage::taken, this, [this](const Design& design) { session_->setDesign(design, tr("compared design")); });
+  for (MattersPage* page : {matters_, scaling_})
+    connect(page, &MattersPage::taken, this, [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
+  connect(designs_, &DesignsPage::axesChanged, this, [this] {
+    const auto& rows = job_->rows();
+    if (!rows) return;
+    const auto objective = [&](int column) { return column < 0 ? -1 : rows->column(column).objective; };
+    setup_->setFront(objective(designs_->scatter()->columns().x), objective(designs_->scatter()->columns().y));
+  });
+  connect(session_, &Session::designChanged, this, &ExploreView::showState);
+  connect(session_, &Session::estimateChanged, this, &ExploreView::showCurrent);
+  connect(session_, &Session::unitsChanged, this, [this] { designs_->setUnits(session_->units()); });
+  designs_->setUnits(session_->units());
+  followSearch();
+  showState();
+}
+
+QWidget* ExploreView::makeTop() {
+  auto* top = new QWidget(this);
+  auto* row = new QHBoxLayout(top);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(8);
+  heading_ = new ElidedLabel(top, Theme::instance().uiFont(14, QFont::DemiBold));
+  row->addWidget(heading_, 1);
+  pages_ = new Segments(tr("What to see"), {tr("Designs"), tr("Compare"), tr("What matters"), tr("Scaling")}, top);
+  pages_->setObjectName(QStringLiteral("explore_pages"));
+  row->addWidget(pages_);
+  auto* save = new QPushButton(tr("Save"), top);
+  save->setAccessibleName(tr("Save the designs"));
+  save_menu_ = new SaveMenu([this] { return picture(); }, save);
+  save->setMenu(save_menu_);
+  save->setMinimumWidth(74);
+  row->addWidget(save);
+  return top;
+}
+
+void ExploreView::showPage(int page) {
+  pages_->setCurrent(page);
+  stack_->setCurrentIndex(page);
+  showState();
+}
+
+// Another document has another search, or none.
+void ExploreView::followSearch() {
+  const auto& search = session_->search();
+  if (search == (job_->rows() ? job_->rows()->shared() : nullptr)) return;
+  same_search_ = false;
+  job_->setResult(search);
+  search ? setup_->take(*search) : setup_->offerUsual();
+}
+
+void ExploreView::followRows() {
+  designs_->setRows(job_->rows(), std::exchange(same_search_, true));
+  showCurrent();
+  showState();
+}
+
+QString ExploreView::heading() const {
+  const auto& rows = job_->rows();
+  if (!rows) return tr("Which design to run");
+  const SearchCounts& counts = rows->result().counts;
+  QStringList parts{tr("%1 designs").arg(grouped_text(counts.enumerated)), tr("%1 valid").arg(grouped_text(counts.valid())), tr("%1 fit").arg(grouped_text(counts.timed))};
+  return parts.join(QStringLiteral(" · "));
+}
+
+// A search is of the present design where both are the same but for what varies.
+bool ExploreView::stale() const {
+  if (!job_->rows()) return false;
+  const SpaceSpec& spec = job_->rows()->result().space->spec();
+  Design base = spec.base;
+  const Design& now = session_->design();
+  const auto follow = [&](std::string_view id) {
+    if (const Knob* knob = find_knob(id)) (void)set_knob(base, *knob, knob_text(now, *knob));
+  };
+  if (spec.find(kModelAxis)) base.model = now.model;
+  for (const char* degree : kDegrees) follow(degree);
+  for (const auto& [id, values] : spec.dimensions) follow(id);
+  base.name = now.name;
+  return base != now;
+}
+
+void ExploreView::showState() {
+  heading_->setText(heading());
+  const bool running = job_->running(), old = !running && stale();
+  QString note;
+  if (job_->failure() && !running) note = text(job_->failure()->what);
+  else if (old) note = tr("These designs were searched for another model, workload or cluster than the present one. Search again to compare like with like.");
+  else if (!running && job_->rows() && job_->cancelled()) note = tr("The search was cancelled: these are the designs that it had come to.");
+  if (stack_->currentWidget() != designs_) note.clear();
+  note_->setText(note);
+  note_->setVisible(!note.isEmpty());
+  designs_->setDimmed(old);
+  if (running && (!job_->rows() || job_->rows()->rows() == 0)) designs_->setMessage(tr("Searching…"));
+  else if (job_->rows()) designs_->setMessage(tr("No design of this space can be run. \"Left out\" beside says why."));
+  else designs_->setMessage(tr("Say beside which knobs vary and over which values, then search: every valid design that fits becomes a point here."));
+}
+
+void ExploreView::showCurrent() {
+  QHash<QString, double> figures;
+  if (session_->estimated() && session_->estimate()->simulation && !stale()) {
+    const Estimate& estimate = *session_->estimate();
+    const Simulation& step = *estimate.simulation;
+    const Report& report = *estimate.report;
+    figures = {{QStringLiteral("step_time"), step.step_seconds}, {QStringLiteral("mfu"), step.mfu}, {QStringLiteral("bubble"), step.bubble}, {QStringLiteral("exposed"), step.exposed},
+               {QStringLiteral("model_tflops"), step.model_tflops}, {QStringLiteral("tokens_per_gpu"), step.tokens_per_second / static_cast<double>(std::max<int64_t>(1, report.ranks))},
+               {QStringLiteral("gpus"), static_cast<double>(report.ranks)}};
+    if (report.memory) {
+      const auto used = static_cast<double>(memory_in_use(report, report.memory->peak_stage));
+      figures[QStringLiteral("memory")] = used;
+      if (report.memory->capacity > 0) figures[QStringLiteral("headroom")] = static_cast<double>(report.memory->capacity) - used;
+    }
+  }
+  designs_->setCurrent(figures);
+}
+
+void ExploreView::makeCurrent(int row) {
+  const auto& rows = designs_->rows();
+  if (!rows || row < 0 || row >= rows->rows()) return;
+  session_->setDesign(rows->design(row), tr("design of the search, %1").arg(rows->figures(row, session_->units())));
+}
+
+void ExploreView::zoomIn() { designs_->zoomBy(1.4); }
+void ExploreView::zoomOut() { designs_->zoomBy(1 / 1.4); }
+void ExploreView::fit() { designs_->fit(); }
+
+void ExploreView::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme::instance().colors().ground); }
+
+void ExploreView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  showState();
+  showCurrent();
+}
+
+Picture ExploreView::picture() const {
+  if (stack_->currentWidget() == compare_) return compare_->picture();
+  if (stack_->currentWidget() == matters_) return matters_->picture();
+  if (stack_->currentWidget() == scaling_) return scaling_->picture();
+  Picture picture;
+  const QString name = text(session_->design().name);
+  picture.title = tr("%1, designs").arg(name);
+  picture.file_name = slug(name) + QStringLiteral("-explore");
+  picture.size = designs_->scatter()->size().expandedTo(kLeastPicture);
+  const QString above = heading();
+  picture.paint = [canvas = designs_->scatter(), above](QPaintDevice& device, QSize size, double scale) {
+    constexpr int kMargin = 16, kTitle = 28;
+    QPainter painter(&device);
+    painter.scale(scale, scale);
+    const Colors& colors = Theme::instance().colors();
+    painter.fillRect(QRect(QPoint(), size), colors.panel);
+    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
+    painter.setPen(colors.text);
+    painter.drawText(QRect(kMargin, 8, size.width() - 2 * kMargin, kTitle), Qt::AlignLeft | Qt::AlignVCenter, above);
+    canvas->paint(painter, QRectF(kMargin, kTitle + 12, size.width() - 2 * kMargin, size.height() - kTitle - 20), colors.panel);
+  };
+  if (const auto& rows = job_->rows()) {
+    picture.csv = [rows] { return text(result_csv(rows->result())); };
+    picture.json = [rows] { return QByteArray::fromStdString(result_json(rows->result())); };
+  }
+  return picture;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,216 @@
+#include "ui/explore/matters_page.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QShowEvent>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/dialogs/export_target.h"
+#include "ui/explore/scaling_chart.h"
+#include "ui/graph_view/segments.h"
+#include "ui/state/session.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/chart_table.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kTableHeight = 150;
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+TableCell real_cell(double value, const QString& shown) {
+  TableCell cell = text_cell(shown, QString::number(value, 'g', 12));
+  cell.sort = value;
+  return cell;
+}
+
+QString signed_percent(double share) { return QStringLiteral("%1%2 %").arg(share < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")).arg(std::fabs(100 * share), 0, 'f', 1); }
+
+}  // namespace
+
+void SensitivityModel::setSensitivity(const Sensitivity& of, UnitSystem units) {
+  Rows rows;
+  for (const KnobSensitivity& knob : of.knobs)
+    for (const Neighbour& n : knob.neighbours) {
+      const double by = of.now.tokens_per_second > 0 && n.evaluation.timed() ? n.evaluation.tokens_per_second / of.now.tokens_per_second - 1 : 0;
+      const bool fits = n.evaluation.feasibility == Feasibility::Fits;
+      QStringList also;
+      for (const auto& [id, value] : n.also) also << text(id) + u' ' + text(value);
+      TableCell memory = number_cell(n.evaluation.memory, bytes_text(n.evaluation.memory, units));
+      memory.alarm = !fits;
+      rows.push_back({text_cell(text(knob.knob->label), text(knob.knob->id)), text_cell(text(knob.value)), text_cell(text(n.value)),
+                      real_cell(n.evaluation.step_seconds, text(format_seconds(n.evaluation.step_seconds))), real_cell(by, signed_percent(by)), memory,
+                      text_cell(fits ? tr("fits") : tr("does not fit")), text_cell(also.join(QStringLiteral(", ")))});
+    }
+  assign({{tr("Knob"), QStringLiteral("knob"), false, {}},
+          {tr("Is"), QStringLiteral("value"), false, {}},
+          {tr("Would be"), QStringLiteral("neighbour"), false, {}},
+          {tr("Step"), QStringLiteral("step (s)"), true, {}},
+          {tr("Tokens/s"), QStringLiteral("change of tokens per second (share)"), true, {}},
+          {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
+          {tr("Fits"), QStringLiteral("fits"), false, {}},
+          {tr("Together with"), QStringLiteral("also"), false, tr("Knobs that have to follow")}},
+         std::move(rows));
+}
+
+void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, UnitSystem units) {
+  Rows rows;
+  for (const bool grows : {false, true})
+    for (const ScalePoint& p : grows ? weak : strong) {
+      const bool timed = p.evaluation.timed();
+      const double each = timed ? p.evaluation.tokens_per_second / static_cast<double>(std::max<int64_t>(1, p.gpus)) : 0;
+      const auto real = [&](double value, const QString& shown) { return timed ? real_cell(value, shown) : text_cell(QStringLiteral("-"), QString()); };
+      const bool fits = p.evaluation.feasibility == Feasibility::Fits;
+      TableCell memory = timed ? number_cell(p.evaluation.memory, bytes_text(p.evaluation.memory, units)) : text_cell(QStringLiteral("-"), QString());
+      memory.alarm = timed && !fits;
+      rows.push_back({text_cell(grows ? tr("weak") : tr("strong")), number_cell(p.gpus, grouped_text(p.gpus)), number_cell(p.dp, grouped_text(p.dp)), number_cell(p.batch, grouped_text(p.batch)),
+                      real(p.evaluation.step_seconds, text(format_seconds(p.evaluation.step_seconds))), real(each, grouped_text(static_cast<Wide>(std::llround(each)))),
+                      real(p.efficiency, percent_text(p.efficiency)), memory, text_cell(p.wrong.empty() ? (fits ? tr("fits") : tr("does not fit")) : text(p.wrong))});
+    }
+  assign({{tr("Scaling"), QStringLiteral("scaling"), false, {}},
+          {tr("GPUs"), QStringLiteral("gpus"), true, {}},
+          {tr("dp"), QStringLiteral("dp"), true, {}},
+          {tr("Batch"), QStringLiteral("batch"), true, {}},
+          {tr("Step"), QStringLiteral("step (s)"), true, {}},
+          {tr("Tokens/s\nper GPU"), QStringLiteral("tokens per second and GPU"), true, {}},
+          {tr("Efficiency"), QStringLiteral("efficiency (share)"), true, tr("Tokens per second and GPU over those of the smallest size")},
+          {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
+          {tr("Remark"), QStringLiteral("remark"), false, {}}},
+         std::move(rows));
+}
+
+MattersPage::MattersPage(Kind kind, Session* session, QWidget* parent) : QWidget(parent), kind_(kind), session_(session) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(8);
+  auto* top = new QHBoxLayout;
+  auto* lead = new QLabel(kind == Kind::Sensitivity ? tr("One knob changed at a time, all others as they are") : tr("The present design with more or fewer replicas"), this);
+  lead->setProperty("role", "small");
+  top->addWidget(lead, 1);
+  if (kind == Kind::Sensitivity) {
+    what_ = new Segments(tr("What changes"), {tr("Time"), tr("Memory")}, this);
+    what_->setObjectName(QStringLiteral("matters_what"));
+    connect(what_, &Segments::chosen, this, &MattersPage::fill);
+    top->addWidget(what_);
+  }
+  layout->addLayout(top);
+  message_ = new QLabel(this);
+  message_->setProperty("role", "secondary");
+  message_->setAlignment(Qt::AlignCenter);
+  layout->addWidget(message_, 1);
+  table_ = new ChartTable(this);
+  if (kind == Kind::Sensitivity) {
+    tornado_ = new Tornado(this);
+    layout->addWidget(tornado_, 1);
+    sensitivity_model_ = new SensitivityModel(this);
+    table_->setAccessibleName(tr("Table: every single change"));
+    table_->setTable(sensitivity_model_);
+    connect(tornado_, &Tornado::taken, this, [this](int row) {
+      if (const Neighbour* best = tornado_->best(row)) {
+        const Knob& knob = *sensitivity_->knobs[static_cast<size_t>(tornado_->rows()[static_cast<size_t>(row)].knob)].knob;
+        Q_EMIT taken(Design(best->design), tr("set %1").arg(text(knob.label).toLower()));
+      }
+    });
+  } else {
+    chart_ = new ScalingChart(this);
+    layout->addWidget(chart_, 1);
+    scaling_model_ = new ScalingModel(this);
+    table_->setAccessibleName(tr("Table: sizes of the job"));
+    table_->setTable(scaling_model_);
+    connect(chart_, &ScalingChart::picked, this, [this](int line, int point) { table_->showRow(point + (line == ScalingChart::Weak ? static_cast<int>(strong_.size()) : 0)); });
+    connect(table_, &ChartTable::rowPicked, this, [this](int row) {
+      const auto strong = static_cast<int>(strong_.size());
+      const QSignalBlocker quiet(chart_);
+      row < strong ? chart_->select(ScalingChart::Strong, row) : chart_->select(ScalingChart::Weak, row - strong);
+    });
+  }
+  layout->addWidget(table_);
+  table_->setFixedHeight(kTableHeight);
+  connect(session_, &Session::reportChanged, this, &MattersPage::refresh);
+  connect(session_, &Session::unitsChanged, this, &MattersPage::fill);
+  fill();
+}
+
+void MattersPage::refresh() {
+  if (!isVisible() || !session_->current() || (started_ && design_ == session_->design())) return;
+  design_ = session_->design();
+  started_ = true;
+  ready_ = false;
+  fill();
+  if (kind_ == Kind::Sensitivity) {
+    job_.start([this, design = design_](const NewestJob::Post& post, std::stop_token stop) {
+      auto made = sensitivity(design, stop);
+      if (!made) return;
+      post([this, made = std::make_shared<const Sensitivity>(std::move(*made))] {
+        sensitivity_ = made;
+        ready_ = true;
+        fill();
+      });
+    });
+  } else {
+    job_.start([this, design = design_](const NewestJob::Post& post, std::stop_token stop) {
+      ScalingOptions options;
+      auto strong = scaling(design, options, stop);
+      options.weak = true;
+      auto weak = strong ? scaling(design, options, stop) : std::nullopt;
+      if (!weak) return;
+      post([this, strong = std::move(*strong), weak = std::move(*weak)] {
+        strong_ = strong;
+        weak_ = weak;
+        ready_ = true;
+        fill();
+      });
+    });
+  }
+}
+
+void MattersPage::fill() {
+  const bool any = ready_;
+  message_->setVisible(!any);
+  message_->setText(session_->current() ? tr("Working it out…") : tr("This wants a valid design."));
+  table_->setVisible(any);
+  if (tornado_) tornado_->setVisible(any);
+  if (chart_) chart_->setVisible(any);
+  if (!any) return;
+  if (kind_ == Kind::Sensitivity) {
+    tornado_->setSensitivity(sensitivity_, what_->current() == 1 ? Matters::Memory : Matters::Time, session_->units());
+    sensitivity_model_->setSensitivity(*sensitivity_, session_->units());
+  } else {
+    chart_->setPoints(strong_, weak_, design_.world());
+    scaling_model_->setPoints(strong_, weak_, session_->units());
+  }
+}
+
+void MattersPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  refresh();
+}
+
+Picture MattersPage::picture() const {
+  Picture picture;
+  const bool tornado = kind_ == Kind::Sensitivity;
+  const QString name = text(session_->design().name);
+  picture.title = (tornado ? tr("%1, what matters") : tr("%1, scaling")).arg(name);
+  picture.file_name = slug(name) + (tornado ? QStringLiteral("-what-matters") : QStringLiteral("-scaling"));
+  const QWidget* drawn = tornado ? static_cast<const QWidget*>(tornado_) : chart_;
+  picture.size = drawn->size().expandedTo(QSize(900, 480));
+  picture.paint = [this, tornado, title = picture.title](QPaintDevice& device, QSize size, double scale) {
+    QPainter painter(&device);
+    painter.scale(scale, scale);
+    const Colors& colors = Theme::instance().colors();
+    painter.fillRect(QRect(QPoint(), size), colors.panel);
+    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
+    painter.setPen(colors.text);
+    painter.drawText(QRect(16, 8, size.width() - 32, 28), Qt::AlignLeft | Qt::AlignVCenter, title);
+    const QRectF area(16, 44, size.width() - 32, size.height() - 56);
+    tornado ? tornado_->paint(painter, area, colors.panel) : chart_->paint(painter, area, colors.panel);
+  };
+  picture.csv = [this, tornado] { return csv_text(tornado ? static_cast<const TableModel&>(*sensitivity_model_) : *scaling_model_); };
+  return picture;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,42 @@
+// Figures of two designs as pairs of bars, in columns: one group of figures each, with one scale.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "base/units.h"
+#include "explore/comparison.h"
+
+namespace shardscape::ui {
+
+// "9.84 s", "61.3 GiB"; "-" where a design has none.
+QString figure_text(FigureKind kind, double value, UnitSystem units);
+
+class PairBars : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PairBars(QWidget* parent = nullptr);
+  void setFigures(std::vector<ComparedFigure> figures, UnitSystem units);
+  struct Row {
+    int group = 0, figure = 0;  // places in groups(); in the figures given
+    QRectF first, second;       // the bars, in the widget
+  };
+  std::vector<Row> rows() const;
+  const QStringList& groups() const { return groups_; }
+  int heightFor(int width) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
+  QSize sizeHint() const override { return {640, 280}; }
+  QSize minimumSizeHint() const override { return {320, 120}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  std::vector<Row> rowsIn(const QRectF& rect) const;
+  std::vector<ComparedFigure> figures_;
+  QStringList groups_;
+  UnitSystem units_ = UnitSystem::Binary;
+};
+
+}  // namespace shardscape::ui

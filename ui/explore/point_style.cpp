@@ -1,0 +1,90 @@
+#include "ui/explore/point_style.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/theme/contrast.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kMostColours = 6;  // that are told apart; more values become a ramp
+
+std::array<QColor, kMostColours> palette() {
+  const Colors& c = Theme::instance().colors();
+  return {c.activations, c.buffers, c.parameters, c.optimizer, c.logits, c.gradients};
+}
+
+// Yellow over green to blue: told apart by lightness alone, too.
+QColor ramp_color(double share) {
+  const Colors& c = Theme::instance().colors();
+  const bool dark = Theme::instance().mode() == Theme::Mode::Dark;
+  const QColor low = mixed(c.logits, Qt::white, dark ? 0.2 : 0.0), high = mixed(c.parameters, Qt::black, dark ? 0.1 : 0.35);
+  return share < 0.5 ? mixed(low, c.buffers, 2 * share) : mixed(c.buffers, high, 2 * share - 1);
+}
+
+}  // namespace
+
+QPainterPath point_shape(int shape, double r) {
+  QPainterPath path;
+  switch (shape) {
+    case 0: path.addEllipse(QPointF(0, 0), r, r); break;
+    case 1: path.addRect(QRectF(-0.88 * r, -0.88 * r, 1.76 * r, 1.76 * r)); break;
+    case 2: path.addPolygon(QPolygonF({{0, -1.3 * r}, {1.18 * r, 0.85 * r}, {-1.18 * r, 0.85 * r}, {0, -1.3 * r}})); break;
+    case 3: path.addPolygon(QPolygonF({{0, -1.3 * r}, {1.3 * r, 0}, {0, 1.3 * r}, {-1.3 * r, 0}, {0, -1.3 * r}})); break;
+    default: {
+      const double a = 1.2 * r, b = 0.42 * r;
+      path.addPolygon(QPolygonF({{-b, -a}, {b, -a}, {b, -b}, {a, -b}, {a, b}, {b, b}, {b, a}, {-b, a}, {-b, b}, {-a, b}, {-a, -b}, {-b, -b}, {-b, -a}}));
+    }
+  }
+  return path;
+}
+
+void PointStyle::set(const ExploreRows& rows, int colour, int shape, UnitSystem units) {
+  *this = {};
+  const auto count = static_cast<size_t>(rows.rows());
+  if (colour >= 0) {
+    const ExploreColumn& column = rows.column(colour);
+    colour_title_ = column.heading;
+    ramp_ = !column.axis() || column.choices.size() > kMostColours;
+    colour_.assign(count, 0);
+    // A logarithmic ramp where values span decades, as an axis would be.
+    const bool logarithmic = !column.axis() && column.low > 0 && column.high > 20 * column.low;
+    const auto at = [&](double value) { return logarithmic ? std::log(value) : value; };
+    const double low = column.known() ? at(column.low) : 0, span = column.known() ? at(column.high) - low : 0;
+    for (size_t row = 0; row < count; ++row) {
+      const double value = column.values[row];
+      if (std::isnan(value)) continue;
+      colour_[row] = static_cast<uint8_t>(!ramp_ ? value : span > 0 ? std::clamp((at(value) - low) / span * (kRampSteps - 1) + 0.5, 0.0, kRampSteps - 1.0) : 0);
+    }
+    if (ramp_) colour_words_ = {ExploreRows::valueText(column, column.low, units), ExploreRows::valueText(column, column.high, units)};
+    else colour_words_ = column.choices;
+  }
+  if (shape >= 0) {
+    const ExploreColumn& column = rows.column(shape);
+    shape_title_ = column.heading;
+    shape_.assign(count, 0);
+    const bool bins = !column.axis();  // figures: by thirds of their range
+    for (size_t row = 0; row < count; ++row) {
+      const double value = column.values[row];
+      if (std::isnan(value)) continue;
+      const double place = bins ? (column.high > column.low ? std::min(2.0, std::floor((value - column.low) / (column.high - column.low) * 3)) : 0) : value;
+      shape_[row] = static_cast<uint8_t>(std::min(place, kShapes - 1.0));
+    }
+    if (bins) {
+      for (int third = 0; third < 3; ++third) shape_words_ << QStringLiteral("≤ ") + ExploreRows::valueText(column, column.low + (column.high - column.low) * (third + 1) / 3, units);
+    } else {
+      shape_words_ = column.choices.mid(0, kShapes);
+      if (column.choices.size() > kShapes) shape_words_.back() = QStringLiteral("%1 …").arg(shape_words_.back());
+    }
+  }
+}
+
+QColor PointStyle::color(int colour) const {
+  if (ramp_) return ramp_color(static_cast<double>(colour) / (kRampSteps - 1));
+  if (colour_words_.isEmpty()) return Theme::instance().colors().parameters;
+  return palette()[static_cast<size_t>(colour % kMostColours)];
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,60 @@
+// One knob changed at a time: how much faster or slower the step gets, or how much more or less memory it takes; the most first.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <vector>
+
+#include "base/units.h"
+#include "explore/sensitivity.h"
+
+namespace shardscape::ui {
+
+enum class Matters { Time, Memory };
+
+class Tornado : public QWidget {
+  Q_OBJECT
+ public:
+  explicit Tornado(QWidget* parent = nullptr);
+  void setSensitivity(std::shared_ptr<const Sensitivity> sensitivity, Matters matters, UnitSystem units);
+  struct Row {
+    int knob = 0;              // place in the sensitivity's
+    double low = 0, high = 0;  // change: shares of tokens per second, or bytes
+    int low_at = -1, high_at = -1;  // neighbours that make it; -1: no change that way
+  };
+  const std::vector<Row>& rows() const { return rows_; }
+  int shown() const;           // rows that there is room for
+  QRectF rowRect(int row) const;
+  QString tipAt(const QPointF& point) const;
+  int selected() const { return selected_; }
+  void select(int row);
+  // The design that the best change of the row makes: the fastest that fits, the smallest; nullptr: none is better.
+  const Neighbour* best(int row) const;
+  QString changeText(double change) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
+  QSize sizeHint() const override { return {640, 320}; }
+  QSize minimumSizeHint() const override { return {320, 120}; }
+
+ Q_SIGNALS:
+  void picked(int row);
+  void taken(int row);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  double change(const Neighbour& neighbour) const;
+  QString valueText(const Knob& knob, const std::string& value) const;
+  std::shared_ptr<const Sensitivity> sensitivity_;
+  Matters matters_ = Matters::Time;
+  UnitSystem units_ = UnitSystem::Binary;
+  std::vector<Row> rows_;
+  int selected_ = -1;
+  bool keyboard_ = false;
+};
+
+}  // namespace shardscape::ui

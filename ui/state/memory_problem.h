@@ -1,0 +1,23 @@
+// That a design does not fit, as a problem of its own kind beside those of validate(): the list of problems and the verdict agree.
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "base/problem.h"
+#include "base/units.h"
+#include "report/report.h"
+#include "simulate/memory_advice.h"
+
+namespace shardscape::ui {
+
+inline constexpr char kMemoryPlace[] = "memory";  // Problem::where
+inline bool isMemoryProblem(const Problem& problem) { return problem.where == kMemoryPlace; }
+
+// Of a report whose memory does not fit. Fixes are the advice that makes it fit, the one that costs least time first.
+Problem memoryProblem(const Report& report, const std::vector<MemoryAdvice>& advice, UnitSystem units);
+
+// "−64.3 GiB, +31.9 % time": breaks only after the comma.
+QString adviceEffect(const MemoryAdvice& advice, UnitSystem units);
+
+}  // namespace shardscape::ui
