@@ -1,5 +1,7 @@
 #include "explore/evaluation.h"
 
+#include <stdexcept>
+
 #include "design/validate.h"
 #include "graph/structure_cache.h"
 #include "report/outline.h"
@@ -60,11 +62,12 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
   if (out.reason = first_error(design); !out.reason.empty()) return out;
   if (!trains(design)) return of_report(design, options, stop);
   Report outline;
-  if (!make_outline(design, shared_->outlines, outline)) {
-    out.reason = outline.problems.empty() ? "design" : outline.problems.front().where;
-    return out;
+  try {
+    if (!make_outline(design, shared_->outlines, outline)) return of_report(design, options, stop);
+    out.memory = most_in_use(outline, shared_->memories);
+  } catch (const std::invalid_argument&) {  // a size that is not whole: the report says which
+    return of_report(design, options, stop);
   }
-  out.memory = most_in_use(outline, shared_->memories);
   if (!judge(out, outline.accelerator, options) || stop.stop_requested()) return out;
   take(out, step_numbers(outline, shared_->layers));
   return out;

@@ -47,6 +47,11 @@ void advance(const Action& action, ChunkHolds& at) {
 
 }  // namespace
 
+bool runs_pairs(const ParallelSpec& parallel) {
+  const ScheduleKind kind = schedule_of(parallel);
+  return kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV;
+}
+
 std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, const std::vector<int>& classes) {
   std::vector<StageMoment> moments;
   std::map<Kin, std::vector<size_t>> fullest;

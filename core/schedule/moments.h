@@ -9,6 +9,9 @@
 
 namespace shardscape {
 
+// Whether forwards and backwards run at once, in pairs (Action::overlapped).
+bool runs_pairs(const ParallelSpec& parallel);
+
 // What there is before an action, on chunks that are alike together: microbatches in flight, those whose gradients of weights wait, messages that have come
 // or wait to be sent. A microbatch that stays on the stage between two chunks counts once less as come and once more as sent.
 struct ChunkHolds {

@@ -133,7 +133,8 @@ Bytes level_before(const StageMoment& moment, const std::vector<ChunkTerms<Bytes
 
 class StageWalk {
  public:
-  StageWalk(Memories& memories, const StageReport& stage) : m_(memories), r_(memories.report()), stage_(stage), graph_(r_.graph()) {
+  StageWalk(Memories& memories, const StageReport& stage)
+      : m_(memories), r_(memories.report()), stage_(stage), graph_(r_.graph()), pairs_(runs_pairs(r_.design.parallel)) {
     place();
     for (size_t c = 0; c + 1 < starts_.size(); ++c) {
       const auto like = std::find_if(firsts_.begin(), firsts_.end(), [&](size_t other) { return alike(other, c); });
@@ -213,7 +214,8 @@ class StageWalk {
       out.received = p.received;
       out.sent = p.sent;
     }
-    for (const Level& level : p.levels) out.levels.push_back(level.bytes);
+    if (pairs_)
+      for (const Level& level : p.levels) out.levels.push_back(level.bytes);
     return out;
   }
   static ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) {
@@ -313,6 +315,7 @@ class StageWalk {
 
   Profile forward(size_t begin, size_t end) {
     Profile p;
+    p.levels.reserve(end - begin);
     p.peak.instance = begin;
     CategoryBytes stored{};  // on its way to the host
     for (size_t i = begin; i < end; ++i) {
@@ -334,6 +337,7 @@ class StageWalk {
 
   Profile backward(size_t begin, size_t end) {
     Profile p;
+    p.levels.reserve(end - begin);
     p.peak.part = Part::Backward;
     CategoryBytes replayed{};
     std::set<size_t> loaded;
@@ -474,6 +478,7 @@ class StageWalk {
   const Report& r_;
   const StageReport& stage_;
   const Graph& graph_;
+  const bool pairs_;            // whether levels of instances are asked for
   std::vector<Instance> instances_;
   std::vector<size_t> starts_;  // of every chunk, and the end
   std::vector<int> classes_;    // of every chunk

@@ -5,6 +5,7 @@
 
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
+#include "schedule/moments.h"
 
 namespace shardscape {
 
@@ -151,8 +152,7 @@ Stretch StepPlay::stretch(int stage, const Action& action) const {
 }
 
 bool StepPlay::microbatches_alike() const {
-  const ScheduleKind kind = schedule_of(report_.design.parallel);
-  const bool overlaps = kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV;
+  const bool overlaps = runs_pairs(report_.design.parallel);
   for (const Stage& stage : stages_) {
     if (stage.sync->every_microbatch()) return false;
     for (const StageInstance& i : stage.layout.instances) {
