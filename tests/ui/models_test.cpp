@@ -22,7 +22,7 @@ using namespace shardscape::ui;
 
 namespace {
 
-using Mode = QAbstractItemModelTester::FailureReportingMode;
+using Reports = QAbstractItemModelTester::FailureReportingMode;
 
 std::shared_ptr<const Report> report_of(int64_t tp, int64_t pp, int64_t dp) {
   auto report = estimate(test::preset_design("llama3-8b", tp, pp, dp));
@@ -58,7 +58,7 @@ class ModelsTest : public QObject {
     StageMemoryModel memory;
     FlopsModel flops;
     CollectivesModel collectives;
-    const QAbstractItemModelTester a(&memory, Mode::QtTest), b(&flops, Mode::QtTest), c(&collectives, Mode::QtTest);
+    const QAbstractItemModelTester a(&memory, Reports::QtTest), b(&flops, Reports::QtTest), c(&collectives, Reports::QtTest);
     // Growing, shrinking and staying the same.
     for (const int64_t pp : {1, 4, 4, 2}) {
       const auto report = report_of(2, pp, 2);
