@@ -41,7 +41,13 @@ void check_sizes(Checks& checks) {
     features("q_rank", "the rank of queries", d.model.q_rank, 1, true);
     features("kv_rank", "the rank of keys and values", d.model.kv_rank, 1, true);
   }
-  if (!trains(d)) return;  // only weight gradients sum over tokens
+  if (!trains(d)) {  // only weight gradients sum over tokens; blocks that end with one want all features in multiples
+    if (quantization_block(type) > 1 && checks.sound({"ssm_expand", "ssm_dt_rank"})) {
+      if (uses_axis(d, Axis::SsmConv)) features("ssm_expand", "the channels of mixers", ssm_channels(d), tp, false);
+      if (uses_axis(d, Axis::SsmDtRank)) features("ssm_dt_rank", "the rank of the step size", d.model.ssm_dt_rank, 1, true);
+    }
+    return;
+  }
   const int64_t parts = d.parallel.cp * (d.parallel.sequence_parallel ? tp : 1), b = d.workload.microbatch, seq = d.workload.seq;
   if (seq % parts != 0 || seq / parts * b % rows == 0) return;
   std::vector<Fix> fixes;

@@ -65,7 +65,7 @@ class EvaluationTest : public QObject {
 };
 
 void EvaluationTest::random_designs_agree() {
-  constexpr int kDesigns = 3000;
+  constexpr int kDesigns = 1500;
   Evaluator evaluator;
   Differences seen;
   std::mt19937 random(7);

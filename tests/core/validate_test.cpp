@@ -403,6 +403,12 @@ void ValidateTest::rules_data() {
       "ffn", "mxfp8 wants the FFN size in multiples of 32 on every rank, but 14,352 over tp = 2 makes 7,176", "a multiple of 64", 2);
   row("quantized hidden size", [](Design& d) { d.model.hidden = 4104; d.workload.compute = ComputePrecision::FP8; }, error,
       "hidden", "float8 wants the hidden size in multiples of 16", "a multiple of 16", 1);
+  row("quantized steps of decoded tokens", [](Design& d) {
+        apply_preset(d, "mamba-130m");
+        d.parallel.tp = 1;
+        d.workload.mode = Mode::Decode;
+        d.workload.compute = ComputePrecision::MXFP8;
+      }, error, "ssm_dt_rank", "mxfp8 wants the rank of the step size in multiples of 32 on every rank, but 48", "a multiple of 32, or compute storage", 2);
   row("quantized tokens", [](Design& d) { d.workload.seq = 8200; d.workload.compute = ComputePrecision::FP8Block; }, error,
       "seq", "float8_block wants the tokens of a rank in multiples of 128, but b S makes 4,100", "a multiple of 256", 2);
   row("dispatch without experts", [](Design& d) { d.workload.dispatch_dtype = DispatchPrecision::FP8; }, note,
