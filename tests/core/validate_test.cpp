@@ -405,8 +405,8 @@ void ValidateTest::rules_data() {
       "hidden", "float8 wants the hidden size in multiples of 16", "a multiple of 16", 1);
   row("quantized steps of decoded tokens", [](Design& d) {
         apply_preset(d, "mamba-130m");
-        d.parallel.tp = 1;
         d.workload.mode = Mode::Decode;
+        d.workload.microbatch = 8;
         d.workload.compute = ComputePrecision::MXFP8;
       }, error, "ssm_dt_rank", "mxfp8 wants the rank of the step size in multiples of 32 on every rank, but 48", "a multiple of 32, or compute storage", 2);
   row("quantized tokens", [](Design& d) { d.workload.seq = 8200; d.workload.compute = ComputePrecision::FP8Block; }, error,
