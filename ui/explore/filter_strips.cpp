@@ -13,6 +13,7 @@
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/arrow_keys.h"
+#include "ui/widgets/canvas_events.h"
 
 namespace shardscape::ui {
 namespace {
@@ -315,17 +316,8 @@ void FilterStrips::keyPressEvent(QKeyEvent* event) {
 
 bool FilterStrips::event(QEvent* event) {
   if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const QString tip = tipAt(help->pos());
-    tip.isEmpty() ? QToolTip::hideText() : QToolTip::showText(help->globalPos(), tip, this);
-    return true;
-  }
-  if (event->type() == QEvent::FocusIn) {
-    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
-    keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
-  }
-  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
+  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
+  follow_focus(this, event, keyboard_);
   return QWidget::event(event);
 }
 

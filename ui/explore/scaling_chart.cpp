@@ -10,6 +10,7 @@
 #include "ui/models/value_scale.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/arrow_keys.h"
+#include "ui/widgets/canvas_events.h"
 
 namespace shardscape::ui {
 namespace {
@@ -196,12 +197,7 @@ void ScalingChart::keyPressEvent(QKeyEvent* event) {
 
 bool ScalingChart::event(QEvent* event) {
   if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const QString tip = tipAt(help->pos());
-    tip.isEmpty() ? QToolTip::hideText() : QToolTip::showText(help->globalPos(), tip, this);
-    return true;
-  }
+  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
   return QWidget::event(event);
 }
 

@@ -6,6 +6,7 @@
 
 #include "ui/explore/scatter_canvas.h"
 #include "ui/widgets/arrow_keys.h"
+#include "ui/widgets/canvas_events.h"
 
 namespace shardscape::ui {
 
@@ -95,11 +96,7 @@ void ScatterCanvas::keyPressEvent(QKeyEvent* event) {
 
 bool ScatterCanvas::event(QEvent* event) {
   if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::FocusIn) {
-    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
-    keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
-  }
-  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
+  follow_focus(this, event, keyboard_);
   return QWidget::event(event);
 }
 

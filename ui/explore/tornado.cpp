@@ -12,6 +12,7 @@
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/arrow_keys.h"
+#include "ui/widgets/canvas_events.h"
 
 namespace shardscape::ui {
 namespace {
@@ -218,12 +219,7 @@ void Tornado::keyPressEvent(QKeyEvent* event) {
 
 bool Tornado::event(QEvent* event) {
   if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const QString tip = tipAt(help->pos());
-    tip.isEmpty() ? QToolTip::hideText() : QToolTip::showText(help->globalPos(), tip, this);
-    return true;
-  }
+  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
   return QWidget::event(event);
 }
 

@@ -10,6 +10,7 @@
 #include "ui/timeline/gantt_canvas.h"
 #include "ui/timeline/span_text.h"
 #include "ui/widgets/arrow_keys.h"
+#include "ui/widgets/canvas_events.h"
 
 namespace shardscape::ui {
 
@@ -181,11 +182,7 @@ void GanttCanvas::keyPressEvent(QKeyEvent* event) {
 bool GanttCanvas::event(QEvent* event) {
   if (keep_arrow_keys(event)) return true;
   if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
-  if (event->type() == QEvent::FocusIn) {
-    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
-    keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
-  }
-  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
+  follow_focus(this, event, keyboard_);
   return QWidget::event(event);
 }
 
