@@ -126,7 +126,7 @@ Binding bind_symbols(const Design& design) {
   if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
   bind_mixers(binding, design.model);
   if (ulysses_ranks(design) > 1 && ring_ranks(design) > 1) binding.set(Symbol::intern("u"), ulysses_ranks(design));
-  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1) binding.set(Symbol::intern("u"), sharing);
+  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1) binding.set(Symbol::intern("uh"), sharing);
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
   }

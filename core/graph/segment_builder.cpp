@@ -10,7 +10,9 @@ namespace {
 bool contains(const MeshAxes& axes, MeshAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
 bool used_elsewhere(const LetterShards& shards, char letter, MeshAxis axis) {
-  return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) { return entry.first != letter && contains(entry.second, axis); });
+  return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) { 
+    return entry.first != letter && std::any_of(entry.second.begin(), entry.second.end(), [&](MeshAxis other) { return share_ranks(axis, other); });
+  });
 }
 
 }  // namespace
@@ -34,9 +36,10 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   // Mixers run on the whole sequence of some of their heads: cp goes from the sequence to groups, or to the heads of a rank's one
   // group (Megatron-core, MambaContextParallel).
   MeshAxes groups = tp, heads;
-  const size_t to_groups = structure.ssm_heads ? 0 : structure.ssm_shared ? 1 : cp.size();
-  groups.insert(groups.end(), cp.begin(), cp.begin() + static_cast<std::ptrdiff_t>(to_groups));
-  heads.insert(heads.end(), cp.begin() + static_cast<std::ptrdiff_t>(to_groups), cp.end());
+  const MeshAxes mixer_cp = mixer_cp_axes(structure);
+  const auto first_of_heads = structure.ssm_heads ? mixer_cp.begin() : structure.ssm_shared ? mixer_cp.end() - 1 : mixer_cp.end();
+  groups.insert(groups.end(), mixer_cp.begin(), first_of_heads);
+  heads.insert(heads.end(), first_of_heads, mixer_cp.end());
   scan_rules_.set(Axis::SsmGroups, groups);
   scan_rules_.set(Axis::SsmGroupHeads, heads);
   inner_rules_.set(Axis::Batch, dp);
@@ -330,12 +333,12 @@ TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target,
   const auto dim_of = [&](Axis axis) { return static_cast<int>(std::find(t.axes.begin(), t.axes.end(), axis) - t.axes.begin()); };
   const int size = static_cast<int>(t.axes.size()), seq = dim_of(Axis::Seq), group = dim_of(Axis::SsmGroups), heads = dim_of(Axis::SsmGroupHeads);
   if (seq == size || group == size) return from;
-  const MeshAxes cp = cp_axes(structure_), over_heads{cp.back()};
+  const MeshAxes cp = cp_axes(structure_), over_heads{MeshAxis::CpHeads};
   const auto at = [](const Placement& p, int dim) { return p.shards[static_cast<size_t>(dim)]; };
   const bool out = at(t.placement, seq) == cp && at(target, seq).empty(), back = at(t.placement, seq).empty() && at(target, seq) == cp;
   if (!out && !back) return from;
   MeshAxes spread = at(out ? t.placement : target, group);
-  spread.push_back(cp.front());
+  spread.push_back(MeshAxis::CpGroups);
   const Placement& far = out ? target : t.placement;  // where the scan is
   if (at(far, group) != spread || (heads < size && at(far, heads) != over_heads)) return from;
   Placement next = t.placement;
@@ -343,7 +346,7 @@ TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target,
   next.shards[static_cast<size_t>(group)] = at(target, group);
   if (heads < size) next.shards[static_cast<size_t>(heads)] = at(target, heads);
   const bool copies = heads == size;
-  if (back && copies) std::erase(next.partial, cp.back());
+  if (back && copies) std::erase(next.partial, MeshAxis::CpHeads);
   return move(from, OpKind::AllToAll, cp, out ? seq : copies ? -1 : group, back ? seq : copies ? -1 : group, next, phase, consumer, target);
 }
 

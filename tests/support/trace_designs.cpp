@@ -118,6 +118,7 @@ std::vector<NamedDesign> trace_designs() {
       {"mamba-2, context parallel", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
       {"attention among mixers tp 4 sp pp 2, context parallel", trace_design("mamba2-hybrid-8b", 4, 2, 1, true, 2, 24)},
       {"attention among mixers tp 2, context parallel of groups and heads", trace_design("mamba2-hybrid-8b", 2, 1, 1, false, 2, 12)},
+      {"attention among mixers tp 2, context parallel ulysses-zigzag beside groups and heads", trace_design("mamba2-hybrid-8b", 2, 1, 1, false, 2, 12)},
       {"attention among mixers of one group tp 8 sp, context parallel zigzag ring of two", trace_design("mamba2-hybrid-8b", 8, 1, 2, true, 1, 12)},
       {"attention among mixers tp 4 sp pp 2", trace_design("mamba2-hybrid-8b", 4, 2, 2, true, 2, 24)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
@@ -229,7 +230,7 @@ std::vector<NamedDesign> trace_designs() {
         d.design.parallel.ulysses_degree = name.find("ulysses") != std::string::npos ? 2 : 0;
         break;
       }
-    if (name.ends_with("of groups and heads")) d.design.parallel.cp = 8;
+    if (name.ends_with("groups and heads")) d.design.parallel.cp = 8;
     if (name.find("full recompute") != std::string::npos) d.design.workload.recompute = Recompute::Full;
     if (name.find("selective recompute") != std::string::npos) d.design.workload.recompute = Recompute::Selective;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
