@@ -223,6 +223,7 @@ struct Structure {
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
   bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
   bool reshards = true;          // FSDP: units are freed between forward and backward
+  bool gathered_till_reduced = false;  // FSDP2 in a pipeline: no backward but the one that reduces frees a unit
   bool hybrid = false;           // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard
   bool edp_shards = false;       // hybrid: several ranks of a copy hold the same experts
   bool clip_grad_norm = false, average_loss = false;
