@@ -2,6 +2,7 @@
 #pragma once
 
 #include "schedule/schedule.h"
+#include "simulate/gathered_stretch.h"
 #include "simulate/layer_seconds.h"
 #include "simulate/play_schedule.h"
 #include "simulate/stage_layout.h"
@@ -27,10 +28,15 @@ class StepPlay : public ScheduleWork {
   double message(int from, int to) const override;
   void finish();  // of the step, once all actions are played
 
-  // For those who play microbatches that are alike as stretches. Whether all but the first and the last of a chunk are: nothing is
-  // gathered or reduced beside their layers, or goes to the host, and no action depends on the one beside it.
+  // For those who play microbatches that are alike as stretches. Whether all but the first and the last of a chunk are: nothing but
+  // FSDP's units is gathered or reduced beside their layers, or goes to the host, and no action depends on the one beside it.
   bool microbatches_alike() const;
   Stretch stretch(int stage, const Action& action) const;
+  // Of a microbatch before the last, where there are units. message: whether it waits for one. units: which ones are whole before it;
+  // set to those that are after it.
+  bool gathers_units() const;
+  GatheredStretch gathered_stretch(int stage, const Action& action, bool message, SyncPlay::Units& units);
+  SyncPlay& sync(int stage) { return *stages_[static_cast<size_t>(stage)].sync; }
   double gather_seconds() const { return gather_seconds_; }           // of a message that was split, before its action
   bool gathers_ahead(int stage) const { return stages_[static_cast<size_t>(stage)].sync->gathers_ahead(); }  // the first forwards wait
   // Whether gradient sync hears of the last forward, or of the last backward, of this chunk.

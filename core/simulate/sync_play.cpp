@@ -132,7 +132,6 @@ void SyncPlay::plan() {
 }
 
 bool SyncPlay::every_microbatch() const {
-  if (!parts_->sync.units.empty()) return true;
   return plan_ && std::any_of(plan_->acts.begin(), plan_->acts.end(), [](const PlacedPlan::Act& act) {
     const SyncAction& a = act.action;
     return a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward || (a.when == SyncWhen::AfterGradient && a.turn != SyncTurn::Last);
@@ -141,6 +140,39 @@ bool SyncPlay::every_microbatch() const {
 
 void SyncPlay::skip_to_last() {
   for (Instance& instance : instances_) instance.backwards = microbatches_ - 1;
+}
+
+SyncPlay::Units SyncPlay::units() const {
+  Units out;
+  for (const Instance& instance : instances_) out.push_back(instance.gathered);
+  for (const Root& root : roots_) out.push_back(root.unit.gathered);
+  return out;
+}
+
+void SyncPlay::resume(const Units& whole) {
+  size_t next = 0;
+  const auto take = [&](Instance& unit) {
+    unit.gathered = whole[next++];
+    unit.gather = kNoNode;
+  };
+  for (Instance& instance : instances_) take(instance);
+  for (Root& root : roots_) take(root.unit);
+  before_ = timeline_.last(number_, StreamKind::Compute);
+}
+
+void Rehearsal::begin(const SyncPlay::Units& whole) {
+  sync_.resume(whole);
+  for (SyncPlay::Instance& instance : sync_.instances_) {
+    instance.last = kNoNode;
+    instance.backwards = 0;
+  }
+}
+
+Rehearsal::~Rehearsal() {
+  sync_.instances_ = std::move(instances_);
+  sync_.roots_ = std::move(roots_);
+  sync_.before_ = before_;
+  sync_.last_reduction_ = last_reduction_;
 }
 
 NodeId SyncPlay::enter(int microbatch, size_t instance, bool backward) {
@@ -291,9 +323,10 @@ void SyncPlay::gather(int microbatch, Instance& at, bool backward) {
   for (const size_t u : at.units) {
     const SyncUnit& unit = parts_->sync.units[u];
     if (unit.group.shard.empty()) continue;
-    const double bytes = value(unit.full) * dtype_bytes(graph_.structure.dtype);
-    at.gather = add(backward ? "gather of parameters for the backward" : "gather of parameters", costs_.collective(SyncOp::AllGather, bytes, unit.group.shard, links_),
-                    microbatch, {before_});
+    gather_seconds_.resize(parts_->sync.units.size(), -1);
+    double& seconds = gather_seconds_[u];
+    if (seconds < 0) seconds = costs_.collective(SyncOp::AllGather, value(unit.full) * dtype_bytes(graph_.structure.dtype), unit.group.shard, links_);
+    at.gather = add(backward ? "gather of parameters for the backward" : "gather of parameters", seconds, microbatch, {before_});
   }
 }
 
@@ -336,7 +369,7 @@ void SyncPlay::run(const PlacedPlan::Act& act, int microbatch) {
 }
 
 template <typename Name>
-NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after) {
+Node SyncPlay::collective_node(const Name& name, int microbatch) {
   Node node;
   node.stage = number_;
   node.stream = StreamKind::DataComm;
@@ -347,7 +380,17 @@ NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, const std
     if constexpr (std::is_invocable_v<Name>) node.name = timeline_.name(name());
     else node.name = timeline_.name(name);
   }
-  return timeline_.add(node, seconds, after);
+  return node;
+}
+
+template <typename Name>
+NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after) {
+  return timeline_.add(collective_node(name, microbatch), seconds, after);
+}
+
+template <typename Name>
+NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, std::initializer_list<NodeId> after) {
+  return timeline_.add(collective_node(name, microbatch), seconds, after);
 }
 
 NodeId SyncPlay::pass(double bytes, const char* name, NodeId after) {

@@ -82,11 +82,17 @@ class SyncPlay {
   void optimize();
 
   // For those who play most microbatches without their layers: whether any but the first forwards and the last backwards gather or
-  // reduce; whether the first forwards wait for parameters; whether the last backwards matter.
+  // reduce by a plan; whether the first forwards wait for parameters; whether the last backwards matter.
   bool every_microbatch() const;
   bool gathers_ahead() const { return gathers_ahead_; }
-  bool plans() const { return !acts().empty(); }
+  bool ends() const { return has_units() || !acts().empty(); }
   void skip_to_last();
+  // FSDP: which units are whole, those of instances and then those of roots. That is all that actions find of those before them, once
+  // all these have ended.
+  using Units = std::vector<bool>;
+  bool has_units() const { return !parts_->sync.units.empty(); }
+  Units units() const;
+  void resume(const Units& whole);  // after what is played elsewhere
 
  private:
   struct Instance {
@@ -107,6 +113,7 @@ class SyncPlay {
     size_t begin = 0, end = 0;
   };
 
+  friend class Rehearsal;
   Root* root_around(size_t instance);
   void free_forward(Instance& at) const;
   size_t next_unit(size_t instance, bool backward) const;
@@ -120,6 +127,10 @@ class SyncPlay {
   const PlacedPlan::Place* place_of(size_t instance) const { return plan_ && instance < plan_->places.size() ? &plan_->places[instance] : nullptr; }
   template <typename Name>  // text, or what makes it
   NodeId add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after);
+  template <typename Name>
+  NodeId add(const Name& name, double seconds, int microbatch, std::initializer_list<NodeId> after);
+  template <typename Name>
+  Node collective_node(const Name& name, int microbatch);
   NodeId add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after, const char* name = "");
   NodeId pass(double bytes, const char* name, NodeId after);  // a kernel over states of the optimizer or gradients
   std::vector<NodeId> root_ends() const;
@@ -140,7 +151,24 @@ class SyncPlay {
   bool gathers_ahead_ = false;    // updated parameters, at the begin of the step
   double embedding_bytes_ = 0, mirror_bytes_ = 0;
   std::shared_ptr<const PlacedPlan> plan_;
+  std::vector<double> gather_seconds_;  // by unit; less than 0: not asked for yet
   std::vector<NodeId> after_;
+};
+
+// While it lives actions of a stage are played as a try: of microbatches before the last. Then nothing has happened.
+class Rehearsal {
+ public:
+  explicit Rehearsal(SyncPlay& sync) : sync_(sync), instances_(sync.instances_), roots_(sync.roots_), before_(sync.before_), last_reduction_(sync.last_reduction_) {}
+  ~Rehearsal();
+  Rehearsal(const Rehearsal&) = delete;
+  Rehearsal& operator=(const Rehearsal&) = delete;
+  void begin(const SyncPlay::Units& whole);  // of an action
+
+ private:
+  SyncPlay& sync_;
+  std::vector<SyncPlay::Instance> instances_;
+  std::vector<SyncPlay::Root> roots_;
+  NodeId before_, last_reduction_;
 };
 
 }  // namespace shardscape
