@@ -46,7 +46,7 @@ void check_heads(Checks& checks) {
 void check_scan_order(Checks& checks) {
   const Design& d = checks.design;
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp;
-  if (!checks.sound({"cp"}) || cp == 1 || !uses_axis(d, Axis::SsmConv)) return;
+  if (!checks.sound({"cp"}) || cp == 1 || d.workload.mode == Mode::Decode || !uses_axis(d, Axis::SsmConv)) return;
   const Fix off = set_to("cp", 1);
   if (uses_axis(d, Axis::SsmInner)) {
     checks.error("cp",

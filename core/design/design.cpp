@@ -26,7 +26,13 @@ int64_t ulysses_ranks(const Design& design) {
   return p.tp > 0 && m.kv_heads % p.tp == 0 ? std::max<int64_t>(1, std::gcd(p.cp, std::gcd(m.kv_heads, m.heads) / p.tp)) : 1;
 }
 
+bool cp_splits_sequences(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  return design.workload.mode == Mode::Decode && p.cp > 1 && p.tp > 0 && design.workload.microbatch % (p.cp * (p.sequence_parallel ? p.tp : 1)) == 0;
+}
+
 int64_t ranks_per_mixer_group(const Design& design) {
+  if (design.workload.mode == Mode::Decode) return 1;  // they scan one token
   const int64_t groups = design.parallel.tp > 0 ? design.model.ssm_groups / design.parallel.tp : 0, cp = design.parallel.cp;
   const bool shared = groups > 1 && groups < cp && cp % groups == 0 && uses_axis(design, Axis::SsmGroups);
   return shared ? cp / groups : 1;

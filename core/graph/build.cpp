@@ -41,11 +41,12 @@ Structure structure_of(const Design& given) {
   s.profile = design.workload.profile;
   s.dp = design.parallel.dp > 1;
   s.cp = design.parallel.cp > 1;
+  s.cp_sequences = cp_splits_sequences(design);
   s.ulysses = s.cp && ulysses_ranks(design) > 1;
   s.ring = s.cp && ring_ranks(design) > 1;
   s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag || design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
-  s.ssm_heads = s.cp && uses_axis(design, Axis::SsmGroups) && design.model.ssm_groups == design.parallel.tp;
+  s.ssm_heads = s.cp && s.mode != Mode::Decode && uses_axis(design, Axis::SsmGroups) && design.model.ssm_groups == design.parallel.tp;
   s.ssm_shared = s.cp && ranks_per_mixer_group(design) > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;

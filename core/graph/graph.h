@@ -192,6 +192,7 @@ struct Structure {
   int64_t mtp_layers = 0;        // depths of multi-token prediction
   bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
   bool ssm_shared = false;       // cp spreads the groups of mixers that a rank has, and the heads of each: cp_groups x cp_heads
+  bool cp_sequences = false;     // decode: cp splits the sequences of a microbatch outside of attention
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
   bool split_backward = false;   // gradients of weights wait

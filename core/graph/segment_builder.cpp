@@ -31,24 +31,31 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   parameter_rules_.set(Axis::SsmGroups, tp);
   const MeshAxes cp = cp_axes(structure);
   one_token_ = structure.mode == Mode::Decode;
-  MeshAxes stream = one_token_ ? dp : cp;  // what sequence parallelism splits further: in decode it is the tokens of several sequences
+  // Sequences of a microbatch; where cp splits those that are decoded each of its ranks has the stream of some, and a part of the context of
+  // all (LoongServe, arXiv 2404.09526, section 4.2: several masters decode).
+  MeshAxes batch = dp;
+  if (structure.cp_sequences) batch.insert(batch.end(), cp.begin(), cp.end());
+  MeshAxes stream = one_token_ ? batch : cp;  // what sequence parallelism splits further: in decode it is the tokens of several sequences
   if (structure.sequence_parallel) stream.insert(stream.end(), tp.begin(), tp.end());
   // Mixers run on the whole sequence of some of their heads: cp goes from the sequence to groups, or to the heads of a rank's one
   // group (Megatron-core, MambaContextParallel).
   MeshAxes groups = tp, heads;
-  const MeshAxes mixer_cp = mixer_cp_axes(structure);
-  const auto first_of_heads = structure.ssm_heads ? mixer_cp.begin() : structure.ssm_shared ? mixer_cp.end() - 1 : mixer_cp.end();
-  groups.insert(groups.end(), mixer_cp.begin(), first_of_heads);
-  heads.insert(heads.end(), first_of_heads, mixer_cp.end());
+  if (!one_token_) {
+    const MeshAxes mixer_cp = mixer_cp_axes(structure);
+    const auto first_of_heads = structure.ssm_heads ? mixer_cp.begin() : structure.ssm_shared ? mixer_cp.end() - 1 : mixer_cp.end();
+    groups.insert(groups.end(), mixer_cp.begin(), first_of_heads);
+    heads.insert(heads.end(), first_of_heads, mixer_cp.end());
+  }
   scan_rules_.set(Axis::SsmGroups, groups);
   scan_rules_.set(Axis::SsmGroupHeads, heads);
-  inner_rules_.set(Axis::Batch, dp);
+  inner_rules_.set(Axis::Batch, batch);
   inner_rules_.set(Axis::Seq, one_token_ ? MeshAxes{} : cp);
   stream_rules_.set(Axis::Batch, one_token_ ? stream : dp);
   stream_rules_.set(Axis::Seq, one_token_ ? MeshAxes{} : stream);
   cache_rules_ = parameter_rules_;
   cache_rules_.set(Axis::Batch, dp);
-  for (const Axis axis : {Axis::Seq, Axis::Context, Axis::WindowContext}) cache_rules_.set(axis, axis == Axis::Seq && one_token_ ? MeshAxes{} : cp);
+  cache_rules_.set(Axis::Context, cp);
+  if (!one_token_) cache_rules_.set(Axis::Seq, cp);
 
   const auto append = [](MeshAxes& to, const MeshAxes& more) { to.insert(to.end(), more.begin(), more.end()); };
   const MeshAxes ep = ep_axes(structure);
@@ -59,8 +66,8 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   if (structure.ep || structure.folded) {
     if (structure.edp) expert_rows_ = {structure.folded ? MeshAxis::EdpFolded : MeshAxis::Edp};
   } else {
-    append(expert_rows_, dp);
-    append(expert_rows_, cp);
+    append(expert_rows_, batch);
+    if (!one_token_) append(expert_rows_, cp);
   }
   const bool by_hidden = structure.dispatcher == Dispatcher::AllToAllSeq;
   if (by_hidden) routed_hidden_ = tp;
@@ -159,7 +166,7 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
 
 bool SegmentBuilder::keeps(const KernelStat& stat) const { return applies(structure_, stat); }
 
-bool SegmentBuilder::exchanges(OpKind kind) const { return structure_.cp && (kind == OpKind::CausalConv || kind == OpKind::Ssd); }
+bool SegmentBuilder::exchanges(OpKind kind) const { return structure_.cp && !one_token_ && (kind == OpKind::CausalConv || kind == OpKind::Ssd); }
 
 LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
                                    const LetterShards& seed, Phase phase, const std::string& consumer) {
@@ -197,6 +204,8 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
       shards.emplace(letter, axes);
     }
   }
+  // A decoded token meets the part of the context that a rank has.
+  if (attention && one_token_) shards.emplace(attention_values(spec)[1], tensor(operands[1]).placement.shards[1]);
   std::string whole = whole_letters(kind, spec);
   // A loss that is not vocabulary-parallel sees all logits of a token.
   const bool loss = kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick;
