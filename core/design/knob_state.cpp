@@ -78,6 +78,10 @@ std::string mtp(const Design& d) {
 
 std::string no_tp(const Design& d) { return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)"); }
 std::string no_pp(const Design& d) { return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)"); }
+std::string even_stages(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(!d.parallel.stage_layers.empty(), "stage_layers says how many layers each stage has");
+}
 std::string groups(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
   return when(d.parallel.schedule != ScheduleKind::Flexible, "only the flexible schedule groups microbatches at will");
@@ -221,6 +225,8 @@ constexpr Rule kRules[] = {
     {"virtual_stages", no_pp},
     {"microbatch_group", groups},
     {"stage_layers", no_pp},
+    {"account_for_embedding_in_pipeline_split", even_stages},
+    {"account_for_loss_in_pipeline_split", even_stages},
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
     {"sync", alone, true, "dp of at least 2"},
     {"overlap_grad_reduce", overlap, true, "the gradient sync ddp-flat or distributed-optimizer over dp of at least 2"},

@@ -41,7 +41,6 @@ class StepPlay : public ScheduleWork {
   bool gathers_ahead(int stage) const { return stages_[static_cast<size_t>(stage)].sync->gathers_ahead(); }  // the first forwards wait
   // Whether gradient sync hears of the last forward, or of the last backward, of this chunk.
   bool ends(int stage, int chunk, bool backward) const;
-  void skip_to_last();  // the next backward of every chunk is the last one
 
  private:
   struct Stage {
@@ -66,7 +65,9 @@ class StepPlay : public ScheduleWork {
   NodeId run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after);
   void load(At at, size_t instance, NodeId after);
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
-  const PartSeconds& beside_other(const PartSeconds& part, const Stage& stage);
+  // A part as long as its communication is exposed to a share, and what is as fast as it has processors so much longer.
+  const PartSeconds& beside_other(const PartSeconds& part, double exposed, double stretch);
+  double stretch_beside(const PartSeconds& computed, double communication, int64_t taken) const;
   template <typename Seen>
   static void each_part(const Stage& stage, const Action& action, const Seen& seen);
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;

@@ -138,8 +138,9 @@ bool SyncPlay::every_microbatch() const {
   });
 }
 
-void SyncPlay::skip_to_last() {
-  for (Instance& instance : instances_) instance.backwards = microbatches_ - 1;
+void SyncPlay::skip_to(int chunk, bool last) {
+  for (Instance& instance : instances_)
+    if (instance.chunk == chunk) instance.backwards = microbatches_ - (last ? 1 : 2);
 }
 
 SyncPlay::Units SyncPlay::units() const {
@@ -183,13 +184,42 @@ NodeId SyncPlay::enter(int microbatch, size_t instance, bool backward) {
       if (sync_happens(plan_->acts[i].action.turn, microbatch, microbatches_)) run(plan_->acts[i], microbatch);
     gathered = here.params;
   }
-  if (parts_->sync.units.empty()) return gathered;
+  if (parts_->sync.units.empty()) return awaited(gathered);
   if (Root* root = root_around(instance); root && !root->unit.gathered && instance == (backward ? root->end - 1 : root->begin))
     gather(microbatch, root->unit, backward);
   if (here.root < 0 && !here.gathered) gather(microbatch, here, backward);
   // One unit ahead, once the unit before this one is done: two are gathered at a time.
   if (const size_t next = next_unit(instance, backward); next < instances_.size()) gather(microbatch, instances_[next], backward);
-  return here.root >= 0 ? roots_[static_cast<size_t>(here.root)].unit.gather : here.gather;
+  return awaited(here.root >= 0 ? roots_[static_cast<size_t>(here.root)].unit.gather : here.gather);
+}
+
+NodeId SyncPlay::launched(NodeId collective, double seconds) {
+  running_.push_back({collective, seconds});
+  return collective;
+}
+
+// With it has ended all that its stream ran before.
+NodeId SyncPlay::awaited(NodeId collective) {
+  std::erase_if(running_, [&](const Running& one) { return one.node <= collective; });
+  return collective;
+}
+
+double SyncPlay::beside() const {
+  double out = 0;
+  for (const Running& one : running_) out += one.seconds;
+  return out;
+}
+
+void SyncPlay::ran(double seconds) {
+  if (has_units()) return running_.clear();
+  size_t ended = 0;
+  for (; ended < running_.size() && running_[ended].seconds <= seconds; ++ended) seconds -= running_[ended].seconds;
+  running_.erase(running_.begin(), running_.begin() + static_cast<std::ptrdiff_t>(ended));
+  if (!running_.empty()) running_.front().seconds -= seconds;
+}
+
+void SyncPlay::begin_action() {
+  if (has_units()) running_.clear();
 }
 
 void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last) {
@@ -226,7 +256,7 @@ NodeId SyncPlay::enter_replay(int microbatch, size_t instance) {
   Instance& here = instances_[instance];
   if (here.units.empty()) return kNoNode;
   if (!here.gathered) gather(microbatch, here, true);
-  return here.gather;
+  return awaited(here.gather);
 }
 
 void SyncPlay::leave_replay(size_t instance) { free_forward(instances_[instance]); }
@@ -385,12 +415,12 @@ Node SyncPlay::collective_node(const Name& name, int microbatch) {
 
 template <typename Name>
 NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after) {
-  return timeline_.add(collective_node(name, microbatch), seconds, after);
+  return launched(timeline_.add(collective_node(name, microbatch), seconds, after), seconds);
 }
 
 template <typename Name>
 NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, std::initializer_list<NodeId> after) {
-  return timeline_.add(collective_node(name, microbatch), seconds, after);
+  return launched(timeline_.add(collective_node(name, microbatch), seconds, after), seconds);
 }
 
 NodeId SyncPlay::pass(double bytes, const char* name, NodeId after) {

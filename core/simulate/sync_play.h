@@ -69,9 +69,14 @@ class SyncPlay {
   // The same where layers of a group are made again in its backward.
   NodeId enter_replay(int microbatch, size_t instance);
   void leave_replay(size_t instance);
-  // The end of a step, in three acts, as some collectives run over several stages.
+  // Seconds of the collectives that run beside the layer that comes next: what was launched and is not behind what it waits for. Of
+  // FSDP's units only what was launched since the layer before, so that an action does not depend on how far others have come.
+  double beside() const;
+  void ran(double seconds);  // it did, for so long
+  void begin_action();
   // Share of the links that layers take in the mean: what runs beside them gets the rest, and takes longer.
   void set_links(const LinkShare& links) { links_ = links; }
+  // The end of a step, in three acts, as some collectives run over several stages.
   void begin();                                     // whole gradients start at zero, where they are buffers
   void reduce();                                    // over replicas and within a stage
   void norm();                                      // of the gradients that the rank owns
@@ -86,7 +91,7 @@ class SyncPlay {
   bool every_microbatch() const;
   bool gathers_ahead() const { return gathers_ahead_; }
   bool ends() const { return has_units() || !acts().empty(); }
-  void skip_to_last();
+  void skip_to(int chunk, bool last);  // the next backward of the chunk is the last one, or one before it
   // FSDP: which units are whole, those of instances and then those of roots. That is all that actions find of those before them, once
   // all these have ended.
   using Units = std::vector<bool>;
@@ -114,6 +119,12 @@ class SyncPlay {
   };
 
   friend class Rehearsal;
+  struct Running {
+    NodeId node;
+    double seconds;
+  };
+  NodeId launched(NodeId collective, double seconds);
+  NodeId awaited(NodeId collective);
   Root* root_around(size_t instance);
   void free_forward(Instance& at) const;
   size_t next_unit(size_t instance, bool backward) const;
@@ -147,6 +158,7 @@ class SyncPlay {
   std::vector<Root> roots_;
   NodeId before_ = kNoNode;
   NodeId last_reduction_ = kNoNode;
+  std::vector<Running> running_;  // in the order of their stream
   LinkShare links_;
   bool gathers_ahead_ = false;    // updated parameters, at the begin of the step
   double embedding_bytes_ = 0, mirror_bytes_ = 0;

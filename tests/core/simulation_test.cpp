@@ -90,6 +90,8 @@ class SimulationTest : public QObject {
   void replicasDoNotChangeCompute();
   void hiddenGradients();
   void gathersAheadOfUse();
+  void collectivesKeepProcessors_data();
+  void collectivesKeepProcessors();
   void updatedParametersUnderTheForward();
   void productsBesideTheirGathers();
   void exchangesUnderTheOtherHalf();
@@ -251,6 +253,44 @@ void SimulationTest::gathersAheadOfUse() {
   QVERIFY2(faults(*s).isEmpty(), all(faults(*s)));
   QVERIFY(s->stages[0].communication > 3 * s->stages[0].exposed);
   QVERIFY(s->stages[0].exposed > 0);
+}
+
+// NCCL keeps 24 of 132 processors to itself while it gathers and reduces beside products: they are slower for as long as that takes,
+// never by more than 132 / 108. Where nothing is known they are as fast as alone.
+void SimulationTest::collectivesKeepProcessors_data() {
+  QTest::addColumn<QString>("accelerator");
+  QTest::addColumn<int>("sync");
+  QTest::addColumn<int>("seq");
+  QTest::addColumn<double>("least");
+  QTest::addColumn<double>("most");
+  const double all_the_time = 132.0 / 108;
+  QTest::newRow("short sequences") << "h100-sxm-80gb" << int(SyncStrategy::Fsdp2) << 64 << 1 + 0.8 * (all_the_time - 1) << all_the_time;
+  QTest::newRow("long ones") << "h100-sxm-80gb" << int(SyncStrategy::Fsdp2) << 16384 << 1.0001 << 1 + 0.5 * (all_the_time - 1);
+  QTest::newRow("buckets, short sequences") << "h100-sxm-80gb" << int(SyncStrategy::DistributedOptimizer) << 512 << 1.02 << 1 + 0.7 * (all_the_time - 1);
+  QTest::newRow("other libraries") << "mi300x-192gb" << int(SyncStrategy::Fsdp2) << 512 << 1.0 << 1.0;
+}
+
+void SimulationTest::collectivesKeepProcessors() {
+  QFETCH(QString, accelerator);
+  QFETCH(int, sync);
+  QFETCH(int, seq);
+  QFETCH(double, least);
+  QFETCH(double, most);
+  Design d = trace_design("llama3-8b", 1, 1, 1, false, 1, 32);
+  d.cluster.accelerator = accelerator.toStdString();
+  d.workload.seq = seq;
+  d.parallel.sync = static_cast<SyncStrategy>(sync);
+  d.parallel.overlap_grad_reduce = true;
+  d.parallel.ddp_bucket_size = 100'000'000;
+  const auto alone = simulate(*make_report(d));
+  d.parallel.dp = 8;
+  d.workload.batch *= 8;
+  const auto beside = simulate(*make_report(d));
+  QVERIFY2(faults(*beside).isEmpty(), all(faults(*beside)));
+  const double ratio = seconds_of(beside->stages[0], TimeCategory::Products) / seconds_of(alone->stages[0], TimeCategory::Products);
+  QVERIFY2(ratio > least - kTiny && ratio < most + kTiny, qPrintable(QString::number(ratio)));
+  const auto others = [&](const Simulation& s) { return seconds_of(s.stages[0], TimeCategory::MemoryBound); };
+  QVERIFY(std::abs(others(*beside) - others(*alone)) < kTiny * others(*alone));
 }
 
 void SimulationTest::updatedParametersUnderTheForward() {
