@@ -21,7 +21,7 @@ class ManyStructures {
   static size_t kept() { return searches() > 0 ? kOfSearch : kOfPerson; }
 
  private:
-  static constexpr size_t kOfPerson = 64, kOfSearch = 512;
+  static constexpr size_t kOfPerson = 64, kOfSearch = 1024;
   static std::atomic<int>& searches() {
     static std::atomic<int> count{0};
     return count;
