@@ -40,6 +40,11 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   // No shortcut of its own: Ctrl+C goes to whatever has the focus, and only what nobody takes reaches the window.
   a.copy = make(tr("&Copy") + "\tCtrl+C");
 
+  a.pin = make(tr("Pin the &present design"), QKeySequence("Ctrl+D"));
+  a.compare_file = make(tr("Compare with a &file..."), QKeySequence("Ctrl+Shift+D"));
+  a.side_by_side = make(tr("&Side by side"), QKeySequence("Ctrl+Shift+C"));
+  a.unpin = make(tr("&Unpin all"));
+
   for (int i = 0; i < viewNames().size(); ++i) {
     a.views << make(viewNames()[i], QKeySequence(QString("Ctrl+%1").arg(i + 1)), true);
   }
@@ -74,11 +79,12 @@ QVector<Actions::Group> Actions::groups() const {
   return {{tr("File"), {new_design, open, import_config, save, save_as, export_bundle, export_trace, save_picture, quit}},
           {tr("Edit"), {undo, redo, copy}},
           {tr("View"), view},
+          {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
           {tr("Help"), {palette, shortcuts, about}}};
 }
 
 void fillMenuBar(QMenuBar* bar, const Actions& a) {
-  const QVector<QAction*> gaps{a.export_bundle, a.quit, a.copy, a.light, a.find, a.zoom_in, a.form, a.reset_layout, a.about};
+  const QVector<QAction*> gaps{a.export_bundle, a.quit, a.copy, a.side_by_side, a.light, a.find, a.zoom_in, a.form, a.reset_layout, a.about};
   for (const Actions::Group& group : a.groups()) {
     QMenu* menu = bar->addMenu("&" + group.name);
     for (QAction* action : group.actions) {

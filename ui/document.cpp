@@ -4,7 +4,7 @@
 #include <QFileInfo>
 #include <QMessageBox>
 
-#include "explore/study.h"
+#include "ui/state/comparisons.h"
 #include "ui/state/session.h"
 #include "ui/state/settings.h"
 
@@ -21,13 +21,13 @@ QString Document::title() const {
   return path_.isEmpty() ? QString::fromStdString(session_->design().name) : QFileInfo(path_).completeBaseName();
 }
 
-bool Document::modified() const { return !session_->undoStack()->isClean() || session_->search() != saved_search_; }
+bool Document::modified() const { return !session_->undoStack()->isClean() || session_->search() != saved_search_ || session_->comparisons()->named() != saved_compared_; }
 
 bool Document::mayDiscard() {
   if (!modified()) return true;
   QMessageBox box(QMessageBox::NoIcon, tr("Unsaved changes"), tr("Save the changes to \"%1\"?").arg(title()),
                   QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, window_);
-  box.setInformativeText(session_->undoStack()->isClean() ? tr("The search over designs is not in a file yet.") : tr("The design has changes that are not in a file yet."));
+  box.setInformativeText(session_->undoStack()->isClean() ? tr("The search over designs, or what is compared, is not in a file yet.") : tr("The design has changes that are not in a file yet."));
   box.setDefaultButton(QMessageBox::Save);
   switch (box.exec()) {
     case QMessageBox::Save: return save();
@@ -40,6 +40,7 @@ void Document::newDesign() {
   if (!mayDiscard()) return;
   path_.clear();
   saved_search_.reset();
+  saved_compared_.clear();
   session_->reset(default_design());
   Q_EMIT changed();
   Q_EMIT succeeded();
@@ -63,8 +64,10 @@ bool Document::openPath(const QString& path) {
   saved_search_ = study.search;
   session_->reset(study.design);
   session_->setSearch(study.search);
+  session_->comparisons()->set(study.compared);
+  saved_compared_ = session_->comparisons()->named();
   Q_EMIT changed();
-  if (study.lost) Q_EMIT failed(tr("The design was opened, but not the search over designs in the same file. %1").arg(QString::fromStdString(to_string(*study.lost))));
+  if (study.lost) Q_EMIT failed(tr("The design was opened, but not all that the same file has beside it. %1").arg(QString::fromStdString(to_string(*study.lost))));
   else Q_EMIT succeeded();
   return true;
 }
@@ -80,13 +83,14 @@ bool Document::saveAs() {
 }
 
 bool Document::savePath(const QString& path) {
-  if (const std::optional<Problem> problem = save_study(session_->design(), session_->search().get(), path.toStdString())) {
+  if (const std::optional<Problem> problem = save_study({session_->design(), session_->search(), session_->comparisons()->named(), {}}, path.toStdString())) {
     Q_EMIT failed(tr("The design was not saved. %1").arg(QString::fromStdString(to_string(*problem))));
     return false;
   }
   path_ = QFileInfo(path).absoluteFilePath();
   settings::setDesignFolder(QFileInfo(path_).absolutePath());
   saved_search_ = session_->search();
+  saved_compared_ = session_->comparisons()->named();
   session_->undoStack()->setClean();
   Q_EMIT changed();
   Q_EMIT succeeded();

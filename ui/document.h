@@ -4,12 +4,11 @@
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <vector>
+
+#include "explore/study.h"
 
 class QWidget;
-
-namespace shardscape {
-struct SearchResult;
-}
 
 namespace shardscape::ui {
 
@@ -20,7 +19,7 @@ class Document : public QObject {
  public:
   Document(Session* session, QWidget* window);
   const QString& path() const { return path_; }  // empty: never saved
-  bool modified() const;                          // the design, or the search that belongs to it
+  bool modified() const;                          // the design, its search, or what it is compared with
   QString title() const;                          // file name, or the design's own
   void newDesign();
   void open();                       // asks for a file
@@ -40,6 +39,7 @@ class Document : public QObject {
   QWidget* window_;
   QString path_;
   std::shared_ptr<const SearchResult> saved_search_;  // as the file has it
+  std::vector<NamedDesign> saved_compared_;           // likewise
 };
 
 }  // namespace shardscape::ui

@@ -17,6 +17,7 @@
 #include <QVBoxLayout>
 
 #include "base/data_dir.h"
+#include "design/document.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/compute_view.h"
 #include "ui/charts/memory_view.h"
@@ -33,6 +34,7 @@
 #include "ui/form/config_form.h"
 #include "ui/graph_view/graph_view.h"
 #include "ui/inspector/inspector_panel.h"
+#include "ui/state/comparisons.h"
 #include "ui/state/export_job.h"
 #include "ui/state/memory_problem.h"
 #include "ui/state/settings.h"
@@ -69,6 +71,7 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   build();
   wireFile();
   wireView();
+  wireCompare();
   wireHelp();
   setAcceptDrops(true);
   setMinimumSize(1000, 640);
@@ -154,6 +157,7 @@ void MainWindow::wireFile() {
   });
   connect(session_->undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
   for (const auto signal : {&Session::designChanged, &Session::searchChanged}) connect(session_, signal, this, &MainWindow::updateTitle);
+  connect(session_->comparisons(), &Comparisons::changed, this, &MainWindow::updateTitle);
 }
 
 void MainWindow::wireView() {
@@ -214,6 +218,26 @@ void MainWindow::wireView() {
   (Theme::instance().mode() == Theme::Mode::Dark ? actions_.dark : actions_.light)->setChecked(true);
 }
 
+void MainWindow::wireCompare() {
+  Comparisons* pinned = session_->comparisons();
+  const auto follow = [this, pinned] {
+    actions_.pin->setEnabled(!pinned->full() && pinned->find(session_->design()) < 0);
+    actions_.compare_file->setEnabled(!pinned->full());
+    for (QAction* action : {actions_.side_by_side, actions_.unpin}) action->setEnabled(pinned->size() > 0);
+  };
+  connect(pinned, &Comparisons::changed, this, follow);
+  connect(session_, &Session::designChanged, this, follow);
+  follow();
+  connect(actions_.pin, &QAction::triggered, explore_, &ExploreView::pinPresent);
+  connect(actions_.compare_file, &QAction::triggered, this, &MainWindow::compareFile);
+  connect(explore_, &ExploreView::fileRequested, this, &MainWindow::compareFile);
+  connect(actions_.unpin, &QAction::triggered, pinned, &Comparisons::clear);
+  connect(actions_.side_by_side, &QAction::triggered, this, [this] {
+    tabs_->setCurrentWidget(explore_);
+    explore_->showPage(ExploreView::Compare);
+  });
+}
+
 void MainWindow::wireHelp() {
   connect(actions_.palette, &QAction::triggered, this,
           [this] { palette_->open(paletteCommands(actions_, session_, form_)); });
@@ -252,6 +276,16 @@ void MainWindow::saveView() {
   auto* menu = new SaveMenu(picture, this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->popup(tabs_->mapToGlobal(QPoint(tabs_->width() - menu->sizeHint().width() - 20, tabs_->tabBar()->height() + 4)));
+}
+
+void MainWindow::compareFile() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Compare with a design"), settings::designFolder(), tr("Shardscape designs (*.json);;All files (*)"));
+  if (path.isEmpty()) return;
+  const auto loaded = load_design(path.toStdString());
+  if (const auto* problem = std::get_if<Problem>(&loaded)) return message_->show(tr("The file was not pinned. %1").arg(QString::fromStdString(to_string(*problem))));
+  message_->hide();
+  session_->comparisons()->add(std::get<Design>(loaded), QStringLiteral("%1: %2").arg(QFileInfo(path).completeBaseName(), Comparisons::nameOf(std::get<Design>(loaded))));
+  actions_.side_by_side->trigger();
 }
 
 void MainWindow::exportTrace() {

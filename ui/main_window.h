@@ -59,11 +59,13 @@ class MainWindow : public QMainWindow {
   void build();
   void wireFile();
   void wireView();
+  void wireCompare();
   void wireHelp();
   void copy();
   void importConfig();                       // asks for a file
   void previewImport(const QString& path);   // of a Hugging Face config.json
   void openFile(const QString& path);        // a design or a config.json, as its content says
+  void compareFile();
   void saveView();
   void exportTrace();
   void showProblems(bool visible);

@@ -9,8 +9,8 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
-#include "design/document.h"
 #include "explore/comparison.h"
+#include "explore/study.h"
 
 namespace shardscape {
 namespace {
@@ -71,24 +71,35 @@ std::string compare_text(const std::vector<std::string>& names, const std::vecto
 
 int run(const Arguments& arguments) {
   if (!models_found()) return kFileError;
-  if (arguments.operands().size() < 2) {
-    print_problem({Severity::Error, "DESIGN", "two designs are needed to compare", "shardscape-cli compare A.json B.json", {}});
-    return kWrongUsage;
-  }
-  std::vector<std::string> names;
+  std::vector<std::string> names, paths;
   std::vector<Design> designs;
   std::vector<ComparedDesign> of;
   for (const std::string& path : arguments.operands()) {
-    auto design = load_design(path);
-    if (const auto* problem = std::get_if<Problem>(&design)) {
+    auto loaded = load_study(path);
+    if (const auto* problem = std::get_if<Problem>(&loaded)) {
       print_problem(*problem);
       return kFileError;
     }
-    designs.push_back(std::get<Design>(std::move(design)));
-    of.push_back(compared(designs.back()));
-    names.push_back(designs.back().name);
+    const Study& study = std::get<Study>(loaded);
+    designs.push_back(study.design);
+    names.push_back(study.design.name);
+    paths.push_back(path);
+    if (arguments.operands().size() > 1) continue;
+    if (study.lost) print_problem(*study.lost);
+    for (const NamedDesign& beside : study.compared) {
+      designs.push_back(beside.design);
+      names.push_back(beside.name);
+      paths.push_back(path + ", " + beside.name);
+    }
+  }
+  if (designs.size() < 2) {
+    print_problem({Severity::Error, "DESIGN", "two designs are needed to compare", "shardscape-cli compare A.json B.json, or one document in which designs were compared", {}});
+    return kWrongUsage;
+  }
+  for (size_t i = 0; i < designs.size(); ++i) {
+    of.push_back(compared(designs[i]));
     if (of.back().simulation) continue;
-    std::cerr << path << ":\n";
+    std::cerr << paths[i] << ":\n";
     print_problems(of.back().report->problems);
     return kAnswerIsNo;
   }
@@ -102,8 +113,9 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command compare_command() {
-  return {"compare", "put designs side by side", "A.json B.json... [--json]",
-          "Shows the knobs whose values differ, then time, rates and memory of each design, with difference and percent to the first.",
+  return {"compare", "put designs side by side", "A.json [B.json...] [--json]",
+          "Shows the knobs whose values differ, then time, rates and memory of each design, with difference and percent to the first. "
+          "Of a single document: the designs that the window compared with it.",
           {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json"},
           {json_flag()}, kAnyNumber, run};
 }

@@ -30,7 +30,7 @@ KindSymbols kind_symbols(const SyncKind& kind, size_t group) {
 }
 
 // FSDP units that stay gathered while a chunk's microbatches come and go.
-bool needs_schedule(const Structure& s) { return is_fsdp(s.sync) && (s.split_backward ? s.reshards : s.interleaved); }
+bool needs_schedule(const Structure& s) { return is_fsdp(s.sync) && (s.gathered_till_reduced ? s.reshards : s.interleaved); }
 
 class StageSyncBuilder {
  public:
@@ -144,7 +144,7 @@ class StageSyncBuilder {
     unit.count = count;
     unit.elements = elements_of(params);
     const bool kept = root || !s_.reshards;
-    unit.freed = s_.split_backward ? (kept ? UnitFreed::AfterReduction : UnitFreed::AfterForwardAlone)
+    unit.freed = s_.gathered_till_reduced ? (kept ? UnitFreed::AfterReduction : UnitFreed::AfterForwardAlone)
                  : !kept           ? UnitFreed::AfterForward
                  : s_.sync == SyncStrategy::Fsdp1 && !s_.reshards && !s_.every_microbatch ? UnitFreed::AfterReduction
                                                                                          : UnitFreed::AfterBackward;
@@ -213,7 +213,7 @@ class StageSyncBuilder {
       }
       const std::string index = several ? std::to_string(kind) : "";
       Expr held = part.count;
-      if (s_.reshards && !s_.split_backward) {
+      if (s_.reshards && !s_.gathered_till_reduced) {
         sync_.derived.push_back({symbol("Lg" + index), DerivedRule::Min, Expr(s_.recompute_groups ? 3 : 2), part.count});
         held = Expr(symbol("Lg" + index));
       }
@@ -266,16 +266,15 @@ int64_t owned_of(const SyncPlan& plan, const SyncInput& input, int group) {
 
 // Of a unit that only backwards of its chunk free, or only forwards: gathers in forward and in backward, per chunk.
 using ChunkGathers = std::vector<std::pair<int64_t, int64_t>>;
-ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbatches, int chunks) {
+ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbatches, int chunks, bool backward_frees) {
   ChunkGathers out(static_cast<size_t>(chunks));
   std::vector<char> whole(static_cast<size_t>(chunks));
-  const bool split = splits_backward(schedule_of(parallel));
   for (const Action& a : make_stage_schedule(parallel, stage, microbatches)) {
     const bool backward = a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
     if (!backward && a.kind != ActionKind::Forward) continue;
     const auto c = static_cast<size_t>(a.chunk);
     if (!whole[c]) ++(backward ? out[c].second : out[c].first);
-    whole[c] = backward == split;
+    whole[c] = backward != backward_frees;
   }
   return out;
 }
@@ -283,11 +282,12 @@ ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbat
 void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last, const std::vector<std::vector<int>>& chunks) {
   const auto stages = static_cast<int>(parallel.pp), stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size());
   const int64_t m = number(binding, "m");
+  const bool frees = !graph.structure.gathered_till_reduced;
   // Schedules repeat themselves every pp microbatches between warm-up and cool-down.
   const int64_t enough = telling_microbatches(parallel, static_cast<int>(m)), seen = enough - ((enough - m) % stages + stages) % stages;
-  ChunkGathers gathers = chunk_gathers(parallel, stage, static_cast<int>(seen), v);
+  ChunkGathers gathers = chunk_gathers(parallel, stage, static_cast<int>(seen), v, frees);
   if (m > seen) {
-    const ChunkGathers before = chunk_gathers(parallel, stage, static_cast<int>(seen) - stages, v);
+    const ChunkGathers before = chunk_gathers(parallel, stage, static_cast<int>(seen) - stages, v, frees);
     for (size_t c = 0; c < gathers.size(); ++c) {
       gathers[c].first += (m - seen) / stages * (gathers[c].first - before[c].first);
       gathers[c].second += (m - seen) / stages * (gathers[c].second - before[c].second);

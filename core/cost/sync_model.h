@@ -12,8 +12,9 @@
 namespace shardscape {
 
 // When a gathered FSDP unit is freed: after each forward and each backward, after each backward, or after the one that
-// reduces (FSDP1 keeps what it did not reshard under no_sync). Where backwards are split none frees it before that, whatever a
-// forward does (torch.distributed.pipelining, stage.py: set_reshard_after_backward(False)); gradients of weights read no parameters.
+// reduces (FSDP1 keeps what it did not reshard under no_sync). Of FSDP2 in a pipeline none frees it before that, whatever a
+// forward does (torch.distributed.pipelining, stage.py: set_reshard_after_backward(False) whatever the schedule); gradients of weights
+// read no parameters.
 enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterReduction, AfterForwardAlone };
 
 // FSDP: what is gathered and reduced as one. A layer is a unit; embedding, head and what else is outside layers is the

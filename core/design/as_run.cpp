@@ -51,8 +51,12 @@ Design as_run(const Design& design) {
   out.parallel.forward_only = false;
   if (trains(design)) return out;
   out.parallel = of_inference(design.parallel);
-  // The one token of a sequence is not split.
-  if (design.workload.mode == Mode::Decode) out.parallel.scatter_gather_pipeline = false;
+  // The one token of a sequence is not split; cp has parts of the context.
+  if (design.workload.mode == Mode::Decode) {
+    out.parallel.scatter_gather_pipeline = false;
+    out.parallel.context = ContextMode::AllGather;
+    out.parallel.ulysses_degree = ParallelSpec{}.ulysses_degree;
+  }
   out.workload = of_inference(design.workload);
   out.model.mtp_layers = 0;  // modules of multi-token prediction are not loaded
   return out;

@@ -91,7 +91,8 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
   if (!slots_are_derived(design)) return out;
   // Slots of one expert for the tokens of one rank: the fullest expert's, at most the capacity; padding fills it.
   const Expr even = Expr(symbol("b")) * Expr(symbol("S")) * Expr(symbol("K"));
-  const Expr experts = (p.cp > 1 ? Expr(symbol("cp")) : Expr(1)) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
+  const bool over_cp = p.cp > 1 && (design.workload.mode != Mode::Decode || cp_splits_sequences(design));
+  const Expr experts = (over_cp ? Expr(symbol("cp")) : Expr(1)) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
   const int64_t factor = design.workload.capacity_factor;
   out.push_back({symbol("Cx"), DerivedRule::CeilDiv, even * Expr(design.workload.pad_to_capacity && factor > 0 ? factor : design.workload.load_imbalance), experts});
   if (factor > 0 && !design.workload.pad_to_capacity) {
@@ -126,7 +127,7 @@ Binding bind_symbols(const Design& design) {
   if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
   bind_mixers(binding, design.model);
   if (ulysses_ranks(design) > 1 && ring_ranks(design) > 1) binding.set(Symbol::intern("u"), ulysses_ranks(design));
-  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1) binding.set(Symbol::intern("u"), sharing);
+  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1) binding.set(Symbol::intern("uh"), sharing);
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
   }

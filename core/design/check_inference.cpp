@@ -20,14 +20,28 @@ void check_tokens(Checks& checks) {
                " does not divide", "off, or a microbatch that is a multiple of " + grouped(tp), std::move(fixes));
 }
 
+// cp spreads the cache along the context, and the sequences of a microbatch where these split over it.
 void check_context_split(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"cp"}) || d.parallel.cp == 1) return;
-  std::vector<Fix> fixes{set_to("cp", 1)};
-  if (checks.sound({"dp", "batch", "microbatch"}) && splits_batch(d, d.parallel.dp * d.parallel.cp, d.workload.microbatch))
-    fixes.push_back(both(set_to("cp", 1), set_to("dp", d.parallel.dp * d.parallel.cp)));
-  checks.error("cp", "the new token of a sequence is on one rank: attention over a context that is spread over cp = " + grouped(d.parallel.cp) +
-               " ranks, whose partial results are merged, is not covered", "1: sequences are spread over dp, heads over tp", std::move(fixes));
+  const int64_t cp = d.parallel.cp, length = d.workload.context_length, b = d.workload.microbatch;
+  if (!checks.sound({"cp"}) || cp == 1) return;
+  const Fix off = set_to("cp", 1);
+  if (checks.sound({"context_length"}) && uses_axis(d, Axis::Heads) && length % cp != 0) {
+    std::vector<Fix> fixes;
+    offer(fixes, "context_length", length >= cp ? length / cp * cp : cp);
+    fixes.push_back(off);
+    checks.error("context_length", "a context of " + grouped(length) + " tokens does not split over cp = " + grouped(cp), "a multiple of " + grouped(cp), std::move(fixes));
+  }
+  if (!checks.sound({"tp", "microbatch", "ep", "etp"}) || d.model.experts == 0 || cp_splits_sequences(d)) return;
+  if (d.parallel.ep == 1 && !d.parallel.folds_experts()) return;
+  const int64_t parts = cp * (d.parallel.sequence_parallel ? d.parallel.tp : 1), wanted = (b / parts + 1) * parts;
+  const ParallelSpec& p = d.parallel;
+  const bool fits = p.dp * (p.folds_experts() ? p.tp : 1) % (p.ep * (p.folds_experts() ? p.etp : 1)) == 0;  // without cp
+  std::vector<Fix> fixes{fits ? off : both(off, both(set_to("ep", 1), set_to("etp", 0)))};
+  if (checks.sound({"batch", "dp"}) && wanted <= kMaxBatch / d.parallel.dp)
+    fixes.push_back(both(set_to("microbatch", wanted), set_to("batch", std::max<int64_t>(1, d.workload.batch / (wanted * d.parallel.dp)) * wanted * d.parallel.dp)));
+  checks.error("microbatch", "the new tokens of " + grouped(b) + " sequences do not split over " + grouped(parts) + " ranks that experts are spread over", "a multiple of " + grouped(parts),
+               std::move(fixes));
 }
 
 void check_table(Checks& checks) {

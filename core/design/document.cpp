@@ -90,7 +90,7 @@ class DocumentReader {
 
   Design read() {
     check_format();
-    file_.only(file_.root(), {"shardscape", "name", "model", "parallelism", "workload", "cluster", "explore"});  // the last is explore/study.h's
+    file_.only(file_.root(), {"shardscape", "name", "model", "parallelism", "workload", "cluster", "explore", "compare"});  // the last two are explore/study.h's
     Design design;
     for (KnobGroup group : kGroups) {
       if (group != KnobGroup::Model && !file_.root().contains(section_key(group))) continue;

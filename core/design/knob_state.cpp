@@ -282,6 +282,7 @@ std::string idle_in_mode(const Design& d, std::string_view knob) {
     return mode == Mode::Train ? "training has no cache of keys and values" : "prefill caches the prompts, whose length is seq";
   if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no cache of keys and values");
   if (knob == "seq") return when(mode == Mode::Decode, "decode makes one token per sequence; context_length counts those before it");
+  if ((knob == "context" || knob == "ulysses_degree") && mode == Mode::Decode) return "decode attends to the context where the cache has it, and merges the parts";
   if (knob == "scatter_gather_pipeline" && mode == Mode::Decode) return "messages split a sequence, of which decode has one token";
   if (mode == Mode::Train) return "";
   const auto only = std::find_if(std::begin(kTrainingOnly), std::end(kTrainingOnly), [&](const ModeRule& r) { return knob == r.knob; });

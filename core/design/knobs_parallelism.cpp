@@ -73,7 +73,9 @@ void add_parallelism(TableWriter& table) {
   table.number(member<parallel, &P::cp>(), "cp", "Context parallel", "cp", "ranks", 1, kMaxWorld,
                "Ranks that share one sequence: each holds seq/cp tokens of every activation. Attention then gathers K and V, "
                "passes them round a ring, or exchanges heads for tokens, in every layer; Mamba-2 mixers exchange tokens for groups or "
-               "heads.");
+               "heads. In decode each keeps 1/cp of the cache of every sequence and attends to it; partial results are merged by the sums of "
+               "their softmax. Outside of attention cp splits the sequences of a microbatch if it divides their number (LoongServe), else all its "
+               "ranks do the same; windows and the states of mixers stay with the sequences.");
   table.section("Context");
   table.choice(named<parallel, &P::context, kContextModes>(), "context", "Context attention", choices_of(kContextModes),
                "How attention sees the whole sequence under context parallelism. all-gather: of K and V. ring: blocks of K and V "

@@ -12,25 +12,38 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr const char* kKey = "explore";
+constexpr const char* kCompared = "compare";
 
 }  // namespace
 
-std::string to_json(const Design& design, const SearchResult* search) {
-  if (!search) return to_json(design);
-  json root = json::parse(to_json(design));
-  root[kKey] = json::parse(result_json(*search));
+std::string to_json(const Study& study) {
+  if (!study.search && study.compared.empty()) return to_json(study.design);
+  json root = json::parse(to_json(study.design));
+  for (const NamedDesign& of : study.compared) root[kCompared].push_back({{"name", of.name}, {"design", json::parse(to_json(of.design))}});
+  if (study.search) root[kKey] = json::parse(result_json(*study.search));
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 std::variant<Study, Problem> study_from_json(const std::string& text, const std::string& where) {
   auto design = design_from_json(text, where);
   if (auto* problem = std::get_if<Problem>(&design)) return std::move(*problem);
-  Study study{std::get<Design>(std::move(design)), nullptr, std::nullopt};
+  Study study{std::get<Design>(std::move(design)), nullptr, {}, std::nullopt};
   const json root = json::parse(text);  // the design was read: this is JSON
   if (const auto it = root.find(kKey); it != root.end()) {
     auto result = result_from_json(it->dump(1), where + " (" + kKey + ")");
     if (auto* problem = std::get_if<Problem>(&result)) study.lost = std::move(*problem);
     else study.search = std::make_shared<const SearchResult>(std::get<SearchResult>(std::move(result)));
+  }
+  if (const auto it = root.find(kCompared); it != root.end()) {
+    const std::string place = where + " (" + kCompared + ")";
+    if (!it->is_array()) study.lost = Problem{Severity::Error, place, "this is not a list", "a list of {\"name\", \"design\"}", {}};
+    else
+      for (const json& entry : *it) {
+        const bool named = entry.is_object() && entry.contains("design") && entry.value("name", json()).is_string();
+        auto of = design_from_json(named ? entry["design"].dump(1) : "", place);
+        if (auto* problem = std::get_if<Problem>(&of)) study.lost = std::move(*problem);
+        else study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(of))});
+      }
   }
   return study;
 }
@@ -41,8 +54,6 @@ std::variant<Study, Problem> load_study(const std::filesystem::path& path) {
   return study_from_json(std::get<std::string>(text), path.string());
 }
 
-std::optional<Problem> save_study(const Design& design, const SearchResult* search, const std::filesystem::path& path) {
-  return atomic_write(path, to_json(design, search));
-}
+std::optional<Problem> save_study(const Study& study, const std::filesystem::path& path) { return atomic_write(path, to_json(study)); }
 
 }  // namespace shardscape

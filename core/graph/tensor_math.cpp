@@ -105,8 +105,10 @@ Expr collective_bytes(const Segment& segment, const Op& op) {
 
 MeshAxes cp_axes(const Structure& s) {
   if (!s.cp) return {};
-  return (s.ring && s.ulysses) || s.ssm_shared ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
+  return s.ring && s.ulysses ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
 }
+
+MeshAxes mixer_cp_axes(const Structure& s) { return s.ssm_shared ? MeshAxes{MeshAxis::CpGroups, MeshAxis::CpHeads} : cp_axes(s); }
 
 MeshAxes ring_axes(const Structure& s) {
   if (!s.ring) return {};
@@ -115,7 +117,6 @@ MeshAxes ring_axes(const Structure& s) {
 
 MeshAxes ulysses_axes(const Structure& s) {
   if (!s.ulysses) return {};
-  if (s.ssm_shared) return cp_axes(s);
   return {s.ring ? MeshAxis::CpUlysses : MeshAxis::Cp};
 }
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 namespace shardscape {
 namespace {
 
 constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "dp_replicate", "dp_shard",
-                                                              "cp_ring", "cp_ulysses", "edp", "edp", "edp_shard", "edp_shard",
-                                                              "etp", "ep", "ep_node", "ep_local"};
+                                                              "cp_ring", "cp_ulysses", "cp_groups", "cp_heads", "edp", "edp",
+                                                              "edp_shard", "edp_shard", "etp", "ep", "ep_node", "ep_local"};
 
 constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
 
@@ -28,27 +29,39 @@ const Expr& mesh_axis_degree(MeshAxis axis) {
   static const std::array<Expr, kMeshAxisCount> degrees = [] {
     const Expr tp(Symbol::intern("tp")), dp(Symbol::intern("dp")), cp(Symbol::intern("cp")), kv_heads(Symbol::intern("G"));
     const Expr ep(Symbol::intern("ep")), local(Symbol::intern("el")), etp(Symbol::intern("etp")), shard(Symbol::intern("ds")), ulysses(Symbol::intern("u"));
-    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard, cp / ulysses, ulysses,
+    const Expr heads(Symbol::intern("uh"));
+    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard, cp / ulysses, ulysses, cp / heads, heads,
                                             dp * cp / ep, dp * cp * tp / (ep * etp), shard * cp / ep, shard * cp * tp / (ep * etp), etp, ep, ep / local, local};
   }();
   return degrees[index(axis)];
 }
 
-bool is_cp_axis(MeshAxis axis) { return axis == MeshAxis::Cp || axis == MeshAxis::CpRing || axis == MeshAxis::CpUlysses; }
+bool is_cp_axis(MeshAxis axis) { return axis == MeshAxis::Cp || (axis >= MeshAxis::CpRing && axis <= MeshAxis::CpHeads); }
+
+bool share_ranks(MeshAxis a, MeshAxis b) {
+  if (a == b) return true;
+  const auto of_tp = [](MeshAxis axis) { return axis == MeshAxis::Tp || axis == MeshAxis::TpKv || axis == MeshAxis::TpRep; };
+  if (of_tp(a) && of_tp(b)) return a == MeshAxis::Tp || b == MeshAxis::Tp;
+  if (!is_cp_axis(a) || !is_cp_axis(b)) return false;
+  const auto for_mixers = [](MeshAxis axis) { return axis == MeshAxis::CpGroups || axis == MeshAxis::CpHeads; };
+  return a == MeshAxis::Cp || b == MeshAxis::Cp || for_mixers(a) != for_mixers(b);
+}
+
 bool is_replica_axis(MeshAxis axis) {
   return axis == MeshAxis::Dp || is_cp_axis(axis) || (axis >= MeshAxis::Edp && axis <= MeshAxis::EdpShardFolded);
 }
 
 std::string group_name(const MeshAxes& axes) {
   const bool whole_tp = contains(axes, MeshAxis::TpKv) && contains(axes, MeshAxis::TpRep);
-  const bool whole_cp = contains(axes, MeshAxis::CpRing) && contains(axes, MeshAxis::CpUlysses);
+  const bool whole_cp = (contains(axes, MeshAxis::CpRing) && contains(axes, MeshAxis::CpUlysses)) ||
+                        (contains(axes, MeshAxis::CpGroups) && contains(axes, MeshAxis::CpHeads));
   const bool whole_ep = contains(axes, MeshAxis::EpNode) && contains(axes, MeshAxis::EpLocal);
   std::string name;
   for (MeshAxis axis : axes) {
-    if ((whole_tp && axis == MeshAxis::TpRep) || (whole_cp && axis == MeshAxis::CpUlysses) || (whole_ep && axis == MeshAxis::EpLocal)) continue;
+    if ((whole_tp && axis == MeshAxis::TpRep) || (whole_cp && (axis == MeshAxis::CpUlysses || axis == MeshAxis::CpHeads)) || (whole_ep && axis == MeshAxis::EpLocal)) continue;
     if (!name.empty()) name += '_';
     if (whole_tp && axis == MeshAxis::TpKv) axis = MeshAxis::Tp;
-    if (whole_cp && axis == MeshAxis::CpRing) axis = MeshAxis::Cp;
+    if (whole_cp && is_cp_axis(axis)) axis = MeshAxis::Cp;
     if (whole_ep && axis == MeshAxis::EpNode) axis = MeshAxis::Ep;
     name += mesh_axis_name(axis);
   }
@@ -112,13 +125,16 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   degree_[index(MeshAxis::TpKv)] = degrees.tp / copies;
   stride_[index(MeshAxis::TpRep)] = stride_[index(MeshAxis::Tp)];
   stride_[index(MeshAxis::TpKv)] = stride_[index(MeshAxis::Tp)] * copies;
-  // A rank's cp coordinate is ring · u + ulysses: the ranks that exchange heads, which send most, are neighbours.
-  const bool inside = degrees.ulysses > 1 && degrees.cp % degrees.ulysses == 0;
-  const int64_t exchanging = inside ? degrees.ulysses : 1;
-  degree_[index(MeshAxis::CpUlysses)] = exchanging;
-  degree_[index(MeshAxis::CpRing)] = degrees.cp / exchanging;
-  stride_[index(MeshAxis::CpUlysses)] = stride_[index(MeshAxis::Cp)];
-  stride_[index(MeshAxis::CpRing)] = stride_[index(MeshAxis::Cp)] * exchanging;
+  // A rank's cp coordinate is ring · u + ulysses, for the ranks that exchange heads, which send most, are neighbours; and
+  // groups · uh + heads.
+  for (const auto& [outer, inner, wanted] : {std::tuple{MeshAxis::CpRing, MeshAxis::CpUlysses, degrees.ulysses},
+                                             {MeshAxis::CpGroups, MeshAxis::CpHeads, degrees.mixer_heads}}) {
+    const int64_t neighbours = wanted > 1 && degrees.cp % wanted == 0 ? wanted : 1;
+    degree_[index(inner)] = neighbours;
+    degree_[index(outer)] = degrees.cp / neighbours;
+    stride_[index(inner)] = stride_[index(MeshAxis::Cp)];
+    stride_[index(outer)] = stride_[index(MeshAxis::Cp)] * neighbours;
+  }
   const bool hybrid = degrees.dp_shard >= 1 && degrees.dp % degrees.dp_shard == 0;
   degree_[index(MeshAxis::DpShard)] = hybrid ? degrees.dp_shard : degrees.dp;
   degree_[index(MeshAxis::DpRep)] = degrees.dp / degree_[index(MeshAxis::DpShard)];
@@ -216,7 +232,9 @@ int merge_class(MeshAxis axis) {
     case MeshAxis::DpShard:
     case MeshAxis::Cp:
     case MeshAxis::CpRing:
-    case MeshAxis::CpUlysses: return 2;  // gradients are reduced over all at once
+    case MeshAxis::CpUlysses:
+    case MeshAxis::CpGroups:
+    case MeshAxis::CpHeads: return 2;  // gradients are reduced over all at once
     default: return 10 + static_cast<int>(axis);
   }
 }

@@ -8,6 +8,7 @@
 #include "cli/cli_run.h"
 #include "design/document.h"
 #include "explore/result.h"
+#include "explore/study.h"
 #include "support/spaces.h"
 
 using namespace shardscape;
@@ -199,7 +200,7 @@ void ExploreTest::bad_input_data() {
   QTest::newRow("bad file") << "explore --space " SHARDSCAPE_TEST_DATA "/models.json" << 1 << "models.json:";
   QTest::newRow("nothing to merge") << "merge" << 2 << "parts";
   QTest::newRow("no part") << "merge nowhere.json" << 3 << "nowhere.json";
-  QTest::newRow("one design") << "compare a.json" << 2 << "two designs";
+  QTest::newRow("one design") << "compare" << 2 << "two designs";
   QTest::newRow("no design") << "compare a.json b.json" << 3 << "a.json";
   QTest::newRow("invalid") << "sensitivity --model llama3-8b --tp 3" << 1 << "tp = 3";
   QTest::newRow("invalid too") << "scaling --model llama3-8b --tp 3" << 1 << "tp = 3";
@@ -262,6 +263,25 @@ void ExploreTest::compare() {
   for (const char* word : {"ours", "theirs", "Data parallel", "difference", "percent", "Step time", "Memory of the fullest rank"}) QVERIFY2(text.out.contains(word), word);
   const QJsonObject json = run_cli({"compare", first, second, "--json"}).json();
   QCOMPARE(json["knobs"]["dp"][1].toString(), QString("4"));
+  // Any number of them, each with its difference to the first.
+  Design c = a;
+  c.name = "third";
+  c.workload.batch = 2 * a.workload.batch;
+  const QString third = folder.filePath("c.json");
+  QVERIFY(!save_design(c, third.toStdString()));
+  const CliRun three = run_cli({"compare", first, second, third});
+  QCOMPARE(three.out.count("percent"), 2);
+  for (const char* word : {"ours", "theirs", "third", "Global batch"}) QVERIFY2(three.out.contains(word), word);
+  // A document with what it was compared with says the same.
+  const QString study = folder.filePath("study.json");
+  QVERIFY(!save_study({a, nullptr, {{"theirs", b}, {"third", c}}, {}}, study.toStdString()));
+  QCOMPARE(run_cli({"compare", study}).out, three.out);
+  QCOMPARE(run_cli({"compare", first}).exit_code, 2);
+  const QJsonArray rows = run_cli({"compare", first, second, third, "--json"}).json()["figures"].toArray();
+  const auto tokens = std::find_if(rows.begin(), rows.end(), [](const QJsonValue& row) { return row["id"].toString() == "tokens_per_step"; });
+  QVERIFY(tokens != rows.end());
+  QCOMPARE((*tokens)["percents"].toArray().size(), 3);
+  QCOMPARE((*tokens)["percents"][2].toDouble(), 100.0);
   for (const QJsonValue& row : json["figures"].toArray()) {
     QCOMPARE(row["values"].toArray().size(), 2);
     QVERIFY(qAbs(row["values"][1].toDouble() - row["values"][0].toDouble() - row["differences"][1].toDouble()) <= 1e-9 * qAbs(row["values"][0].toDouble()));

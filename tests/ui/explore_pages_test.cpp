@@ -1,4 +1,6 @@
-// Beside the designs of a search: many of them, one compared with the present design, what matters of that, saving and export.
+// Beside the designs of a search: many of them, several compared with the present design, what matters of that, saving and export.
+#include <QAbstractButton>
+#include <QAbstractItemModelTester>
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QMenu>
@@ -16,10 +18,15 @@
 #include "ui/explore/compare_page.h"
 #include "ui/explore/condition_row.h"
 #include "ui/explore/filter_strips.h"
+#include "ui/explore/grouped_bars.h"
 #include "ui/explore/matters_page.h"
-#include "ui/explore/pair_bars.h"
 #include "ui/explore/scaling_chart.h"
+#include "ui/form/config_form.h"
+#include "ui/form/differences_box.h"
+#include "ui/form/knob_row.h"
 #include "ui/graph_view/segments.h"
+#include "ui/state/comparisons.h"
+#include "ui/state/display_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/chart_table.h"
 #include "ui/widgets/message_bar.h"
@@ -91,33 +98,128 @@ class ExplorePagesTest : public QObject {
     QVERIFY(frame < 100);
   }
 
-  void comparesWithThePresentDesign() {
+  // Designs of the search, by button and by key, and the present one as it was: all of them in table, bars and form.
+  void comparesSeveralDesigns() {
     ExploreWindow w;
     w.searchSmall();
+    Comparisons& pinned = *w.session.comparisons();
+    ComparePage& page = *w.view().compare();
+    w.view().showPage(ExploreView::Compare);
+    QVERIFY(page.findChild<QPushButton*>("pin_present")->isVisible());  // says how to begin
+    w.view().showPage(ExploreView::Designs);
     w.scatter().setFocus();
     QTest::keyClick(&w.scatter(), Qt::Key_Home);
     const Design best = w.page().rows()->design(0);
     QTest::mouseClick(w.page().findChild<QPushButton*>("compare_design"), Qt::LeftButton);
-    ComparePage& page = *w.view().compare();
     QVERIFY(page.isVisible());
-    QTRY_VERIFY(!page.figures().empty());
+    QCOMPARE(pinned.size(), 1);
+    w.view().showPage(ExploreView::Designs);
+    w.page().table()->setFocus();
+    QTest::keyClick(w.page().table(), Qt::Key_Down);
+    const Design second = w.page().rows()->design(w.page().picked());
+    QVERIFY(second != best);
+    QTest::keyClick(w.page().table(), Qt::Key_C);
+    QVERIFY(page.isVisible());
+    const Design before = w.session.design();
+    QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);
+    QCOMPARE(pinned.size(), 3);
+    QVERIFY(!w.main.actions().pin->isEnabled());  // it is pinned
+    w.session.setKnob("microbatch", "2");
+    QVERIFY(w.main.actions().pin->isEnabled());
+    w.session.waitForEstimate();
+    QTRY_VERIFY_WITH_TIMEOUT(pinned.ready(), 30'000);
+
     const auto& figures = page.figures();
     const auto step = std::find_if(figures.begin(), figures.end(), [](const ComparedFigure& f) { return f.id == "step_seconds"; });
     QVERIFY(step != figures.end());
+    QCOMPARE(step->values.size(), size_t{4});
     QCOMPARE(step->values[0], w.session.estimate()->simulation->step_seconds);
     QVERIFY(std::abs(step->values[1] / w.page().rows()->point(0).evaluation.step_seconds - 1) < 0.01);
-    // Bars in pairs on one scale.
-    for (const PairBars::Row& row : page.bars()->rows()) {
-      const ComparedFigure& f = figures[static_cast<size_t>(row.figure)];
-      if (f.values[0] <= 0 || f.values[1] <= 0 || row.first.width() < 20) continue;
-      QVERIFY(std::abs(row.second.width() / row.first.width() - f.values[1] / f.values[0]) < 0.1 * f.values[1] / f.values[0] + 0.05);
-    }
+    QCOMPARE(step->values[3], compared(before).simulation->step_seconds);
+    // The table has the difference to the present design and that in percent, for each.
+    const QAbstractItemModelTester tester(page.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
     QCOMPARE(page.model()->rowCount(), static_cast<int>(figures.size()));
-    QCOMPARE(page.knobs()->model()->rowCount(), static_cast<int>(compare_knobs({w.session.design(), best}).size()));
-    QTest::mouseClick(page.findChild<QPushButton*>("take_compared"), Qt::LeftButton);
-    QCOMPARE(w.session.design(), best);
-    w.session.waitForEstimate();
-    QTRY_COMPARE(page.knobs()->model()->rowCount(), 0);  // nothing differs any more
+    QCOMPARE(page.model()->columnCount(), 3 + 3 * 3);
+    const auto row = static_cast<int>(step - figures.begin());
+    for (int member = 1; member <= 3; ++member) {
+      const double by = step->values[static_cast<size_t>(member)] - step->values[0];
+      QVERIFY(std::abs(page.model()->index(row, ComparisonModel::difference(member)).data(TableModel::SortRole).toDouble() - by) < 1e-9);
+      QVERIFY(std::abs(page.model()->index(row, ComparisonModel::percent(member)).data(TableModel::RawRole).toDouble() - 100 * by / step->values[0]) < 1e-6);
+      QCOMPARE(page.model()->headerData(ComparisonModel::value(member), Qt::Horizontal).toString(), Comparisons::letter(member));
+    }
+    // Groups of bars on one scale, none over another, values beside them not either.
+    for (const GroupedBars::Row& of : page.bars()->rows()) {
+      const ComparedFigure& f = figures[static_cast<size_t>(of.figure)];
+      QCOMPARE(of.bars.size(), size_t{4});
+      for (size_t d = 1; d < of.bars.size(); ++d) {
+        QVERIFY(of.bars[d].top() - of.bars[d - 1].top() >= QFontMetrics(Theme::instance().uiFont(11)).ascent());
+        if (of.bars[0].width() > 20 && f.values[d] > 0) QVERIFY(std::abs(of.bars[d].width() / of.bars[0].width() - f.values[d] / f.values[0]) < 0.1 * f.values[d] / f.values[0] + 0.05);
+      }
+      QVERIFY(of.area.contains(of.bars.back()) || of.bars.back().isEmpty());
+      QCOMPARE(page.bars()->tipAt(of.area.center()).count(u'\n'), 4);
+    }
+    const Picture picture = page.picture();
+    QCOMPARE(picture.csv().count(u'\n'), page.model()->rowCount() + 1);
+
+    // The form marks what differs, lists it first, and leads there.
+    const auto differing = compare_knobs({w.session.design(), best, second, before});
+    QCOMPARE(page.knobs()->model()->rowCount(), static_cast<int>(differing.size()));
+    QCOMPARE(w.main.form()->differences()->texts().size(), static_cast<int>(differing.size()));
+    QVERIFY(w.main.form()->differences()->isVisible());
+    for (const Knob& knob : knobs()) {
+      const KnobRow* field = w.main.form()->row(QString::fromStdString(knob.id));
+      const auto found = std::find_if(differing.begin(), differing.end(), [&](const ComparedKnob& of) { return of.knob->id == knob.id; });
+      QVERIFY2(field->others().isEmpty() == (found == differing.end()), knob.id.c_str());
+      for (const KnobRow::Other& other : field->others())
+        QCOMPARE(other.value, displayText(knob, QString::fromStdString(found->values[static_cast<size_t>(other.member)])));
+    }
+    auto* mark = w.main.form()->row("microbatch")->findChild<QLabel*>("others_mark");
+    QVERIFY(mark && mark->isVisibleTo(w.main.form()));
+    QVERIFY2(mark->toolTip().contains("D: 1"), qPrintable(mark->toolTip()));
+    auto* line = w.main.form()->differences()->findChildren<QAbstractButton*>().back();
+    for (QAbstractButton* of : w.main.form()->differences()->findChildren<QAbstractButton*>())
+      if (of->text().startsWith("Microbatch")) line = of;
+    line->setFocus();
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(w.main.focusWidget(), w.main.form()->row("microbatch")->fieldWidget());
+    w.main.form()->focusFilter();
+    QTest::keyClicks(w.main.focusWidget(), "layers");
+    QVERIFY(!w.main.form()->differences()->isVisible());
+    QTest::keyClick(w.main.focusWidget(), Qt::Key_Escape);
+
+    // Taken by mouse, undone, removed; more than there is room for is refused.
+    QTest::mouseClick(page.findChild<QWidget*>("member_B")->findChild<QPushButton*>("take_compared"), Qt::LeftButton);
+    QTRY_COMPARE(w.session.design(), best);
+    w.session.undoStack()->undo();
+    w.session.setKnob("seq", "2048");
+    QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);
+    QCOMPARE(pinned.size(), Comparisons::kMost);
+    w.session.setKnob("seq", "1024");
+    QVERIFY(!w.main.actions().pin->isEnabled());
+    QVERIFY(!pinned.add(w.session.design(), "one more"));
+    QTRY_VERIFY(page.findChild<QWidget*>("member_E"));
+    QTest::mouseClick(page.findChild<QWidget*>("member_C")->findChild<QPushButton*>("drop_compared"), Qt::LeftButton);
+    QTRY_COMPARE(pinned.size(), 3);
+    QCOMPARE(pinned.find(second), -1);
+    w.main.actions().unpin->trigger();
+    QCOMPARE(pinned.size(), 0);
+    QVERIFY(!w.main.form()->differences()->isVisible());
+    QVERIFY(page.findChild<QPushButton*>("pin_present")->isVisible());
+  }
+
+  // One that cannot run says so, and the others have their numbers.
+  void comparesWithOneThatCannotRun() {
+    ExploreWindow w;
+    Design wrong = w.session.design();
+    wrong.parallel.tp = 3;
+    w.session.comparisons()->add(wrong, "three");
+    w.main.actions().side_by_side->trigger();
+    ComparePage& page = *w.view().compare();
+    QTRY_VERIFY(w.session.comparisons()->ready());
+    QVERIFY(!page.figures().empty());
+    for (const ComparedFigure& f : page.figures()) QVERIFY(std::isnan(f.values[1]));
+    const auto labels = page.findChild<QWidget*>("member_B")->findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->text().contains("cannot run"); }));
   }
 
   void saysWhatMatters() {

@@ -25,6 +25,12 @@ struct BarLimit {
   static constexpr double kLeastBar = 0.1;  // where no bar reaches this part of it, bars set the scale, and it is above the axis
 };
 
+// The bars of another design in the same chart, thinner beside the first: the same series.
+struct BarBeside {
+  int member = 1;                           // as Comparisons::letter counts
+  std::vector<std::vector<double>> values;  // [stage][series]
+};
+
 struct BarData {
   QString title;
   QString unit;                             // of the value axis
@@ -32,23 +38,36 @@ struct BarData {
   std::vector<BarSeries> series;            // bottom to top
   std::vector<BarSeries> legend;            // left to right
   std::vector<std::vector<double>> values;  // [stage][series]
+  std::vector<BarBeside> beside;
   std::optional<BarLimit> limit;
   std::function<QString(double)> text;  // a value with its unit: "41.6 GiB"
   QString nothing;                      // said in the plot where every value is zero
 
   double tallest() const {
     double top = 0;
-    for (int stage = 0; stage < stages(); ++stage) top = std::max(top, total(stage));
+    for (int member = 0; member < members(); ++member)
+      for (int stage = 0; stage < stages(member); ++stage) top = std::max(top, total(stage, member));
     return top;
   }
   bool limitShown() const { return limit && tallest() >= BarLimit::kLeastBar * limit->value; }
 
-  int stages() const { return static_cast<int>(values.size()); }
-  double total(int stage) const {
+  // Member 0 is the design itself, the next ones are those beside it.
+  int members() const { return 1 + static_cast<int>(beside.size()); }
+  const std::vector<std::vector<double>>& of(int member) const { return member == 0 ? values : beside[static_cast<size_t>(member - 1)].values; }
+  int letter(int member) const { return member == 0 ? 0 : beside[static_cast<size_t>(member - 1)].member; }
+  int stages(int member = 0) const { return static_cast<int>(of(member).size()); }
+  int most_stages() const {
+    int most = 0;
+    for (int member = 0; member < members(); ++member) most = std::max(most, stages(member));
+    return most;
+  }
+  double total(int stage, int member = 0) const {
     double sum = 0;
-    for (const double value : values[static_cast<size_t>(stage)]) sum += value;
+    for (const double value : of(member)[static_cast<size_t>(stage)]) sum += value;
     return sum;
   }
+  // Bars of the same kind become another member; series that only they have come last, with nothing in the others.
+  void put_beside(const BarData& other, int letter);
 };
 
 }  // namespace shardscape::ui

@@ -38,6 +38,25 @@ QList<QPointF> dots(const QRectF& rect, double radius) {
 
 }  // namespace
 
+void BarData::put_beside(const BarData& other, int letter) {
+  std::vector<size_t> place;
+  for (const BarSeries& one : other.series) {
+    const auto same = [&](const BarSeries& s) { return s.label == one.label; };
+    const auto it = std::find_if(series.begin(), series.end(), same);
+    place.push_back(static_cast<size_t>(it - series.begin()));
+    if (it == series.end()) series.push_back(one);
+  }
+  for (const BarSeries& entry : other.legend)
+    if (std::none_of(legend.begin(), legend.end(), [&](const BarSeries& s) { return s.label == entry.label; })) legend.push_back(entry);
+  BarBeside& added = beside.emplace_back(BarBeside{letter, {}});
+  for (const std::vector<double>& stage : other.values) {
+    std::vector<double>& mapped = added.values.emplace_back(series.size(), 0);
+    for (size_t i = 0; i < stage.size(); ++i) mapped[place[i]] = stage[i];
+  }
+  for (int member = 0; member < members(); ++member)
+    for (std::vector<double>& stage : member == 0 ? values : beside[static_cast<size_t>(member - 1)].values) stage.resize(series.size(), 0);
+}
+
 QPen limit_pen() {
   QPen pen(Theme::instance().colors().bad, 1.4);
   pen.setDashPattern({4, 3});

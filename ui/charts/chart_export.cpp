@@ -6,6 +6,7 @@
 #include <QImage>
 #include <QPageLayout>
 #include <QPageSize>
+#include <QPainter>
 #include <QPdfWriter>
 #include <QSaveFile>
 #include <QSvgGenerator>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double kPngScale = 2;  // sharp on a page and on dense screens
 constexpr int kDotsPerInch = 96;
+constexpr int kMargin = 16, kTop = 8, kTitle = 24, kBelowTitle = 6;
 
 bool write_png(const Picture& picture, QBuffer& buffer) {
   QImage image(picture.size * kPngScale, QImage::Format_ARGB32_Premultiplied);
@@ -58,6 +60,22 @@ bool write_pdf(const Picture& picture, QBuffer& buffer) {
 }
 
 }  // namespace
+
+std::function<void(QPaintDevice&, QSize, double)> titled(const QString& title, std::function<void(QPainter&, const QRectF&, const QColor&)> content) {
+  return [title, content = std::move(content)](QPaintDevice& device, QSize size, double scale) {
+    QPainter painter;
+    if (!painter.begin(&device)) return;
+    painter.scale(scale, scale);
+    const Colors& colors = Theme::instance().colors();
+    painter.fillRect(QRect(QPoint(), size), colors.panel);
+    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
+    painter.setPen(colors.text);
+    const double wide = size.width() - 2 * kMargin;
+    painter.drawText(QRectF(kMargin, kTop, wide, kTitle), Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(painter.font()).elidedText(title, Qt::ElideRight, wide));
+    const double top = kTop + kTitle + kBelowTitle;
+    content(painter, QRectF(kMargin, top, wide, size.height() - top - kTop), colors.panel);
+  };
+}
 
 std::span<const SaveFormatInfo> save_formats() {
   static const SaveFormatInfo formats[] = {

@@ -3,6 +3,7 @@
 
 #include <QByteArray>
 #include <QPaintDevice>
+#include <QRectF>
 #include <QSize>
 #include <QString>
 #include <functional>
@@ -11,6 +12,9 @@
 #include <variant>
 
 #include "base/problem.h"
+
+class QColor;
+class QPainter;
 
 namespace shardscape::ui {
 
@@ -34,6 +38,9 @@ struct Picture {
   std::function<QByteArray()> trace;                              // of a timeline, for Perfetto; empty: there is none
   std::function<QByteArray()> json;                               // of a search, to be read again; empty: there is none
 };
+
+// What Picture::paint does where there is a title: the page in the panel's colour, the title, and below it the content.
+std::function<void(QPaintDevice&, QSize, double)> titled(const QString& title, std::function<void(QPainter&, const QRectF& area, const QColor& ground)> content);
 
 std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format);
 // Written beside and renamed, so that a failure leaves an older file whole.

@@ -13,7 +13,8 @@
 #include "ui/charts/rank_picker.h"
 #include "ui/charts/save_menu.h"
 #include "ui/charts/stage_chart.h"
-#include "ui/models/table_model.h"
+#include "ui/models/beside_model.h"
+#include "ui/state/comparisons.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/chart_table.h"
 #include "ui/widgets/elided_label.h"
@@ -65,12 +66,47 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   auto* between = new QHBoxLayout;
   caption_ = new ElidedLabel(this, Theme::instance().uiFont());
   between->addWidget(caption_, 1);
+  beside_ = new QPushButton(tr("Side by side"), this);
+  beside_->setObjectName(QStringLiteral("beside_table"));
+  beside_->setCheckable(true);
+  beside_->setChecked(true);
+  beside_->setToolTip(tr("The table of all designs that are compared, or that of the present one"));
+  connect(beside_, &QPushButton::toggled, this, [this] { refresh(true); });
+  between->addWidget(beside_);
   between->addWidget(new RankPicker(session_, this));
   layout->addLayout(between);
   layout->addSpacing(4);
   table_ = new ChartTable(this);
   table_->setAccessibleName(tr("Table: %1").arg(title));
   layout->addWidget(table_);
+  beside_table_ = new ChartTable(this);
+  beside_table_->setAccessibleName(tr("Table of designs side by side: %1").arg(title));
+  beside_model_ = new BesideModel(this);
+  beside_table_->setTable(beside_model_);
+  layout->addWidget(beside_table_);
+  beside_table_->hide();
+  beside_->hide();
+}
+
+// The present design's bars, and those of every pinned one that can run.
+BarData ChartPage::pairedBars(const Report& report) const {
+  BarData data = bars(report);
+  const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
+  for (size_t i = 0; i < pinned.size(); ++i)
+    if (pinned[i].made.simulation) data.put_beside(bars(*pinned[i].made.report), static_cast<int>(i) + 1);
+  return data;
+}
+
+void ChartPage::setTableWanted(bool wanted) {
+  table_wanted_ = wanted;
+  placeTables();
+}
+
+void ChartPage::placeTables() {
+  const bool any = chart_->data().members() > 1, paired = any && beside_->isChecked();
+  beside_->setVisible(any && table_wanted_);
+  table_->setVisible(table_wanted_ && !paired);
+  beside_table_->setVisible(table_wanted_ && paired);
 }
 
 void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
@@ -80,6 +116,7 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
   connect(table_, &ChartTable::rowPicked, this, &ChartPage::pickRow);
   connect(session_, &Session::reportChanged, this, [this] { refresh(); });
   connect(session_, &Session::unitsChanged, this, [this] { refresh(); });
+  connect(session_->comparisons(), &Comparisons::changed, this, [this] { refresh(true); });
   connect(session_, &Session::stageChanged, this, &ChartPage::followStage);
   connect(session_, &Session::inspectionChanged, this, [this] {
     if (showing_) return;
@@ -89,7 +126,7 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
   // Colours are part of the bars' data.
   connect(&Theme::instance(), &Theme::changed, this, [this] {
     caption_->setInk(Theme::instance().colors().secondary);
-    if (report()) chart_->setData(bars(*report()));
+    if (report()) chart_->setData(pairedBars(*report()));
   });
   refresh();
 }
@@ -109,8 +146,10 @@ void ChartPage::refresh(bool even_if_same) {
   filled_stage_ = session_->stage();
   filled_units_ = session_->units();
   fillTable(*now);
-  chart_->setData(bars(*now));
-  caption_->setText(caption(*now));
+  chart_->setData(pairedBars(*now));
+  placeTables();
+  if (chart_->data().members() > 1) beside_model_->setBars(chart_->data(), session_->stage());
+  caption_->setText(beside_table_->isHidden() ? caption(*now) : tr("Stage %1 of all designs").arg(session_->stage()));
   fitTable();
   if (shown_.what == Shown::Nothing && isVisible() && session_->inspection().isEmpty())
     shown_ = {Shown::Bar, StageChart::kWholeStage};
@@ -198,7 +237,7 @@ Picture ChartPage::picture() const {
 
 void ChartPage::fitTable() {
   const int most = std::max(kLeastTable, static_cast<int>(height() * kTableShare));
-  table_->setFixedHeight(std::min(table_->fullHeight(), most));
+  for (ChartTable* table : {table_, beside_table_}) table->setFixedHeight(std::min(table->fullHeight(), most));
 }
 
 void ChartPage::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme::instance().colors().ground); }

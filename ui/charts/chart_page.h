@@ -11,9 +11,11 @@
 
 class QHBoxLayout;
 class QLabel;
+class QPushButton;
 
 namespace shardscape::ui {
 
+class BesideModel;
 class ChartNotice;
 class ChartTable;
 class ElidedLabel;
@@ -26,6 +28,10 @@ class ChartPage : public QWidget {
  public:
   StageChart* chart() const { return chart_; }
   ChartTable* table() const { return table_; }
+  // With designs pinned beside the present one the bars are paired, and this table can stand in the place of the other.
+  ChartTable* besideTable() const { return beside_table_; }
+  BesideModel* besideModel() const { return beside_model_; }
+  QPushButton* besideButton() const { return beside_; }
   ChartNotice* notice() const { return notice_; }
   SaveMenu* saveMenu() const { return save_menu_; }
   virtual Picture picture() const;
@@ -53,6 +59,7 @@ class ChartPage : public QWidget {
   virtual void rowPicked(int) {}   // by the person, in this view
   void showPickedRow(int row);     // picked in another view
   void setTitle(const QString& title);
+  void setTableWanted(bool wanted);  // another table may have its place
   QString pictureName(QStringView name) const;  // of a file: "llama3-8b-memory"
 
   void paintEvent(QPaintEvent* event) override;
@@ -65,6 +72,8 @@ class ChartPage : public QWidget {
     int index = 0;  // series or row
   };
   const Report* report() const;
+  BarData pairedBars(const Report& report) const;
+  void placeTables();
   void pickBar(int stage, int series);
   void pickRow(int row);
   void followStage();
@@ -78,7 +87,10 @@ class ChartPage : public QWidget {
   QHBoxLayout* controls_;
   StageChart* chart_;
   ElidedLabel* caption_;
-  ChartTable* table_;
+  ChartTable *table_, *beside_table_;
+  BesideModel* beside_model_;
+  QPushButton* beside_;
+  bool table_wanted_ = true;
   ChartNotice* notice_ = nullptr;
   SaveMenu* save_menu_;
   Shown shown_;

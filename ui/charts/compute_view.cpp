@@ -2,7 +2,6 @@
 
 #include <QButtonGroup>
 #include <QHBoxLayout>
-#include <QPainter>
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
 #include "ui/models/roofline_model.h"
-#include "ui/theme/theme.h"
 #include "ui/timeline/query.h"
 #include "ui/widgets/chart_table.h"
 
@@ -66,8 +64,9 @@ void ComputeView::setRooflineShown(bool shown) {
   switch_->setCurrent(shown ? 1 : 0);
   if (shown == roofline_shown_) return;
   roofline_shown_ = shown;
-  for (QWidget* widget : {static_cast<QWidget*>(chart()), static_cast<QWidget*>(table()), static_cast<QWidget*>(counted_), static_cast<QWidget*>(useful_)})
+  for (QWidget* widget : {static_cast<QWidget*>(chart()), static_cast<QWidget*>(counted_), static_cast<QWidget*>(useful_)})
     widget->setVisible(!shown);
+  setTableWanted(!shown);
   for (QWidget* widget : {static_cast<QWidget*>(roofline_), static_cast<QWidget*>(roofline_table_)}) widget->setVisible(shown);
   setTitle(shown ? tr("Roofline of one rank") : tr("Compute of one rank in a step, by stage"));
   fillRoofline();
@@ -131,17 +130,7 @@ Picture ComputeView::picture() const {
   if (!roofline_shown_) return picture;
   picture.file_name = pictureName(u"roofline");
   picture.size = roofline_->size().expandedTo({720, 420});
-  picture.paint = [this, title = picture.title](QPaintDevice& device, QSize size, double scale) {
-    QPainter painter;
-    if (!painter.begin(&device)) return;
-    painter.scale(scale, scale);
-    const Colors& colors = Theme::instance().colors();
-    painter.fillRect(QRectF(QPointF(), QSizeF(size)), colors.panel);
-    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
-    painter.setPen(colors.text);
-    painter.drawText(QRectF(16, 8, size.width() - 32, 24), Qt::AlignLeft | Qt::AlignVCenter, title);
-    roofline_->paint(painter, QRectF(16, 38, size.width() - 32, size.height() - 46), colors.panel);
-  };
+  picture.paint = titled(picture.title, [this](QPainter& painter, const QRectF& area, const QColor& ground) { roofline_->paint(painter, area, ground); });
   picture.csv = [this] { return csv_text(*roofline_model_); };
   return picture;
 }

@@ -14,6 +14,7 @@
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/arrow_keys.h"
+#include "ui/widgets/canvas_events.h"
 
 namespace shardscape::ui {
 namespace {
@@ -316,11 +317,7 @@ void RooflineCanvas::keyPressEvent(QKeyEvent* event) {
 bool RooflineCanvas::event(QEvent* event) {
   if (keep_arrow_keys(event)) return true;
   if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
-  if (event->type() == QEvent::FocusIn) {
-    const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
-    keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason;
-  }
-  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
+  follow_focus(this, event, keyboard_);
   return QWidget::event(event);
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/units.h"
 #include "ui/charts/bar_paint.h"
+#include "ui/state/comparisons.h"
+#include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
@@ -12,6 +14,7 @@ namespace {
 constexpr double kWideBar = 84, kWidestBar = 160;  // the latter where few stages share a wide plot
 constexpr double kLabelGap = 23;                   // from a bar to the labels of its segments
 constexpr double kLeastLabelled = 2;               // thinner segments have no label
+constexpr double kBetweenMembers = 2, kPale = 0.6;  // of designs side by side: pixels between them, how much of its colour another one has
 
 QFont label_font() { return Theme::instance().uiFont(12); }
 
@@ -30,8 +33,8 @@ double StackedBars::slotWidth() const { return std::fabs(mKeyAxis->coordToPixel(
 
 double StackedBars::barWidth() const {
   const double slot = slotWidth();
-  const double widest = std::clamp(slot * 0.1, kWideBar, kWidestBar);
-  return std::max(1.0, std::min(widest, slot * (slot < 14 ? 0.86 : 0.72)));
+  const double widest = std::clamp(slot * 0.1, kWideBar, kWidestBar), members = data_ ? data_->members() : 1;
+  return std::max(1.0, std::min(widest, slot * (slot < 14 * members ? 0.86 : 0.72) / members));
 }
 
 double StackedBars::tallest() const { return data_ ? data_->tallest() : 0; }
@@ -41,21 +44,23 @@ double StackedBars::top() const {
   return top > 0 ? top : 1;
 }
 
-QRectF StackedBars::barRect(int stage, double low, double high) const {
-  const double center = mKeyAxis->coordToPixel(stage);
+QRectF StackedBars::barRect(int stage, double low, double high, int member) const {
+  const int members = data_->members();
+  const double center = mKeyAxis->coordToPixel(stage) + (member - (members - 1) / 2.0) * barWidth();
+  const double half = (barWidth() - (members > 1 ? std::min(kBetweenMembers, barWidth() / 4) : 0)) / 2;
   const double y_low = mValueAxis->coordToPixel(low / data_->divisor);
   const double y_high = mValueAxis->coordToPixel(high / data_->divisor);
-  return QRectF(QPointF(center - barWidth() / 2, y_high), QPointF(center + barWidth() / 2, y_low));
+  return QRectF(QPointF(center - half, y_high), QPointF(center + half, y_low));
 }
 
-QRectF StackedBars::segment(int stage, int series) const {
+QRectF StackedBars::segment(int stage, int series, int member) const {
   double low = 0;
-  const std::vector<double>& values = data_->values[static_cast<size_t>(stage)];
+  const std::vector<double>& values = data_->of(member)[static_cast<size_t>(stage)];
   for (int below = 0; below < series; ++below) low += values[static_cast<size_t>(below)];
-  return barRect(stage, low, low + values[static_cast<size_t>(series)]);
+  return barRect(stage, low, low + values[static_cast<size_t>(series)], member);
 }
 
-QRectF StackedBars::column(int stage) const { return barRect(stage, 0, data_->total(stage)); }
+QRectF StackedBars::column(int stage, int member) const { return barRect(stage, 0, data_->total(stage, member), member); }
 
 BarHit StackedBars::hit(const QPointF& position) const {
   BarHit hit;
@@ -77,7 +82,7 @@ double StackedBars::selectTest(const QPointF&, bool, QVariant*) const { return -
 
 QCPRange StackedBars::getKeyRange(bool& found, QCP::SignDomain) const {
   found = data_ && data_->stages() > 0;
-  return found ? QCPRange(-0.5, data_->stages() - 0.5) : QCPRange();
+  return found ? QCPRange(-0.5, data_->most_stages() - 0.5) : QCPRange();
 }
 
 QCPRange StackedBars::getValueRange(bool& found, QCP::SignDomain, const QCPRange&) const {
@@ -98,17 +103,19 @@ void StackedBars::draw(QCPPainter* painter) {
   }
   painter->setAntialiasing(false);
   painter->setPen(Qt::NoPen);
-  for (int stage = 0; stage < data_->stages(); ++stage) {
-    for (int series = 0; series < static_cast<int>(data_->series.size()); ++series) {
-      QRectF rect = segment(stage, series);
-      if (rect.height() <= 0) continue;
-      // A hairline of the ground keeps neighbours apart; thin segments keep their whole height.
-      if (rect.height() > 3 && rect.width() > 3) rect.setTop(rect.top() + 1);
-      fill_bar(*painter, rect, data_->series[static_cast<size_t>(series)], ground_);
-    }
-  }
+  for (int member = 0; member < data_->members(); ++member)
+    for (int stage = 0; stage < data_->stages(member); ++stage)
+      for (int series = 0; series < static_cast<int>(data_->series.size()); ++series) {
+        QRectF rect = segment(stage, series, member);
+        if (rect.height() <= 0) continue;
+        // A hairline of the ground keeps neighbours apart; thin segments keep their whole height.
+        if (rect.height() > 3 && rect.width() > 3) rect.setTop(rect.top() + 1);
+        BarSeries ink = data_->series[static_cast<size_t>(series)];
+        if (member > 0) ink.color = mixed(ground_, ink.color, kPale);
+        fill_bar(*painter, rect, ink, ground_);
+      }
   drawLimit(*painter);
-  drawTotals(*painter);  // over the limit's line, which may run through them
+  data_->members() > 1 ? drawLetters(*painter) : drawTotals(*painter);  // over the limit's line, which may run through them
   drawSelection(*painter);
   if (roomForLabels()) {
     for (int stage = 0; stage < data_->stages(); ++stage) drawSegmentLabels(*painter, stage);
@@ -136,6 +143,20 @@ void StackedBars::drawTotals(QCPPainter& painter) const {
   }
 }
 
+// Whose bar it is; the present design's needs no letter where there is no room for all.
+void StackedBars::drawLetters(QCPPainter& painter) const {
+  painter.setFont(Theme::instance().uiFont(10, QFont::DemiBold));
+  const QFontMetricsF metrics(painter.font());
+  if (barWidth() < metrics.horizontalAdvance(u'W')) return;
+  for (int member = 0; member < data_->members(); ++member)
+    for (int stage = 0; stage < data_->stages(member); ++stage) {
+      const QRectF bar = column(stage, member);
+      const QRectF place(bar.center().x() - barWidth() / 2, bar.top() - metrics.height() - 1, barWidth(), metrics.height());
+      painter.setPen(readable(Theme::instance().designColor(data_->letter(member)), ground_));
+      painter.drawText(place, Qt::AlignCenter, Comparisons::letter(data_->letter(member)));
+    }
+}
+
 QString StackedBars::segmentLabel(int stage, size_t series) const {
   return data_->series[series].label + QStringLiteral("  ") +
          data_->text(data_->values[static_cast<size_t>(stage)][series]);
@@ -143,6 +164,7 @@ QString StackedBars::segmentLabel(int stage, size_t series) const {
 
 // Every label has to end before the next slot, or the edge of the plot, begins.
 bool StackedBars::roomForLabels() const {
+  if (data_->members() > 1) return false;
   const double room = (slotWidth() - barWidth()) / 2 - kLabelGap;
   if (room < 60) return false;
   const QFontMetricsF metrics(label_font());

@@ -20,8 +20,8 @@ class StackedBars : public QCPAbstractPlottable {
   void setSelection(BarHit selection, bool focused);
   void setGround(const QColor& ground) { ground_ = ground; }
   BarHit hit(const QPointF& position) const;
-  QRectF segment(int stage, int series) const;  // in pixels
-  QRectF column(int stage) const;               // the whole bar
+  QRectF segment(int stage, int series, int member = 0) const;  // in pixels
+  QRectF column(int stage, int member = 0) const;               // the whole bar
   double tallest() const;                       // total of the highest bar
   double top() const;                           // highest value that the axis has to show
 
@@ -37,8 +37,9 @@ class StackedBars : public QCPAbstractPlottable {
  private:
   double slotWidth() const;
   double barWidth() const;
-  QRectF barRect(int stage, double low, double high) const;
+  QRectF barRect(int stage, double low, double high, int member) const;
   void drawTotals(QCPPainter& painter) const;
+  void drawLetters(QCPPainter& painter) const;
   QString segmentLabel(int stage, size_t series) const;
   bool roomForLabels() const;
   void drawSegmentLabels(QCPPainter& painter, int stage) const;

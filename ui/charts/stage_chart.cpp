@@ -11,6 +11,7 @@
 #include "ui/charts/chart_heading.h"
 #include "ui/charts/stacked_bars.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/arrow_keys.h"
 
@@ -141,7 +142,7 @@ void StageChart::replot() {
   plot.xAxis->setVisible(anything);
   plot.yAxis->setVisible(anything);
   plot.yAxis->grid()->setVisible(anything);
-  plot.xAxis->setRange(-0.5, std::max(1, data.stages()) - 0.5);
+  plot.xAxis->setRange(-0.5, std::max(1, data.most_stages()) - 0.5);
   plot.yAxis->setRange(0, parts_->bars->top() / data.divisor * kHeadroom);
   fitTicks(plot.size());
   parts_->bars->setSelection(parts_->picked, hasFocus());
@@ -155,19 +156,30 @@ QString StageChart::tipText(int stage, int series) const {
   if (stage < 0 || stage >= data.stages() || !data.text) return {};
   const double total = data.total(stage);
   const std::vector<double>& values = data.values[static_cast<size_t>(stage)];
+  // The same of the designs beside it.
+  const auto others = [&](const auto& value_of, double now) {
+    QString text;
+    for (int member = 1; member < data.members(); ++member) {
+      if (stage >= data.stages(member)) continue;
+      const double value = value_of(member);
+      text += QStringLiteral("<br>%1: %2").arg(Comparisons::letter(data.letter(member)), data.text(value)) + (now > 0 ? tr(", %1").arg(signed_percent_text(value / now - 1)) : QString());
+    }
+    return text;
+  };
   if (series < 0) {
     QString text = QStringLiteral("<b>%1</b>").arg(tr("Stage %1: %2").arg(QString::number(stage), data.text(total)));
     for (size_t part = values.size(); part-- > 0;) {
       if (values[part] < kLeastInTip * total || values[part] == 0) continue;
       text += QStringLiteral("<br>%1: %2").arg(escaped(data.series[part].label), data.text(values[part]));
     }
-    return text;
+    return text + others([&](int member) { return data.total(stage, member); }, total);
   }
   const QString where = tr("stage %1").arg(stage);
   const double value = values[static_cast<size_t>(series)];
   return QStringLiteral("<b>%1</b>, %2<br>%3, %4")
       .arg(escaped(data.series[static_cast<size_t>(series)].label), where, data.text(value),
-           tr("%1 of the stage").arg(percent_text(total > 0 ? value / total : 0)));
+           tr("%1 of the stage").arg(percent_text(total > 0 ? value / total : 0))) +
+         others([&](int member) { return data.of(member)[static_cast<size_t>(stage)][static_cast<size_t>(series)]; }, value);
 }
 
 void StageChart::paint(QPaintDevice& device, QSize size, double scale, const std::function<void(QPainter&)>& more) const {

@@ -1,15 +1,19 @@
 #include "ui/explore/compare_page.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QShowEvent>
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "simulate/estimate.h"
 #include "ui/dialogs/export_target.h"
-#include "ui/explore/pair_bars.h"
+#include "ui/explore/grouped_bars.h"
+#include "ui/state/comparisons.h"
 #include "ui/state/display_text.h"
 #include "ui/state/session.h"
 #include "ui/theme/theme.h"
@@ -20,170 +24,272 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kKnobsShare = 0.24, kBarsShare = 0.46;  // of the height, at most
+constexpr int kLeastKnobs = 60, kLeastBars = 120, kMemberHeight = 24, kSwatch = 10;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
-QString knob_words(const Knob& knob, const std::string& value) {
-  if (knob.type == KnobType::Boolean) return value == "true" ? ComparePage::tr("on") : ComparePage::tr("off");
-  if (knob.type == KnobType::Choice)
-    for (const KnobChoice& choice : knob.choices)
-      if (choice.value == value) return text(choice.label);
-  return displayText(knob, text(value));
-}
-
 TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
   TableCell cell = text_cell(figure_text(kind, value, units), std::isnan(value) ? QString() : QString::number(value, 'g', 12));
-  if (!std::isnan(value)) cell.sort = value;
+  cell.sort = std::isnan(value) ? QVariant() : QVariant(value);
   return cell;
 }
 
+// The letter of a design behind a square in its colour.
+class Badge : public QWidget {
+ public:
+  Badge(int member, QWidget* parent) : QWidget(parent), member_(member) { setFixedSize(34, kMemberHeight); }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(Theme::instance().designColor(member_));
+    painter.drawRoundedRect(QRectF(0, (height() - kSwatch) / 2.0, kSwatch, kSwatch), 2, 2);
+    painter.setFont(Theme::instance().uiFont(13, QFont::DemiBold));
+    painter.setPen(Theme::instance().colors().text);
+    painter.drawText(rect().adjusted(kSwatch + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, Comparisons::letter(member_));
+  }
+
+ private:
+  int member_;
+};
+
 }  // namespace
 
-void DifferingKnobsModel::setKnobs(const std::vector<ComparedKnob>& knobs) {
+void DifferingKnobsModel::setKnobs(const std::vector<ComparedKnob>& knobs, int designs) {
   Rows rows;
   for (const ComparedKnob& knob : knobs) {
     std::vector<TableCell>& row = rows.emplace_back();
     row.push_back(text_cell(text(knob.knob->label), text(knob.knob->id)));
-    for (const std::string& value : knob.values) row.push_back(text_cell(knob_words(*knob.knob, value), text(value)));
+    for (const std::string& value : knob.values) {
+      row.push_back(text_cell(displayText(*knob.knob, text(value)), text(value)));
+      row.back().strong = value != knob.values.front();
+    }
   }
-  assign({{tr("Differs"), QStringLiteral("knob"), false, {}}, {tr("Current"), QStringLiteral("current"), true, {}}, {tr("Compared"), QStringLiteral("compared"), true, {}}}, std::move(rows));
+  std::vector<TableColumn> columns{{tr("Knobs that differ"), QStringLiteral("knob"), false, {}}};
+  for (int member = 0; member < designs; ++member) columns.push_back({Comparisons::letter(member), Comparisons::letter(member), true, {}});
+  assign(std::move(columns), std::move(rows));
 }
 
-void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, UnitSystem units) {
+void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int designs, UnitSystem units) {
   Rows rows;
   for (const ComparedFigure& figure : figures) {
-    const double by = figure.values[1] - figure.values[0];
-    TableCell difference = figure_cell(figure.kind, by, units);
-    if (by > 0) difference.text.prepend(u'+');
-    TableCell percent = text_cell(text(figure.percent(1)));
-    percent.sort = figure.values[0] != 0 && !std::isnan(by) ? QVariant(by / figure.values[0]) : QVariant();
-    rows.push_back({text_cell(text(figure.group)), text_cell(text(figure.label), text(figure.id)), figure_cell(figure.kind, figure.values[0], units),
-                    figure_cell(figure.kind, figure.values[1], units), difference, percent});
+    std::vector<TableCell>& row = rows.emplace_back();
+    const double now = figure.values[0];
+    row.push_back(text_cell(text(figure.group)));
+    row.push_back(text_cell(text(figure.label), text(figure.id)));
+    row.push_back(figure_cell(figure.kind, now, units));
+    for (size_t member = 1; member < figure.values.size(); ++member) {
+      const double by = figure.values[member] - now;
+      TableCell difference = figure_cell(figure.kind, by, units);
+      if (by > 0) difference.text.prepend(u'+');
+      if (by == 0) difference.text = QStringLiteral("same");
+      TableCell percent = text_cell(by == 0 ? QString() : text(figure.percent(member)));
+      percent.sort = now != 0 && !std::isnan(by) ? QVariant(by / now) : QVariant();
+      percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / now, 'g', 12);
+      row.push_back(figure_cell(figure.kind, figure.values[member], units));
+      row.push_back(std::move(difference));
+      row.push_back(std::move(percent));
+    }
   }
-  assign({{tr("Of"), QStringLiteral("group"), false, {}},
-          {tr("Figure"), QStringLiteral("figure"), false, {}},
-          {tr("Current"), QStringLiteral("current"), true, {}},
-          {tr("Compared"), QStringLiteral("compared"), true, {}},
-          {tr("Difference"), QStringLiteral("difference"), true, tr("Compared less current")},
-          {tr("Percent"), QStringLiteral("percent"), true, tr("Of the current one")}},
-         std::move(rows));
+  std::vector<TableColumn> columns{{tr("Of"), QStringLiteral("group"), false, {}}, {tr("Figure"), QStringLiteral("figure"), false, {}}, {tr("A"), QStringLiteral("A"), true, tr("The present design")}};
+  for (int member = 1; member < designs; ++member) {
+    const QString letter = Comparisons::letter(member);
+    columns.push_back({letter, letter, true, {}});
+    columns.push_back({tr("%1 − A").arg(letter), letter + QStringLiteral(" less A"), true, tr("%1 less the present design").arg(letter)});
+    columns.push_back({tr("%"), letter + QStringLiteral(" less A (%)"), true, tr("That in percent of the present design")});
+  }
+  assign(std::move(columns), std::move(rows));
 }
 
-ComparePage::ComparePage(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+ComparePage::ComparePage(Session* session, QWidget* parent) : QWidget(parent), session_(session), comparisons_(session->comparisons()) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  message_ = new QLabel(tr("Pick a design among those of a search, then \"Compare\": it stands here beside the present one."), this);
-  message_->setProperty("role", "secondary");
-  message_->setAlignment(Qt::AlignCenter);
-  message_->setWordWrap(true);
+  message_ = makeMessage();
   layout->addWidget(message_, 1);
   body_ = new QWidget(this);
   layout->addWidget(body_, 1);
   auto* rows = new QVBoxLayout(body_);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(8);
-  auto* top = new QHBoxLayout;
-  top->setSpacing(10);
-  title_ = new ElidedLabel(body_, Theme::instance().uiFont(13, QFont::DemiBold));
-  top->addWidget(title_, 1);
-  legend_ = new QLabel(body_);
-  legend_->setTextFormat(Qt::RichText);
-  top->addWidget(legend_);
-  take_ = new QPushButton(tr("Make current"), body_);
-  take_->setObjectName(QStringLiteral("take_compared"));
-  connect(take_, &QPushButton::clicked, this, [this] {
-    if (other_) Q_EMIT taken(Design(*other_));
-  });
-  top->addWidget(take_);
-  rows->addLayout(top);
+  members_ = new QVBoxLayout;
+  members_->setSpacing(2);
+  rows->addLayout(members_);
   knobs_ = new ChartTable(body_);
   knobs_->setAccessibleName(tr("Table: knobs that differ"));
   knobs_model_ = new DifferingKnobsModel(this);
   knobs_->setTable(knobs_model_);
   rows->addWidget(knobs_);
-  bars_ = new PairBars(body_);
-  rows->addWidget(bars_);
+  scroll_ = new QScrollArea(body_);
+  scroll_->setWidgetResizable(true);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->viewport()->setAutoFillBackground(false);
+  bars_ = new GroupedBars;
+  scroll_->setWidget(bars_);
+  bars_->setAutoFillBackground(false);
+  rows->addWidget(scroll_);
   table_ = new ChartTable(body_);
-  table_->setAccessibleName(tr("Table: all numbers of both designs"));
+  table_->setAccessibleName(tr("Table: all numbers of the designs"));
   model_ = new ComparisonModel(this);
   table_->setTable(model_);
   rows->addWidget(table_, 1);
-  body_->setVisible(false);
-
-  const auto restyle = [this] {
-    const Colors& colors = Theme::instance().colors();
-    legend_->setText(QStringLiteral("<span style='color:%1'>■</span> %2 &nbsp; <span style='color:%3'>■</span> %4")
-                         .arg(colors.runtime.name(), tr("current"), colors.accent.name(), tr("compared")));
-  };
-  connect(&Theme::instance(), &Theme::changed, this, restyle);
-  restyle();
-  connect(session_, &Session::estimateChanged, this, &ComparePage::showFigures);
-  connect(session_, &Session::unitsChanged, this, &ComparePage::showFigures);
+  connect(comparisons_, &Comparisons::changed, this, &ComparePage::refresh);
+  connect(session_, &Session::designChanged, this, &ComparePage::refresh);
+  connect(session_, &Session::estimateChanged, this, &ComparePage::refresh);
+  connect(session_, &Session::unitsChanged, this, &ComparePage::refresh);
+  refresh();
 }
 
-void ComparePage::setDesign(const Design& design, const QString& name) {
-  other_ = design;
-  name_ = name;
-  compared_.reset();
-  message_->setText(tr("Working out the design…"));
-  compute();
-  showFigures();
+QPushButton* ComparePage::button(const QString& text, const QString& name, const QString& tip, QWidget* parent) {
+  auto* made = new QPushButton(text, parent);
+  made->setObjectName(name);
+  made->setToolTip(tip);
+  return made;
 }
 
-void ComparePage::compute() {
-  job_.start([this, design = *other_](const NewestJob::Post& post, std::stop_token) {
-    const ComparedDesign made = compared(design);
-    post([this, made] {
-      compared_ = made;
-      showFigures();
-    });
-  });
+QWidget* ComparePage::makeMessage() {
+  auto* page = new QWidget(this);
+  auto* rows = new QVBoxLayout(page);
+  rows->addStretch(1);
+  auto* words = new QLabel(tr("Up to four designs stand here beside the present one. Pin the present design and go on editing, "
+                              "pick one among the designs of a search and press \"Compare\", or take one from a file."), page);
+  words->setProperty("role", "secondary");
+  words->setAlignment(Qt::AlignCenter);
+  words->setWordWrap(true);
+  words->setMaximumWidth(520);
+  rows->addWidget(words, 0, Qt::AlignHCenter);
+  rows->addSpacing(10);
+  auto* line = new QHBoxLayout;
+  line->addStretch(1);
+  auto* pin = button(tr("Pin the present design"), QStringLiteral("pin_present"), tr("It stays as it is while you go on (Ctrl+D)"), page);
+  auto* file = button(tr("Compare with a file..."), QStringLiteral("compare_file"), {}, page);
+  connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested);
+  connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested);
+  line->addWidget(pin);
+  line->addWidget(file);
+  line->addStretch(1);
+  rows->addLayout(line);
+  rows->addStretch(1);
+  return page;
 }
 
-void ComparePage::showFigures() {
-  if (!isVisible()) return;
+// "9.29 s · 77.1 GiB · MFU 25.2 %", or why there are no figures.
+QString ComparePage::stateOf(int member) const {
   const std::shared_ptr<const Estimate> now = session_->estimate();
-  const bool ready = other_ && compared_ && now && now->simulation;
-  body_->setVisible(ready);
-  message_->setVisible(!ready);
-  if (!ready) return;
-  title_->setText(name_);
-  knobs_model_->setKnobs(compare_knobs({now->report->design, *other_}));
-  figures_ = compare_figures({ComparedDesign{now->report, now->simulation}, *compared_});
+  ComparedDesign of;
+  if (member == 0 && now) of = {now->report, now->simulation};
+  else if (member > 0) of = comparisons_->all()[static_cast<size_t>(member - 1)].made;
+  if (member > 0 && !comparisons_->all()[static_cast<size_t>(member - 1)].worked) return tr("working it out…");
+  if (!of.simulation) {
+    const bool why = of.report && !of.report->problems.empty();
+    return why ? tr("cannot run: %1").arg(text(of.report->problems.front().what)) : tr("no step");
+  }
+  const MemoryTimeline& memory = *of.report->memory;
+  QStringList parts{text(format_seconds(of.simulation->step_seconds)), bytes_text(memory_in_use(*of.report, memory.peak_stage), session_->units()), tr("MFU %1").arg(percent_text(of.simulation->mfu))};
+  if (!memory.fits) parts << tr("does not fit");
+  return parts.join(QStringLiteral(" · "));
+}
+
+// A line for each design; rebuilt, as they come and go as a whole.
+void ComparePage::fillMembers() {
+  const QWidget* focused = QApplication::focusWidget();
+  const bool inside = focused && body_->isAncestorOf(focused) && focused->parentWidget()->objectName().startsWith(QStringLiteral("member_"));
+  const QString line_before = inside ? focused->parentWidget()->objectName() : QString(), name_before = inside ? focused->objectName() : QString();
+  while (QLayoutItem* item = members_->takeAt(0)) {
+    // A button that is in the middle of its own click goes when it is over.
+    item->widget()->hide();
+    item->widget()->deleteLater();
+    delete item;
+  }
+  for (int member = 0; member <= comparisons_->size(); ++member) {
+    auto* line = new QWidget(body_);
+    line->setObjectName(QStringLiteral("member_") + Comparisons::letter(member));
+    line->setFixedHeight(kMemberHeight);
+    auto* row = new QHBoxLayout(line);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(8);
+    row->addWidget(new Badge(member, line));
+    auto* name = new ElidedLabel(line, Theme::instance().uiFont(13, member == 0 ? QFont::DemiBold : QFont::Normal));
+    name->setText(member == 0 ? tr("present: %1").arg(Comparisons::nameOf(session_->design())) : comparisons_->all()[static_cast<size_t>(member - 1)].name);
+    row->addWidget(name, 1);
+    auto* state = new QLabel(stateOf(member), line);
+    state->setProperty("role", "small");
+    state->setMaximumWidth(320);
+    row->addWidget(state);
+    const auto link = [&](const QString& words, const QString& id, const QString& tip) {
+      auto* made = button(words, id, tip, line);
+      made->setProperty("link", true);
+      made->setAccessibleName(tr("%1: %2").arg(words, Comparisons::letter(member)));
+      row->addWidget(made);
+      return made;
+    };
+    if (member == 0) {
+      auto* pin = link(tr("Pin"), QStringLiteral("pin_now"), tr("Stays as it is beside what you edit (Ctrl+D)"));
+      pin->setEnabled(!comparisons_->full() && comparisons_->find(session_->design()) < 0);
+      auto* file = link(tr("Add a file"), QStringLiteral("add_file"), tr("A saved design beside the present one"));
+      file->setEnabled(!comparisons_->full());
+      connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested, Qt::QueuedConnection);
+      connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested, Qt::QueuedConnection);
+    } else {
+      auto* take = link(tr("Make current"), QStringLiteral("take_compared"), tr("Takes the place of the present design; Undo brings that back"));
+      auto* drop = link(tr("Remove"), QStringLiteral("drop_compared"), {});
+      connect(take, &QPushButton::clicked, this, [this, member] {
+        if (member <= comparisons_->size()) Q_EMIT taken(Design(comparisons_->all()[static_cast<size_t>(member - 1)].design));
+      }, Qt::QueuedConnection);
+      connect(drop, &QPushButton::clicked, this, [this, member] { comparisons_->remove(member - 1); }, Qt::QueuedConnection);
+    }
+    members_->addWidget(line);
+    if (QWidget* same = line->objectName() == line_before ? line->findChild<QWidget*>(name_before) : nullptr) same->setFocus();
+  }
+}
+
+void ComparePage::refresh() {
+  const bool any = comparisons_->size() > 0;
+  body_->setVisible(any);
+  message_->setVisible(!any);
+  if (!any) figures_.clear();
+  if (!isVisible() || !any) return;
+  fillMembers();
+  const std::shared_ptr<const Estimate> now = session_->estimate();
+  std::vector<Design> designs{session_->design()};
+  std::vector<ComparedDesign> made{now && now->simulation ? ComparedDesign{now->report, now->simulation} : ComparedDesign{}};
+  for (const PinnedDesign& pinned : comparisons_->all()) {
+    designs.push_back(pinned.design);
+    made.push_back(pinned.made);
+  }
+  const auto count = static_cast<int>(designs.size());
+  knobs_model_->setKnobs(compare_knobs(designs), count);
+  figures_ = compare_figures(made);
   bars_->setFigures(figures_, session_->units());
-  model_->setFigures(figures_, session_->units());
+  model_->setFigures(figures_, count, session_->units());
   fitHeights();
 }
 
 void ComparePage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  showFigures();
+  refresh();
 }
 
 void ComparePage::resizeEvent(QResizeEvent*) { fitHeights(); }
 
 void ComparePage::fitHeights() {
-  knobs_->setFixedHeight(std::min(knobs_->fullHeight(), std::max(80, static_cast<int>(height() * kKnobsShare))));
-  bars_->setFixedHeight(std::min(bars_->heightFor(width()), std::max(120, static_cast<int>(height() * kBarsShare))));
+  knobs_->setVisible(knobs_model_->rowCount() > 0);
+  knobs_->setFixedHeight(std::min(knobs_->fullHeight(), std::max(kLeastKnobs, static_cast<int>(height() * kKnobsShare))));
+  scroll_->setFixedHeight(std::min(bars_->fullHeight(), std::max(kLeastBars, static_cast<int>(height() * kBarsShare))));
 }
 
 Picture ComparePage::picture() const {
   Picture picture;
   const QString name = text(session_->design().name);
-  picture.title = tr("%1, compared").arg(name);
+  QStringList letters{tr("A present")};
+  for (int member = 1; member <= comparisons_->size(); ++member)
+    letters << Comparisons::letter(member) + u' ' + comparisons_->all()[static_cast<size_t>(member - 1)].name;
+  picture.title = tr("%1, compared: %2").arg(name, letters.join(QStringLiteral("; ")));
   picture.file_name = slug(name) + QStringLiteral("-compared");
-  picture.size = QSize(std::max(900, bars_->width()), bars_->heightFor(bars_->width()) + 60);
-  picture.paint = [bars = bars_, title = name_](QPaintDevice& device, QSize size, double scale) {
-    QPainter painter(&device);
-    painter.scale(scale, scale);
-    const Colors& colors = Theme::instance().colors();
-    painter.fillRect(QRect(QPoint(), size), colors.panel);
-    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
-    painter.setPen(colors.text);
-    painter.drawText(QRect(16, 8, size.width() - 32, 28), Qt::AlignLeft | Qt::AlignVCenter, title);
-    bars->paint(painter, QRectF(16, 44, size.width() - 32, size.height() - 52), colors.panel);
-  };
+  picture.size = QSize(std::max(900, bars_->width()), bars_->fullHeight() + 60);
+  picture.paint = titled(picture.title, [bars = bars_](QPainter& painter, const QRectF& area, const QColor& ground) { bars->paint(painter, area, ground); });
   picture.csv = [model = model_] { return csv_text(*model); };
   return picture;
 }

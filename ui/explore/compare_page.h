@@ -1,78 +1,81 @@
-// A design of the search beside the present one: what differs in the form, pairs of bars, and all numbers with their difference.
+// Designs side by side, the present one first: who they are, which knobs differ, groups of bars, and all numbers with their difference.
 #pragma once
 
 #include <QWidget>
-#include <optional>
 
 #include "explore/comparison.h"
 #include "ui/charts/chart_export.h"
 #include "ui/models/table_model.h"
-#include "ui/state/newest_job.h"
 
 class QLabel;
 class QPushButton;
+class QScrollArea;
+class QVBoxLayout;
 
 namespace shardscape::ui {
 
 class ChartTable;
-class ElidedLabel;
-class PairBars;
+class Comparisons;
+class GroupedBars;
 class Session;
 
-// Knobs whose values differ: one row each.
+// Knobs whose values differ: one row each, a column per design.
 class DifferingKnobsModel : public TableModel {
   Q_OBJECT
  public:
   using TableModel::TableModel;
-  void setKnobs(const std::vector<ComparedKnob>& knobs);
+  void setKnobs(const std::vector<ComparedKnob>& knobs, int designs);
 };
 
-// Every figure of two designs, its difference and that in percent.
+// Every figure of all designs, with the difference to the present one and that in percent.
 class ComparisonModel : public TableModel {
   Q_OBJECT
  public:
-  enum Column { Group, Figure, First, Second, Difference, Percent };
+  enum Column { Group, Figure, Present };
+  // Of a pinned design, from 1 on.
+  static int value(int member) { return Present + 3 * member - 2; }
+  static int difference(int member) { return value(member) + 1; }
+  static int percent(int member) { return value(member) + 2; }
   using TableModel::TableModel;
-  void setFigures(const std::vector<ComparedFigure>& figures, UnitSystem units);
+  void setFigures(const std::vector<ComparedFigure>& figures, int designs, UnitSystem units);
 };
 
 class ComparePage : public QWidget {
   Q_OBJECT
  public:
   explicit ComparePage(Session* session, QWidget* parent = nullptr);
-  void setDesign(const Design& design, const QString& name);  // to compare the present one with
-  bool hasDesign() const { return other_.has_value(); }
   const std::vector<ComparedFigure>& figures() const { return figures_; }
-  PairBars* bars() const { return bars_; }
+  GroupedBars* bars() const { return bars_; }
   ChartTable* table() const { return table_; }
   ChartTable* knobs() const { return knobs_; }
   ComparisonModel* model() const { return model_; }
   Picture picture() const;
 
  Q_SIGNALS:
-  void taken(const shardscape::Design& design);  // the other one shall be the current one
+  void taken(const shardscape::Design& design);  // shall be the current one
+  void pinRequested();                           // the present design
+  void fileRequested();                          // a design of a file
 
  protected:
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void compute();
-  void showFigures();
+  QWidget* makeMessage();
+  QPushButton* button(const QString& text, const QString& name, const QString& tip, QWidget* parent);
+  void refresh();
+  void fillMembers();
+  QString stateOf(int member) const;
   void fitHeights();
   Session* session_;
-  NewestJob job_;
-  std::optional<Design> other_;
-  QString name_;
-  std::optional<ComparedDesign> compared_;   // of other_
+  Comparisons* comparisons_;
   std::vector<ComparedFigure> figures_;
-  ElidedLabel* title_;
-  QLabel *message_, *legend_;
-  QPushButton* take_;
-  QWidget* body_;
+  QWidget *message_, *body_;
+  QVBoxLayout* members_;
   ChartTable *knobs_, *table_;
   DifferingKnobsModel* knobs_model_;
-  PairBars* bars_;
+  GroupedBars* bars_;
+  QScrollArea* scroll_;
   ComparisonModel* model_;
 };
 

@@ -6,6 +6,8 @@
 namespace shardscape::ui {
 namespace {
 
+constexpr const char* kFirst[] = {"step_time", "memory", "mfu"};
+
 QString raw_label(const ExploreColumn& column) {
   switch (column.measure) {
     case Measure::Seconds: return column.id + QStringLiteral(" (s)");
@@ -34,13 +36,20 @@ void DesignsModel::setDesigns(const ExploreRows& rows, const std::vector<char>& 
   shown_.clear();
   for (int row = 0; row < rows.rows() && static_cast<int>(shown_.size()) < kMost; ++row)
     if (passing.empty() || passing[static_cast<size_t>(row)]) shown_.push_back(row);
+  order_.clear();
+  for (const char* id : kFirst)
+    if (const int column = rows.column(QLatin1String(id)); column >= 0) order_.push_back(column);
+  for (int column = 0; column < static_cast<int>(rows.columns().size()); ++column)
+    if (std::find(order_.begin(), order_.end(), column) == order_.end()) order_.push_back(column);
   std::vector<TableColumn> columns;
-  for (const ExploreColumn& column : rows.columns())
+  for (const int at : order_) {
+    const ExploreColumn& column = rows.column(at);
     columns.push_back({wrapped(column.heading), raw_label(column), column.axis() ? column.numeric : true, column.label});
+  }
   Rows cells;
   for (int row : shown_) {
     std::vector<TableCell>& line = cells.emplace_back();
-    for (int c = 0; c < static_cast<int>(rows.columns().size()); ++c) {
+    for (const int c : order_) {
       const ExploreColumn& column = rows.column(c);
       const double value = rows.value(row, c);
       TableCell cell = text_cell(rows.text(row, c, units), column.axis() ? column.raw.value(static_cast<int>(value)) : QString::number(value, 'g', 12));
@@ -53,11 +62,17 @@ void DesignsModel::setDesigns(const ExploreRows& rows, const std::vector<char>& 
 
 void DesignsModel::clear() {
   shown_.clear();
+  order_.clear();
   assign({}, {});
 }
 
 int DesignsModel::designAt(int table_row) const {
   return table_row >= 0 && table_row < static_cast<int>(shown_.size()) ? shown_[static_cast<size_t>(table_row)] : -1;
+}
+
+int DesignsModel::tableColumnOf(int column) const {
+  const auto it = std::find(order_.begin(), order_.end(), column);
+  return it == order_.end() ? -1 : static_cast<int>(it - order_.begin());
 }
 
 int DesignsModel::tableRowOf(int row) const {

@@ -1,4 +1,4 @@
-// The best designs that pass the filters: a column per dimension and figure.
+// The best designs that pass the filters: a column per figure and dimension, first what designs are judged by.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,10 @@ class DesignsModel : public TableModel {
   void clear();
   int designAt(int table_row) const;  // a row of the ExploreRows; -1: none
   int tableRowOf(int row) const;      // -1: not in the table
+  int tableColumnOf(int column) const;  // of a column of the ExploreRows; -1: there is none
 
  private:
-  std::vector<int> shown_;
+  std::vector<int> shown_, order_;
 };
 
 }  // namespace shardscape::ui

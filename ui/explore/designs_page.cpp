@@ -22,8 +22,8 @@ namespace shardscape::ui {
 namespace {
 
 enum Box { X, Y, Colour, Shape };
-constexpr double kTableShare = 0.27;  // of the height, at most
-constexpr int kLeastTable = 92;
+constexpr double kTableShare = 0.27, kLowTableShare = 0.22;  // of the height, at most; the latter on a low page
+constexpr int kLeastTable = 92, kLowPage = 620;  // below the latter the scatter wants what filters and table can spare
 // Figures that stay out of the table until they are asked for.
 constexpr const char* kRarelyWanted[] = {"headroom", "cost", "energy", "gpus", "model_tflops"};
 
@@ -40,6 +40,7 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   layout->addWidget(tools_);
   layout->addSpacing(6);
   scatter_ = new ScatterCanvas(this);
+  scatter_->installEventFilter(this);
   layout->addWidget(scatter_, 1);
   layout->addSpacing(6);
   filters_ = new FilterStrips(this);
@@ -83,58 +84,52 @@ QWidget* DesignsPage::makeTools() {
     boxes_[i]->setObjectName(QString::fromLatin1(ids[i]));
     boxes_[i]->setAccessibleName(names[i]);
     boxes_[i]->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    boxes_[i]->setMinimumContentsLength(6);
-    boxes_[i]->setMaximumWidth(190);
+    boxes_[i]->setMinimumContentsLength(3);
+    boxes_[i]->setMaximumWidth(220);
     boxes_[i]->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     connect(boxes_[i], &QComboBox::activated, this, [this, i] {
       chosen_[i] = boxes_[i]->currentData().toString();
+      fitBoxes();
       applyAxes();
       Q_EMIT axesChanged();
     });
     row->addWidget(boxes_[i], 1);
-    if (i < 3) row->addSpacing(6);
   }
   return tools;
 }
 
 QWidget* DesignsPage::makeCaption() {
   auto* caption = new QWidget(this);
-  auto* rows = new QVBoxLayout(caption);
-  rows->setContentsMargins(0, 0, 0, 0);
-  rows->setSpacing(2);
-  auto* first = new QHBoxLayout;
-  first->setSpacing(6);
-  auto* second = new QHBoxLayout;
-  second->setSpacing(6);
+  auto* row = new QHBoxLayout(caption);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(6);
   kept_ = new ElidedLabel(caption, Theme::instance().uiFont(12));
-  picked_text_ = new ElidedLabel(caption, Theme::instance().uiFont(13, QFont::DemiBold));
-  const auto add = [&](QHBoxLayout* row, const QString& text, const QString& name, const QString& tip) {
+  picked_text_ = new ElidedLabel(caption, Theme::instance().uiFont(12, QFont::DemiBold));
+  const auto add = [&](const QString& text, const QString& name, const QString& tip) {
     auto* button = new QPushButton(text, caption);
     button->setObjectName(name);
     button->setToolTip(tip);
     row->addWidget(button);
     return button;
   };
-  first->addWidget(kept_, 1);
-  clear_ = add(first, tr("Clear filters"), QStringLiteral("clear_filters"), tr("All designs that were kept pass again"));
+  row->addWidget(kept_, 1);
+  row->addWidget(picked_text_, 1);
+  clear_ = add(tr("Clear filters"), QStringLiteral("clear_filters"), tr("All designs that were kept pass again"));
   clear_->setProperty("link", true);
-  columns_ = add(first, tr("Columns"), QStringLiteral("choose_columns"), tr("Which columns the table has"));
+  columns_ = add(tr("Columns"), QStringLiteral("choose_columns"), tr("Which columns the table has"));
   columns_->setProperty("link", true);
   columns_menu_ = new QMenu(columns_);
   connect(columns_menu_, &QMenu::aboutToShow, this, &DesignsPage::fillColumnsMenu);
   connect(columns_, &QPushButton::clicked, this, [this] { columns_menu_->popup(columns_->mapToGlobal(QPoint(0, columns_->height()))); });
   connect(clear_, &QPushButton::clicked, filters_, &FilterStrips::clear);
-  second->addWidget(picked_text_, 1);
-  compare_ = add(second, tr("Compare"), QStringLiteral("compare_design"), tr("Side by side with the present design"));
-  take_ = add(second, tr("Make current"), QStringLiteral("take_design"), tr("This design takes the place of the present one; Undo brings that back (double click, Enter)"));
+  compare_ = add(tr("Compare"), QStringLiteral("compare_design"), {});
+  take_ = add(tr("Make current"), QStringLiteral("take_design"), {});
   connect(compare_, &QPushButton::clicked, this, [this] {
     if (picked_ >= 0) Q_EMIT compareRequested(picked_);
   });
   connect(take_, &QPushButton::clicked, this, [this] {
     if (picked_ >= 0) Q_EMIT taken(picked_);
   });
-  rows->addLayout(first);
-  rows->addLayout(second);
   return caption;
 }
 
@@ -177,6 +172,13 @@ void DesignsPage::fillBoxes() {
     if (const int at = box->findData(chosen_[i]); at >= 0) box->setCurrentIndex(at);
     else if (i >= Colour) box->setCurrentIndex(0);
   }
+  fitBoxes();
+}
+
+// Room goes where the words are long.
+void DesignsPage::fitBoxes() {
+  auto* row = static_cast<QHBoxLayout*>(tools_->layout());
+  for (QComboBox* box : boxes_) row->setStretch(row->indexOf(box), std::max(1, box->fontMetrics().horizontalAdvance(box->currentText()) + 44));
 }
 
 void DesignsPage::applyAxes() {
@@ -196,6 +198,7 @@ void DesignsPage::filter() {
   clear_->setVisible(filters_->filtering());
   if (!rows_) {
     kept_->setText({});
+    kept_->setShort({});
   } else {
     const SearchResult& result = rows_->result();
     QString text = filters_->filtering() ? tr("%1 of %2 kept designs pass").arg(grouped_text(filters_->passed()), grouped_text(rows_->rows())) : tr("%1 designs kept").arg(grouped_text(rows_->rows()));
@@ -204,6 +207,8 @@ void DesignsPage::filter() {
                 : tr(" of %1 timed: the front, the best %2, the best of each value, and a random sample").arg(grouped_text(result.counts.timed), grouped_text(static_cast<Wide>(result.best.size())));
     if (filters_->passed() > DesignsModel::kMost) text += tr(" · the best %1 in the table").arg(DesignsModel::kMost);
     kept_->setText(text);
+    kept_->setShort(filters_->filtering() ? tr("%1 of %2 designs pass").arg(grouped_text(filters_->passed()), grouped_text(rows_->rows()))
+                                          : tr("%1 of %2 timed designs kept").arg(grouped_text(rows_->rows()), grouped_text(std::max<Wide>(rows_->rows(), result.counts.timed))));
   }
   showPicked();
 }
@@ -219,7 +224,7 @@ void DesignsPage::leaveOutColumns() {
     for (int c = 0; c < static_cast<int>(rows_->columns().size()); ++c) {
       const QString& id = rows_->column(c).id;
       const bool rare = std::any_of(std::begin(kRarelyWanted), std::end(kRarelyWanted), [&](const char* of) { return id == QLatin1String(of); });
-      if (hidden_.contains(id) || (rare && !chosen_columns_.contains(id))) out << c;
+      if (hidden_.contains(id) || (rare && !chosen_columns_.contains(id))) out << model_->tableColumnOf(c);
     }
   table_->leaveOut(out);
 }
@@ -232,7 +237,7 @@ void DesignsPage::fillColumnsMenu() {
     QAction* action = columns_menu_->addAction(column.label);
     action->setObjectName(QStringLiteral("column_") + column.id);
     action->setCheckable(true);
-    action->setChecked(!table_->isColumnHidden(c));
+    action->setChecked(!table_->isColumnHidden(model_->tableColumnOf(c)));
     connect(action, &QAction::toggled, this, [this, id = column.id](bool on) {
       on ? hidden_.remove(id) : static_cast<bool>((hidden_.insert(id), true));
       if (on) chosen_columns_.insert(id);
@@ -258,8 +263,17 @@ void DesignsPage::showPicked() {
     button->setVisible(rows_ && rows_->rows() > 0);
     button->setEnabled(any);
   }
-  if (!any && rows_ && rows_->rows() > 0) picked_text_->setText(tr("Pick a design to compare it or to make it the current one"));
-  picked_text_->setInk(any ? QColor() : Theme::instance().colors().secondary);
+  picked_text_->setVisible(any);
+  kept_->setVisible(!any);
+  const QString tip = any ? QString() : tr(": pick a design first");
+  compare_->setEnabled(any && comparable_);
+  compare_->setToolTip(comparable_ ? tr("Side by side with the present design (C)") + tip : tr("As many designs as there may be stand beside the present one: remove one of them first"));
+  take_->setToolTip(any ? tr("This design takes the place of the present one; Undo brings that back (double click, Enter)") : tr("Takes the place of the present design") + tip);
+}
+
+void DesignsPage::setComparable(bool room) {
+  comparable_ = room;
+  showPicked();
 }
 
 void DesignsPage::setCurrent(const QHash<QString, double>& figures) {
@@ -281,9 +295,13 @@ void DesignsPage::setUnits(UnitSystem units) {
 }
 
 bool DesignsPage::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == table_ && event->type() == QEvent::KeyPress) {
+  if (event->type() == QEvent::KeyPress && picked_ >= 0) {
     const auto* key = static_cast<QKeyEvent*>(event);
-    if ((key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) && picked_ >= 0 && table_->currentIndex().isValid()) {
+    if (key->key() == Qt::Key_C && key->modifiers() == Qt::NoModifier && compare_->isEnabled()) {
+      Q_EMIT compareRequested(picked_);
+      return true;
+    }
+    if (watched == table_ && (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) && table_->currentIndex().isValid()) {
       Q_EMIT taken(picked_);
       return true;
     }
@@ -294,8 +312,9 @@ bool DesignsPage::eventFilter(QObject* watched, QEvent* event) {
 void DesignsPage::resizeEvent(QResizeEvent*) { fitHeights(); }
 
 void DesignsPage::fitHeights() {
+  filters_->setFlat(height() < kLowPage);
   filters_->setFixedHeight(filters_->heightFor(width()));
-  const int most = std::max(kLeastTable, static_cast<int>(height() * kTableShare));
+  const int most = std::max(kLeastTable, static_cast<int>(height() * (height() < kLowPage ? kLowTableShare : kTableShare)));
   table_->setFixedHeight(std::min(std::max(kLeastTable, table_->fullHeight()), most));
 }
 

@@ -29,6 +29,7 @@ class DesignsPage : public QWidget {
   void setUnits(UnitSystem units);
   void setMessage(const QString& message) { scatter_->setMessage(message); }
   void setDimmed(bool dimmed) { scatter_->setDimmed(dimmed); }
+  void setComparable(bool room);           // whether one more can stand beside the present design
   // Figures of the present design by column id; what is not known of it is not in there.
   void setCurrent(const QHash<QString, double>& figures);
   int picked() const { return picked_; }   // -1: none
@@ -48,13 +49,14 @@ class DesignsPage : public QWidget {
   void axesChanged();
 
  protected:
-  bool eventFilter(QObject* watched, QEvent* event) override;  // Enter in the table
+  bool eventFilter(QObject* watched, QEvent* event) override;  // Enter in the table, C in table and scatter
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   QWidget* makeTools();
   QWidget* makeCaption();
   void fillBoxes();
+  void fitBoxes();
   void applyAxes();
   void filter();
   void fillTable();
@@ -78,6 +80,7 @@ class DesignsPage : public QWidget {
   QSet<QString> hidden_, chosen_columns_;  // by the person: columns that are left out, and usual ones that are not
   QHash<QString, double> current_;
   int picked_ = -1;
+  bool comparable_ = true;
 };
 
 }  // namespace shardscape::ui

@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QStyle>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/form/issue_line.h"
 #include "ui/theme/theme.h"
@@ -16,7 +17,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kFieldWidth = 112, kTickWidth = 22;
+constexpr int kLeastField = 54, kMostField = 112, kFieldPadding = 22, kTickWidth = 22;  // a field is as wide as its values, the name has the rest
 
 }  // namespace
 
@@ -45,9 +46,10 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
   field_->setAccessibleName(tr("Values of %1").arg(label));
   field_->setToolTip(help);
   field_->setFont(Theme::instance().monoFont(12));
-  field_->setFixedWidth(kFieldWidth);
+  fitField();
   field_->setAcceptDrops(false);
   line->addWidget(field_);
+  connect(field_, &QLineEdit::textChanged, this, &DimensionRow::fitField);
   connect(field_, &QLineEdit::textEdited, this, [this] {
     if (tick_ && !tick_->isChecked()) {
       const QSignalBlocker quiet(tick_);
@@ -63,6 +65,10 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
   layout->addWidget(issue_);
   issue_->setVisible(false);
   showUse();
+}
+
+void DimensionRow::fitField() {
+  field_->setFixedWidth(std::clamp(QFontMetrics(field_->font()).horizontalAdvance(field_->text()) + kFieldPadding, tick_ ? kLeastField : kMostField, kMostField));
 }
 
 // A click on the name ticks, or goes to the field.

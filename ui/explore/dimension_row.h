@@ -41,6 +41,7 @@ class DimensionRow : public QWidget {
 
  private:
   void showUse();
+  void fitField();
   QString id_, accepted_;
   QCheckBox* tick_ = nullptr;
   ElidedLabel* name_ = nullptr;

@@ -36,12 +36,7 @@ constexpr Figure kFigures[] = {
 };
 
 QString choice_label(const SpaceAxis& axis, const std::string& value) {
-  if (axis.knob && axis.knob->type == KnobType::Boolean) return value == "true" ? QStringLiteral("on") : QStringLiteral("off");
-  if (axis.knob && axis.knob->type == KnobType::Choice)
-    for (const KnobChoice& choice : axis.knob->choices)
-      if (choice.value == value) return QString::fromStdString(choice.label);
-  if (axis.numeric() && axis.knob) return displayText(*axis.knob, QString::fromStdString(value));
-  return QString::fromStdString(value);
+  return axis.knob ? displayText(*axis.knob, QString::fromStdString(value)) : QString::fromStdString(value);
 }
 
 ExploreColumn axis_column(const SpaceAxis& axis) {

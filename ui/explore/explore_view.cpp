@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QShowEvent>
 #include <QStackedWidget>
+#include <QStyle>
 #include <QVBoxLayout>
 
 #include "simulate/estimate.h"
@@ -17,6 +18,7 @@
 #include "ui/explore/setup_panel.h"
 #include "ui/graph_view/segments.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/state/session.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/elided_label.h"
@@ -65,12 +67,20 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
     showState();
   });
   connect(session_, &Session::searchChanged, this, &ExploreView::followSearch);
+  connect(setup_, &SetupPanel::runChanged, this, &ExploreView::showRun);
   connect(designs_, &DesignsPage::taken, this, &ExploreView::makeCurrent);
   connect(designs_, &DesignsPage::compareRequested, this, [this](int row) {
-    compare_->setDesign(designs_->rows()->design(row), designs_->rows()->name(row));
+    session_->comparisons()->add(designs_->rows()->design(row), designs_->rows()->name(row));
     showPage(Compare);
   });
   connect(compare_, &ComparePage::taken, this, [this](const Design& design) { session_->setDesign(design, tr("compared design")); });
+  connect(compare_, &ComparePage::pinRequested, this, &ExploreView::pinPresent);
+  connect(compare_, &ComparePage::fileRequested, this, &ExploreView::fileRequested);
+  connect(session_->comparisons(), &Comparisons::changed, this, [this] {
+    const int pinned = session_->comparisons()->size();
+    designs_->setComparable(!session_->comparisons()->full());
+    pages_->setLabel(Compare, pinned > 0 ? tr("Compare %1").arg(pinned + 1) : tr("Compare"));
+  });
   for (MattersPage* page : {matters_, scaling_})
     connect(page, &MattersPage::taken, this, [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
   connect(designs_, &DesignsPage::axesChanged, this, [this] {
@@ -103,7 +113,33 @@ QWidget* ExploreView::makeTop() {
   save->setMenu(save_menu_);
   save->setMinimumWidth(74);
   row->addWidget(save);
+  run_ = new QPushButton(top);
+  run_->setObjectName(QStringLiteral("run_search_here"));
+  run_->setVisible(false);
+  connect(run_, &QPushButton::clicked, setup_, &SetupPanel::runOrCancel);
+  row->addWidget(run_);
+  setup_->installEventFilter(this);
   return top;
+}
+
+// The panel beside has the button; where it is hidden (F7) the button is here.
+bool ExploreView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == setup_ && (event->type() == QEvent::Show || event->type() == QEvent::Hide)) showRun();
+  return QWidget::eventFilter(watched, event);
+}
+
+void ExploreView::showRun() {
+  const QPushButton& run = *setup_->runButton();
+  run_->setText(run.text());
+  run_->setToolTip(run.toolTip());
+  run_->setEnabled(run.isEnabled());
+  run_->setShortcut(setup_->isVisible() ? QKeySequence() : QKeySequence(Qt::CTRL | Qt::Key_Return));  // a new text drops it
+  run_->setVisible(isVisible() && !setup_->isVisible());
+  if (run_->property("primary") != run.property("primary")) {
+    run_->setProperty("primary", run.property("primary"));
+    run_->style()->unpolish(run_);
+    run_->style()->polish(run_);
+  }
 }
 
 void ExploreView::showPage(int page) {
@@ -128,11 +164,22 @@ void ExploreView::followRows() {
 }
 
 QString ExploreView::heading() const {
+  const QString design = text(session_->design().name);
+  if (stack_->currentWidget() == compare_) return tr("Designs side by side");
+  if (stack_->currentWidget() == matters_) return tr("What matters of %1").arg(design);
+  if (stack_->currentWidget() == scaling_) return tr("How %1 scales").arg(design);
   const auto& rows = job_->rows();
   if (!rows) return tr("Which design to run");
   const SearchCounts& counts = rows->result().counts;
   QStringList parts{tr("%1 designs").arg(grouped_text(counts.enumerated)), tr("%1 valid").arg(grouped_text(counts.valid())), tr("%1 fit").arg(grouped_text(counts.timed))};
   return parts.join(QStringLiteral(" · "));
+}
+
+QString ExploreView::shortHeading() const {
+  const auto& rows = job_->rows();
+  if (!rows || stack_->currentWidget() != designs_) return {};
+  const SearchCounts& counts = rows->result().counts;
+  return tr("%1 of %2 fit").arg(grouped_text(counts.timed), grouped_text(counts.enumerated));
 }
 
 // A search is of the present design where both are the same but for what varies.
@@ -153,11 +200,13 @@ bool ExploreView::stale() const {
 
 void ExploreView::showState() {
   heading_->setText(heading());
+  heading_->setShort(shortHeading());
   const bool running = job_->running(), old = !running && stale();
   QString note;
   if (job_->failure() && !running) note = text(job_->failure()->what);
   else if (old) note = tr("These designs were searched for another model, workload or cluster than the present one. Search again to compare like with like.");
   else if (!running && job_->rows() && job_->cancelled()) note = tr("The search was cancelled: these are the designs that it had come to.");
+  if (running && run_->isVisible()) note = job_->progressText();
   if (stack_->currentWidget() != designs_) note.clear();
   note_->setText(note);
   note_->setVisible(!note.isEmpty());
@@ -165,6 +214,7 @@ void ExploreView::showState() {
   if (running && (!job_->rows() || job_->rows()->rows() == 0)) designs_->setMessage(tr("Searching…"));
   else if (job_->rows()) designs_->setMessage(tr("No design of this space can be run. \"Left out\" beside says why."));
   else designs_->setMessage(tr("Say beside which knobs vary and over which values, then search: every valid design that fits becomes a point here."));
+  showRun();
 }
 
 void ExploreView::showCurrent() {
@@ -185,6 +235,8 @@ void ExploreView::showCurrent() {
   designs_->setCurrent(figures);
 }
 
+void ExploreView::pinPresent() { session_->comparisons()->add(session_->design(), Comparisons::nameOf(session_->design())); }
+
 void ExploreView::makeCurrent(int row) {
   const auto& rows = designs_->rows();
   if (!rows || row < 0 || row >= rows->rows()) return;
@@ -201,6 +253,7 @@ void ExploreView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   showState();
   showCurrent();
+  showRun();
 }
 
 Picture ExploreView::picture() const {
@@ -212,18 +265,7 @@ Picture ExploreView::picture() const {
   picture.title = tr("%1, designs").arg(name);
   picture.file_name = slug(name) + QStringLiteral("-explore");
   picture.size = designs_->scatter()->size().expandedTo(kLeastPicture);
-  const QString above = heading();
-  picture.paint = [canvas = designs_->scatter(), above](QPaintDevice& device, QSize size, double scale) {
-    constexpr int kMargin = 16, kTitle = 28;
-    QPainter painter(&device);
-    painter.scale(scale, scale);
-    const Colors& colors = Theme::instance().colors();
-    painter.fillRect(QRect(QPoint(), size), colors.panel);
-    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
-    painter.setPen(colors.text);
-    painter.drawText(QRect(kMargin, 8, size.width() - 2 * kMargin, kTitle), Qt::AlignLeft | Qt::AlignVCenter, above);
-    canvas->paint(painter, QRectF(kMargin, kTitle + 12, size.width() - 2 * kMargin, size.height() - kTitle - 20), colors.panel);
-  };
+  picture.paint = titled(heading(), [canvas = designs_->scatter()](QPainter& painter, const QRectF& area, const QColor& ground) { canvas->paint(painter, area, ground); });
   if (const auto& rows = job_->rows()) {
     picture.csv = [rows] { return text(result_csv(rows->result())); };
     picture.json = [rows] { return QByteArray::fromStdString(result_json(rows->result())); };

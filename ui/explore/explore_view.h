@@ -41,11 +41,16 @@ class ExploreView : public QWidget {
   void zoomOut();
   void fit();
   void makeCurrent(int row);  // of the designs; one undo step
+  void pinPresent();          // beside what comes of it
   bool stale() const;         // the designs are of another space than the present design's
+
+ Q_SIGNALS:
+  void fileRequested();       // a design of a file to compare with
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   void showEvent(QShowEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   QWidget* makeTop();
@@ -53,7 +58,9 @@ class ExploreView : public QWidget {
   void followSearch();
   void showState();
   void showCurrent();
+  void showRun();
   QString heading() const;
+  QString shortHeading() const;
   Session* session_;
   ExploreJob* job_;
   SetupPanel* setup_;
@@ -65,6 +72,7 @@ class ExploreView : public QWidget {
   ComparePage* compare_;
   MattersPage *matters_, *scaling_;
   SaveMenu* save_menu_;
+  QPushButton* run_;           // while the panel beside is away
   bool same_search_ = false;
 };
 

@@ -19,7 +19,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kFigureBins = 24, kMostBins = 48;
-constexpr double kLeastWidth = 58, kGap = 12, kHeading = 15, kBars = 28, kBelow = 8;
+constexpr double kLeastWidth = 58, kGap = 12, kHeading = 15, kTallBars = 28, kFlatBars = 16, kBelow = 8;
 constexpr double kDecades = 20;
 constexpr const char* kFigures[] = {"step_time", "memory", "mfu"};
 
@@ -27,7 +27,7 @@ uint64_t all_of(size_t bins) { return bins >= 64 ? ~uint64_t{0} : (uint64_t{1} <
 
 }  // namespace
 
-FilterStrips::FilterStrips(QWidget* parent) : QWidget(parent) {
+FilterStrips::FilterStrips(QWidget* parent) : QWidget(parent), bars_(kTallBars) {
   setObjectName(QStringLiteral("filters"));
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Filters: which values designs may have"));
@@ -71,6 +71,12 @@ void FilterStrips::setRows(std::shared_ptr<const ExploreRows> rows) {
 
 void FilterStrips::setUnits(UnitSystem units) {
   units_ = units;
+  update();
+}
+
+void FilterStrips::setFlat(bool flat) {
+  bars_ = flat ? kFlatBars : kTallBars;
+  updateGeometry();
   update();
 }
 
@@ -145,19 +151,19 @@ void FilterStrips::clear() {
 QRectF FilterStrips::area(int strip) const {
   const int per_line = std::max(1, static_cast<int>((width() + kGap) / (kLeastWidth + kGap)));
   const int lines = std::max(1, (strips() + per_line - 1) / per_line), used = (strips() + lines - 1) / std::max(1, lines);
-  const double wide = (width() + kGap) / std::max(1, used) - kGap, tall = kHeading + kBars + kBelow;
+  const double wide = (width() + kGap) / std::max(1, used) - kGap, tall = kHeading + bars_ + kBelow;
   return {(strip % std::max(1, used)) * (wide + kGap), (strip / std::max(1, used)) * tall, wide, tall - kBelow};
 }
 
 QRectF FilterStrips::barRect(int strip, int bin) const {
   const QRectF all = area(strip);
   const double wide = all.width() / bins(strip);
-  return {all.left() + bin * wide, all.top() + kHeading, wide, kBars};
+  return {all.left() + bin * wide, all.top() + kHeading, wide, bars_};
 }
 
 int FilterStrips::heightFor(int width) const {
   const int per_line = std::max(1, static_cast<int>((width + kGap) / (kLeastWidth + kGap)));
-  return static_cast<int>(std::max(1, (strips() + per_line - 1) / per_line) * (kHeading + kBars + kBelow));
+  return static_cast<int>(std::max(1, (strips() + per_line - 1) / per_line) * (kHeading + bars_ + kBelow));
 }
 
 QSize FilterStrips::sizeHint() const { return {400, heightFor(std::max(width(), 320))}; }
@@ -202,7 +208,7 @@ void FilterStrips::paintEvent(QPaintEvent*) {
       const QRectF box = barRect(s, bin);
       const double gap = box.width() > 5 ? 1 : 0;
       const int count = strip.open[static_cast<size_t>(bin)];
-      const double height = count == 0 ? 1 : std::max(2.0, (kBars - 3) * count / most);
+      const double height = count == 0 ? 1 : std::max(2.0, (bars_ - 3) * count / most);
       const bool on = strip.mask >> bin & 1;
       if (brushed && on) painter.fillRect(box, colors.accent_soft);
       painter.fillRect(QRectF(box.left() + gap / 2, box.bottom() - height, std::max(1.0, box.width() - gap), height), count == 0 ? colors.line : on ? in : out);

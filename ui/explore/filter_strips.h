@@ -18,6 +18,7 @@ class FilterStrips : public QWidget {
   // Brushes stay on dimensions that the new rows have with the same values.
   void setRows(std::shared_ptr<const ExploreRows> rows);
   void setUnits(UnitSystem units);
+  void setFlat(bool flat);                 // where there is little height
   bool filtering() const;
   std::vector<char> passing() const;       // per row; empty: all pass
   int passed() const { return passed_; }
@@ -68,6 +69,7 @@ class FilterStrips : public QWidget {
   std::vector<uint8_t> failed_;          // per row: strips that it does not pass
   UnitSystem units_ = UnitSystem::Binary;
   int passed_ = 0, at_strip_ = 0, at_bin_ = 0, anchor_ = 0;
+  double bars_;                            // height of the tallest
   bool keyboard_ = false;
   Hit pressed_;
 };

@@ -11,6 +11,7 @@
 #include "ui/dialogs/export_target.h"
 #include "ui/explore/scaling_chart.h"
 #include "ui/graph_view/segments.h"
+#include "ui/state/display_text.h"
 #include "ui/state/session.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/chart_table.h"
@@ -28,8 +29,6 @@ TableCell real_cell(double value, const QString& shown) {
   return cell;
 }
 
-QString signed_percent(double share) { return QStringLiteral("%1%2 %").arg(share < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")).arg(std::fabs(100 * share), 0, 'f', 1); }
-
 }  // namespace
 
 void SensitivityModel::setSensitivity(const Sensitivity& of, UnitSystem units) {
@@ -39,11 +38,14 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, UnitSystem units) {
       const double by = of.now.tokens_per_second > 0 && n.evaluation.timed() ? n.evaluation.tokens_per_second / of.now.tokens_per_second - 1 : 0;
       const bool fits = n.evaluation.feasibility == Feasibility::Fits;
       QStringList also;
-      for (const auto& [id, value] : n.also) also << text(id) + u' ' + text(value);
+      for (const auto& [id, value] : n.also) {
+        const Knob* follows = find_knob(id);
+        also << (follows ? text(follows->label) + u' ' + displayText(*follows, text(value)) : text(id) + u' ' + text(value));
+      }
       TableCell memory = number_cell(n.evaluation.memory, bytes_text(n.evaluation.memory, units));
       memory.alarm = !fits;
-      rows.push_back({text_cell(text(knob.knob->label), text(knob.knob->id)), text_cell(text(knob.value)), text_cell(text(n.value)),
-                      real_cell(n.evaluation.step_seconds, text(format_seconds(n.evaluation.step_seconds))), real_cell(by, signed_percent(by)), memory,
+      rows.push_back({text_cell(text(knob.knob->label), text(knob.knob->id)), text_cell(displayText(*knob.knob, text(knob.value)), text(knob.value)), text_cell(displayText(*knob.knob, text(n.value)), text(n.value)),
+                      real_cell(n.evaluation.step_seconds, text(format_seconds(n.evaluation.step_seconds))), real_cell(by, signed_percent_text(by)), memory,
                       text_cell(fits ? tr("fits") : tr("does not fit")), text_cell(also.join(QStringLiteral(", ")))});
     }
   assign({{tr("Knob"), QStringLiteral("knob"), false, {}},
@@ -182,6 +184,9 @@ void MattersPage::fill() {
   } else {
     chart_->setPoints(strong_, weak_, design_.world());
     scaling_model_->setPoints(strong_, weak_, session_->units());
+    // The first sizes may be too few for the design: the table begins with one that can run.
+    const auto runs = std::find_if(strong_.begin(), strong_.end(), [](const ScalePoint& p) { return p.evaluation.timed(); });
+    if (runs != strong_.end()) table_->scrollTo(table_->model()->index(static_cast<int>(runs - strong_.begin()), 0), QAbstractItemView::PositionAtTop);
   }
 }
 
@@ -198,17 +203,9 @@ Picture MattersPage::picture() const {
   picture.file_name = slug(name) + (tornado ? QStringLiteral("-what-matters") : QStringLiteral("-scaling"));
   const QWidget* drawn = tornado ? static_cast<const QWidget*>(tornado_) : chart_;
   picture.size = drawn->size().expandedTo(QSize(900, 480));
-  picture.paint = [this, tornado, title = picture.title](QPaintDevice& device, QSize size, double scale) {
-    QPainter painter(&device);
-    painter.scale(scale, scale);
-    const Colors& colors = Theme::instance().colors();
-    painter.fillRect(QRect(QPoint(), size), colors.panel);
-    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
-    painter.setPen(colors.text);
-    painter.drawText(QRect(16, 8, size.width() - 32, 28), Qt::AlignLeft | Qt::AlignVCenter, title);
-    const QRectF area(16, 44, size.width() - 32, size.height() - 56);
-    tornado ? tornado_->paint(painter, area, colors.panel) : chart_->paint(painter, area, colors.panel);
-  };
+  picture.paint = titled(picture.title, [this, tornado](QPainter& painter, const QRectF& area, const QColor& ground) {
+    tornado ? tornado_->paint(painter, area, ground) : chart_->paint(painter, area, ground);
+  });
   picture.csv = [this, tornado] { return csv_text(tornado ? static_cast<const TableModel&>(*sensitivity_model_) : *scaling_model_); };
   return picture;
 }

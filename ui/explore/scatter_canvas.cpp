@@ -8,7 +8,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kLeft = 60, kTop = 42, kRight = 18, kBottom = 40;
+constexpr double kLeft = 60, kTop = 26, kRight = 18, kBottom = 40;
 constexpr double kJitter = 0.3;      // of a place on an ordinal axis, to each side
 constexpr double kLeastShare = 1e-4; // of an axis, that a view shows
 

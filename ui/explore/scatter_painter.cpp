@@ -179,7 +179,7 @@ void ScatterCanvas::paintAxes(QPainter& painter, const QRectF& rect, const QRect
   painter.fillRect(QRectF(std::round(plot.left()), plot.top(), 1, plot.height()), colors.line);
   painter.setPen(colors.secondary);
   painter.drawText(QRectF(plot.left(), plot.bottom() + 20, plot.width(), 16), Qt::AlignCenter, x_.title);
-  painter.drawText(QRectF(rect.left() + 4, plot.top() - 20, plot.width() / 2, 16), Qt::AlignLeft | Qt::AlignVCenter, y_.title);
+  painter.drawText(QRectF(rect.left() + 4, rect.top(), plot.width() / 2, 16), Qt::AlignLeft | Qt::AlignVCenter, y_.title);
   // What the memory of the GPU is.
   const auto limit = [&](int column, bool upright) {
     if (column < 0 || rows_->column(column).id != QStringLiteral("memory") || capacity_ <= 0) return;
@@ -193,7 +193,8 @@ void ScatterCanvas::paintAxes(QPainter& painter, const QRectF& rect, const QRect
       const double x = std::round(plot.left() + plot.width() * share) + 0.5;
       painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
       painter.setPen(bad);
-      painter.drawText(QPointF(x - metrics.horizontalAdvance(text) - 5, plot.top() + 11), text);
+      const QRectF place(x - metrics.horizontalAdvance(text) - 9, plot.top(), metrics.horizontalAdvance(text) + 6, 15);
+      painter.drawText(place, Qt::AlignCenter, text);
     } else {
       const double y = std::round(plot.bottom() - plot.height() * share) + 0.5;
       painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
@@ -206,7 +207,7 @@ void ScatterCanvas::paintAxes(QPainter& painter, const QRectF& rect, const QRect
   painter.restore();
 }
 
-// From the right: colours, then shapes, as far as there is room.
+// From the right: colours, then shapes, as far as there is room beside the name of the upright axis.
 void ScatterCanvas::paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot, const QColor&) const {
   const Colors& colors = Theme::instance().colors();
   const QFont small = Theme::instance().uiFont(11);
@@ -224,7 +225,7 @@ void ScatterCanvas::paintLegend(QPainter& painter, const QRectF& rect, const QRe
   const auto fits = [&](const QStringList& words, const QString& title) {
     double width = metrics.horizontalAdvance(title) + 16;
     for (const QString& text : words) width += metrics.horizontalAdvance(text) + 26;
-    return x - width > rect.left() + 4;
+    return x - width > rect.left() + 4 + metrics.horizontalAdvance(y_.title) + 16;
   };
   if (!style_.shapeWords().isEmpty() && fits(style_.shapeWords(), style_.shapeTitle())) {
     for (qsizetype i = style_.shapeWords().size(); i-- > 0;) {

@@ -482,6 +482,7 @@ void SetupPanel::showRun() {
   progress_->setValue(static_cast<int>(job_->progress().share * 1000));
   progress_text_->setText(job_->progressText());
   if (!running) showCount();
+  Q_EMIT runChanged();
 }
 
 void SetupPanel::runOrCancel() {

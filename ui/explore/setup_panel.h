@@ -52,6 +52,7 @@ class SetupPanel : public QWidget {
 
  Q_SIGNALS:
   void edited();
+  void runChanged();                 // what the button says, or whether it can be pressed
 
  protected:
   void showEvent(QShowEvent* event) override;

@@ -17,7 +17,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kRow = 30, kBar = 14, kTop = 24, kLabel = 190;
+constexpr double kRow = 30, kBar = 14, kTop = 24, kLabel = 260;
 constexpr double kLeastTime = 5e-4;       // changes below these are none
 constexpr double kLeastMemory = 1 << 20;
 
@@ -68,14 +68,6 @@ void Tornado::select(int row) {
   setAccessibleDescription(selected_ >= 0 ? tipAt(rowRect(selected_).center()) : QString());
   update();
   if (selected_ >= 0) Q_EMIT picked(selected_);
-}
-
-QString Tornado::valueText(const Knob& knob, const std::string& value) const {
-  if (knob.type == KnobType::Boolean) return value == "true" ? tr("on") : tr("off");
-  if (knob.type == KnobType::Choice)
-    for (const KnobChoice& choice : knob.choices)
-      if (choice.value == value) return QString::fromStdString(choice.label);
-  return displayText(knob, QString::fromStdString(value));
 }
 
 QString Tornado::changeText(double by) const {
@@ -142,7 +134,7 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
     }
     painter.setFont(plain);
     painter.setPen(colors.text);
-    const QString now = valueText(*of.knob, of.value);
+    const QString now = displayText(*of.knob, QString::fromStdString(of.value));
     const QString name = QString::fromStdString(of.knob->label);
     painter.drawText(QRectF(6, line.top(), label - 12, kRow), Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(name + QStringLiteral(": ") + now, Qt::ElideRight, label - 12));
     painter.setFont(small);
@@ -154,7 +146,7 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
       QColor ink = (by > 0) == time ? good : bad;
       if (!fits) ink = mixed(i == selected_ ? colors.accent_soft : ground, ink, 0.4);
       painter.fillRect(QRectF(std::min(zero, x), line.center().y() - kBar / 2, std::max(1.0, std::fabs(x - zero)), kBar), ink);
-      const QString text = valueText(*of.knob, what.value) + u' ' + changeText(by) + (fits ? QString() : tr(", too large"));
+      const QString text = displayText(*of.knob, QString::fromStdString(what.value)) + u' ' + changeText(by) + (fits ? QString() : tr(", too large"));
       painter.setPen(colors.secondary);
       const double room = to_right ? rect.width() - x - 8 : x - label - 6;
       const QString shown = small_metrics.elidedText(text, Qt::ElideMiddle, std::max(40.0, room));
@@ -171,9 +163,9 @@ QString Tornado::tipAt(const QPointF& point) const {
   const int at = static_cast<int>(std::floor((point.y() - kTop) / kRow));
   if (!sensitivity_ || point.y() < kTop || at >= static_cast<int>(rows_.size())) return {};
   const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(rows_[static_cast<size_t>(at)].knob)];
-  QStringList lines{tr("%1 is %2. With").arg(QString::fromStdString(of.knob->label), valueText(*of.knob, of.value))};
+  QStringList lines{tr("%1 is %2. With").arg(QString::fromStdString(of.knob->label), displayText(*of.knob, QString::fromStdString(of.value)))};
   for (const Neighbour& n : of.neighbours) {
-    QString line = valueText(*of.knob, n.value) + QStringLiteral(": ");
+    QString line = displayText(*of.knob, QString::fromStdString(n.value)) + QStringLiteral(": ");
     if (n.evaluation.timed() && sensitivity_->now.tokens_per_second > 0)
       line += tr("step %1, ").arg(QString::fromStdString(format_seconds(n.evaluation.step_seconds)));
     line += bytes_text(n.evaluation.memory, units_);
@@ -181,7 +173,7 @@ QString Tornado::tipAt(const QPointF& point) const {
     QStringList also;
     for (const auto& [id, value] : n.also) {
       const Knob* knob = find_knob(id);
-      also << (knob ? QString::fromStdString(knob->label) : QString::fromStdString(id)) + u' ' + QString::fromStdString(value);
+      also << (knob ? QString::fromStdString(knob->label) + u' ' + displayText(*knob, QString::fromStdString(value)) : QString::fromStdString(id + ' ' + value));
     }
     if (!also.isEmpty()) line += tr("; with %1").arg(also.join(QStringLiteral(", ")));
     lines << line;

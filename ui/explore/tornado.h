@@ -48,7 +48,6 @@ class Tornado : public QWidget {
 
  private:
   double change(const Neighbour& neighbour) const;
-  QString valueText(const Knob& knob, const std::string& value) const;
   std::shared_ptr<const Sensitivity> sensitivity_;
   Matters matters_ = Matters::Time;
   UnitSystem units_ = UnitSystem::Binary;

@@ -7,9 +7,12 @@
 #include <QShortcut>
 #include <QVBoxLayout>
 
+#include "ui/form/differences_box.h"
 #include "ui/form/group_totals.h"
 #include "ui/form/knob_group.h"
 #include "ui/form/knob_row.h"
+#include "ui/state/comparisons.h"
+#include "ui/state/display_text.h"
 #include "ui/state/session.h"
 
 namespace shardscape::ui {
@@ -42,6 +45,9 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
   rows->setContentsMargins(16, 4, 16, 16);
   rows->setSpacing(14);
   rows->addWidget(nothing_);
+  differences_ = new DifferencesBox(content);
+  connect(differences_, &DifferencesBox::chosen, this, &ConfigForm::focusKnob);
+  rows->addWidget(differences_);
   for (const KnobGroup group : {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload, KnobGroup::Cluster}) {
     auto* box = new KnobGroupBox(group, session, content);
     groups_ << box;
@@ -83,23 +89,42 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
     refresh();
   });
   connect(session, &Session::reportChanged, this, &ConfigForm::refresh);
+  connect(session->comparisons(), &Comparisons::changed, this, &ConfigForm::refresh);
   refresh();
 }
 
 void ConfigForm::refresh() {
   const Design baseline = baselineDesign(session_->design());
   const std::shared_ptr<const Report> report = session_->report();
+  QVector<const KnobRow*> differing;
   for (KnobGroupBox* group : groups_) {
     if (report) group->setTotal(groupTotal(*report, group->group()));
-    for (KnobRow* row : group->rows()) row->refresh(QString::fromStdString(knob_text(baseline, row->knob())));
+    for (KnobRow* row : group->rows()) {
+      row->refresh(QString::fromStdString(knob_text(baseline, row->knob())));
+      row->setOthers(othersOf(row->knob()));
+      if (!row->others().isEmpty()) differing << row;
+    }
     group->refresh();
   }
+  differences_->show(differing, session_->design(), session_->comparisons()->size());
+}
+
+// What the pinned designs have instead.
+QVector<KnobRow::Other> ConfigForm::othersOf(const Knob& knob) const {
+  QVector<KnobRow::Other> out;
+  const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
+  if (pinned.empty()) return out;
+  const std::string now = knob_text(session_->design(), knob);
+  for (size_t i = 0; i < pinned.size(); ++i)
+    if (const std::string value = knob_text(pinned[i].design, knob); value != now) out << KnobRow::Other{static_cast<int>(i) + 1, displayText(knob, QString::fromStdString(value))};
+  return out;
 }
 
 void ConfigForm::applyFilter(const QString& text) {
   int shown = 0;
   for (KnobGroupBox* group : groups_) shown += group->filter(text);
   nothing_->setVisible(shown == 0);
+  differences_->setFiltered(!text.trimmed().isEmpty());
 }
 
 void ConfigForm::focusFilter() {

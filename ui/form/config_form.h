@@ -5,6 +5,7 @@
 #include <QWidget>
 
 #include "design/design.h"
+#include "ui/form/knob_row.h"
 
 class QLabel;
 class QLineEdit;
@@ -13,7 +14,7 @@ class QScrollArea;
 namespace shardscape::ui {
 
 class KnobGroupBox;
-class KnobRow;
+class DifferencesBox;
 class Session;
 
 class ConfigForm : public QWidget {
@@ -23,15 +24,18 @@ class ConfigForm : public QWidget {
   void focusFilter();
   void focusKnob(const QString& id);  // shows it first where the filter hides it
   KnobRow* row(const QString& id) const;
+  DifferencesBox* differences() const { return differences_; }
 
  private:
   void applyFilter(const QString& text);
   void refresh();
+  QVector<KnobRow::Other> othersOf(const Knob& knob) const;
   Session* session_;
   QLineEdit* filter_;
   QLabel* nothing_;
   QScrollArea* scroll_;
   QVector<KnobGroupBox*> groups_;
+  DifferencesBox* differences_;
 };
 
 // What fields are compared with: the model as its preset has it, everything else as the program starts.

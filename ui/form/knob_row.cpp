@@ -8,6 +8,7 @@
 
 #include "design/knob_state.h"
 #include "ui/form/issue_line.h"
+#include "ui/state/comparisons.h"
 #include "ui/state/session.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/elided_label.h"
@@ -62,6 +63,11 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   line_ = new QBoxLayout(QBoxLayout::LeftToRight);
   line_->setSpacing(kBeside);
   line_->addWidget(label_, 1);
+  others_mark_ = new QLabel(this);
+  others_mark_->setObjectName(QStringLiteral("others_mark"));
+  others_mark_->setFont(Theme::instance().uiFont(11, QFont::DemiBold));
+  others_mark_->setVisible(false);
+  line_->addWidget(others_mark_);
   if (!knob.symbol.empty()) {
     auto* symbol = new QLabel(text(knob.symbol), this);
     symbol->setFont(Theme::instance().monoFont(12));
@@ -151,6 +157,21 @@ bool KnobRow::usual() const { return text(knob_text(session_->design(), knob_)) 
 bool KnobRow::hasIssue() const { return !issue_->isHidden(); }
 
 void KnobRow::setIdleLine(bool shown) { idle_line_->setVisible(shown && !idle_.isEmpty() && !hasIssue()); }
+
+void KnobRow::setOthers(const QVector<Other>& others) {
+  if (others == others_) return;
+  others_ = others;
+  QString letters;
+  QStringList values;
+  for (const Other& other : others_) {
+    letters += Comparisons::letter(other.member);
+    values << QStringLiteral("%1: %2").arg(Comparisons::letter(other.member), other.value.isEmpty() ? tr("none") : other.value);
+  }
+  others_mark_->setText(QStringLiteral("≠") + letters);
+  others_mark_->setToolTip(values.join(u'\n'));
+  others_mark_->setAccessibleName(tr("Differs. %1").arg(values.join(QStringLiteral(", "))));
+  others_mark_->setVisible(!others_.isEmpty());
+}
 
 void KnobRow::takeDesign() {
   if (own_edit_) return;

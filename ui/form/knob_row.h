@@ -1,6 +1,7 @@
 // One knob in the form: label, symbol, field, and a line below where something is wrong.
 #pragma once
 
+#include <QVector>
 #include <QWidget>
 
 #include "design/knobs.h"
@@ -24,6 +25,14 @@ class KnobRow : public QWidget {
   IssueLine* issueLine() const { return issue_; }
   // Takes value and problems from the session; baseline is the value that needs no mark.
   void refresh(const QString& baseline);
+  // Pinned designs that have another value: their letters (Comparisons::letter) and values.
+  struct Other {
+    int member = 0;
+    QString value;
+    friend bool operator==(const Other&, const Other&) = default;
+  };
+  void setOthers(const QVector<Other>& others);
+  const QVector<Other>& others() const { return others_; }
   void takeDesign();  // a change from elsewhere (undo, preset, fix) replaces even a half-typed text
   bool matches(const QString& filter) const;  // label, symbol, id or help has it
   void focusField();
@@ -50,10 +59,11 @@ class KnobRow : public QWidget {
   Session* session_;
   KnobField* field_;
   ElidedLabel* label_;
-  QLabel* idle_line_;
+  QLabel *idle_line_, *others_mark_;
   QBoxLayout* line_;
   IssueLine* issue_;
   QString baseline_, idle_;
+  QVector<Other> others_;
   bool own_edit_ = false;  // the design changes because of this field
   bool rejected_ = false;  // the field holds a text that the design did not take
 };

@@ -40,7 +40,7 @@ void KnobSection::setFolded(bool folded) {
 void KnobSection::refresh() {
   const auto all = [&](auto fits) { return std::all_of(rows_.begin(), rows_.end(), fits); };
   const bool idle = all([](const KnobRow* row) { return !row->idleReason().isEmpty(); });
-  const bool rare = all([](const KnobRow* row) { return row->knob().rare && row->usual(); });
+  const bool rare = all([](const KnobRow* row) { return row->knob().rare && row->usual() && row->others().isEmpty(); });
   const bool quiet = all([](const KnobRow* row) { return !row->hasIssue(); });
   const bool model = rows_.front()->knob().group == KnobGroup::Model;
   reason_ = idle ? (model ? tr("none in this model") : rows_.front()->idleReason()) : rare ? tr("as usual") : QString();

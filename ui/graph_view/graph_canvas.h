@@ -49,11 +49,10 @@ class GraphCanvas : public QWidget {
   void leaveEvent(QEvent*) override;
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
-  void focusInEvent(QFocusEvent* event) override;
-  void focusOutEvent(QFocusEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
+  QString tipAt(const QPointF& point) const;
   void takeSheet(bool other_graph);
   void goHome();
   void moved();                          // the view has changed

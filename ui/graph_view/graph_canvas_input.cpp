@@ -1,14 +1,18 @@
 // Mouse and keys of the graph canvas.
 #include <QApplication>
-#include <QHelpEvent>
 #include <QMouseEvent>
-#include <QToolTip>
 #include <QWheelEvent>
 #include <cmath>
 
 #include "ui/graph_view/graph_canvas.h"
+#include "ui/widgets/canvas_events.h"
 
 namespace shardscape::ui {
+namespace {
+
+constexpr double kReadable = 0.6;  // zoom below which words are too small to read
+
+}  // namespace
 
 void GraphCanvas::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return;
@@ -144,29 +148,19 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
   }
 }
 
-void GraphCanvas::focusInEvent(QFocusEvent* event) {
-  QWidget::focusInEvent(event);
-  const auto reason = event->reason();
-  keyboard_ = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
-  update();
-}
-
-void GraphCanvas::focusOutEvent(QFocusEvent* event) {
-  QWidget::focusOutEvent(event);
-  update();
+// The whole title of a card whose words were cut.
+QString GraphCanvas::tipAt(const QPointF& point) const {
+  if (!sheet_ || !scene_->outline()) return {};
+  const auto spot = spot_at(*sheet_, view_.unmap(point));
+  if (!spot) return {};
+  const auto cut = [](const QString& text) { return text.contains(QChar(0x2026)); };
+  if (view_.zoom >= kReadable && !cut(spot->piece->title.text) && !cut(spot->piece->detail.text)) return {};
+  return spot->piece->title.text + u'\n' + spot->piece->detail.text + u'\n' + scene_->outline()->place_text(spot->id);
 }
 
 bool GraphCanvas::event(QEvent* event) {
-  // The whole title of a card whose words were cut.
-  if (event->type() == QEvent::ToolTip && sheet_ && scene_->outline()) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const auto spot = spot_at(*sheet_, view_.unmap(help->pos()));
-    if (spot && (view_.zoom < 0.6 || spot->piece->title.text.contains(QChar(0x2026)) || spot->piece->detail.text.contains(QChar(0x2026))))
-      QToolTip::showText(help->globalPos(), spot->piece->title.text + '\n' + spot->piece->detail.text + '\n' + scene_->outline()->place_text(spot->id), this);
-    else
-      QToolTip::hideText();
-    return true;
-  }
+  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
+  follow_focus(this, event, keyboard_);
   return QWidget::event(event);
 }
 

@@ -29,6 +29,11 @@ Segments::Segments(const QString& accessible_name, const QStringList& labels, QW
   connect(group_, &QButtonGroup::idClicked, this, &Segments::chosen);
 }
 
+void Segments::setLabel(int index, const QString& label) {
+  group_->button(index)->setText(label);
+  group_->button(index)->setAccessibleName(accessibleName() + QStringLiteral(": ") + label);
+}
+
 int Segments::current() const { return group_->checkedId(); }
 
 void Segments::setCurrent(int index) {

@@ -13,6 +13,7 @@ class Segments : public QWidget {
   Segments(const QString& accessible_name, const QStringList& labels, QWidget* parent = nullptr);
   int current() const;
   void setCurrent(int index);
+  void setLabel(int index, const QString& label);
 
  Q_SIGNALS:
   void chosen(int index);

@@ -48,6 +48,10 @@ QString grouped_text(Wide value) { return QString::fromStdString(grouped(value))
 
 QString raw_text(Wide value) { return QString::fromStdString(to_string(value)); }
 
+QString signed_percent_text(double fraction) {
+  return QStringLiteral("%1%2 %").arg(fraction < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")).arg(std::fabs(100 * fraction), 0, 'f', 1);
+}
+
 QString percent_text(double fraction) {
   if (fraction > 0 && fraction < 0.001) return QStringLiteral("< 0.1 %");
   return QString::number(fraction * 100, 'f', 1) + QStringLiteral(" %");

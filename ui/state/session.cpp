@@ -9,6 +9,7 @@
 #include "report/rank_mesh.h"
 #include "simulate/memory_timeline.h"
 #include "ui/state/advice.h"
+#include "ui/state/comparisons.h"
 #include "ui/state/design_command.h"
 #include "ui/state/display_text.h"
 #include "ui/state/memory_problem.h"
@@ -31,7 +32,7 @@ struct Session::Worker {
 };
 
 Session::Session(QObject* parent)
-    : QObject(parent), design_(default_design()), advice_(new Advice(this)), worker_(std::make_unique<Worker>(this)) {
+    : QObject(parent), design_(default_design()), advice_(new Advice(this)), comparisons_(new Comparisons(this)), worker_(std::make_unique<Worker>(this)) {
   for (const auto signal : {&Session::reportChanged, &Session::rejectedChanged, &Session::unitsChanged})
     connect(this, signal, this, &Session::problemsChanged);
   connect(advice_, &Advice::ready, this, &Session::problemsChanged);
@@ -158,6 +159,7 @@ void Session::setDesign(const Design& design, const QString& undo_text) {
 void Session::reset(const Design& design) {
   endEdit();
   undo_.clear();
+  comparisons_->clear();
   inspection_ = {};
   Q_EMIT inspectionChanged();
   assign(design);

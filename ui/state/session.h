@@ -24,6 +24,7 @@ struct SearchResult;
 namespace shardscape::ui {
 
 class Advice;
+class Comparisons;
 
 // What the inspector shows of whatever is selected, ready to read and copy.
 struct InspectedValue {
@@ -67,6 +68,7 @@ class Session : public QObject {
   std::shared_ptr<const Estimate> estimate() const { return estimate_; }
   bool estimated() const { return current_ && estimate_ && estimate_->report == report_; }  // estimate() is of report()
   Advice* advice() const { return advice_; }    // asked for by itself where a design does not fit
+  Comparisons* comparisons() const { return comparisons_; }  // designs that are pinned beside the present one
   QUndoStack* undoStack() { return &undo_; }
   int stage() const { return stage_; }          // picked in any view
   qint64 rank() const { return rank_; }
@@ -137,6 +139,7 @@ class Session : public QObject {
   };
   std::optional<Adopted> adopted_;
   Advice* advice_;
+  Comparisons* comparisons_;
   QUndoStack undo_;
   Inspection inspection_;
   Pick pick_;

@@ -3,6 +3,8 @@
 #include <QApplication>
 #include <QFontDatabase>
 #include <QPalette>
+#include <algorithm>
+#include <iterator>
 
 #include "ui/theme/contrast.h"
 #include "ui/theme/house_style.h"
@@ -175,6 +177,12 @@ QColor Theme::spanColor(SpanKind kind) const {
   return c.runtime;
 }
 
+QColor Theme::designColor(int member) const {
+  const Colors& c = colors();
+  const QColor inks[] = {c.accent, c.activations, c.buffers, c.optimizer, c.logits};
+  return inks[std::clamp<int>(member, 0, static_cast<int>(std::size(inks)) - 1)];
+}
+
 QColor Theme::opColor(OpKind kind) const {
   const Colors& c = colors();
   switch (kind) {
@@ -221,6 +229,7 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::Concat:
     case OpKind::CacheWrite:
     case OpKind::LastToken:
+    case OpKind::MergeParts:
     case OpKind::Contiguous:
     case OpKind::Flatten:
     case OpKind::Unflatten:

@@ -9,6 +9,8 @@
 
 #include "ui/charts/bar_paint.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
+#include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/span_text.h"
 #include "ui/widgets/arrow_keys.h"
@@ -17,6 +19,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kSwatch = 10, kSwatchGap = 6, kEntryGap = 16, kLine = 20, kBar = 26, kBetween = 4;
+constexpr double kThin = 12, kBetweenSteps = 5, kNames = 150;  // of the steps of other designs below
 constexpr double kLeastShown = 5e-4;  // of the step, in the legend; the bar has all
 
 QString short_label(TimeCategory category) {
@@ -67,6 +70,27 @@ void BreakdownBar::setSeconds(const std::array<double, kTimeCategoryCount>& seco
   update();
 }
 
+void BreakdownBar::setBeside(std::vector<Beside> beside) {
+  beside_ = std::move(beside);
+  updateGeometry();
+  update();
+}
+
+double BreakdownBar::longest() const {
+  double longest = step_;
+  for (const Beside& other : beside_) longest = std::max(longest, other.step);
+  return longest;
+}
+
+// Beside others a bar is followed by whose it is and how long it takes.
+double BreakdownBar::room(const QRectF& rect) const { return rect.width() - (beside_.empty() ? 0 : std::min(kNames, rect.width() / 3)); }
+
+QRectF BreakdownBar::besideRect(int at) const {
+  const std::vector<Place> all = places(QRectF(rect()));
+  const Beside& other = beside_[static_cast<size_t>(at)];
+  return {0, (all.empty() ? 0 : all.front().bar.bottom()) + kBetweenSteps + at * (kThin + kBetweenSteps), room(QRectF(rect())) * other.step / longest(), kThin};
+}
+
 double BreakdownBar::total() const {
   double sum = 0;
   for (const double seconds : seconds_) sum += seconds;
@@ -95,11 +119,11 @@ std::vector<BreakdownBar::Place> BreakdownBar::places(const QRectF& rect) const 
     }
     out.push_back(place);
   }
-  const double top = y + kLine + kBetween;
+  const double top = y + kLine + kBetween, scale = room(rect) / longest();
   double from = 0;
   for (Place& place : out) {
     const double seconds = seconds_[static_cast<size_t>(place.category)];
-    place.bar = QRectF(rect.left() + rect.width() * from / step_, top, rect.width() * seconds / step_, kBar);
+    place.bar = QRectF(rect.left() + scale * from, top, scale * seconds, kBar);
     from += seconds;
   }
   return out;
@@ -108,11 +132,11 @@ std::vector<BreakdownBar::Place> BreakdownBar::places(const QRectF& rect) const 
 double BreakdownBar::paint(QPainter* painter, const QRectF& rect, const QColor& ground) const {
   const std::vector<Place> all = places(rect);
   if (all.empty()) return kLine + kBetween + kBar;
-  const double bottom = all.front().bar.bottom() - rect.top();
+  const double bar_bottom = all.front().bar.bottom(), bottom = bar_bottom - rect.top() + static_cast<double>(beside_.size()) * (kThin + kBetweenSteps);
   if (!painter) return bottom;
   const Colors& colors = Theme::instance().colors();
   painter->setFont(legend_font());
-  const double most = rect.left() + rect.width() * std::min(1.0, total() / step_);
+  const double scale = room(rect) / longest(), most = rect.left() + scale * std::min(step_, total());
   for (const Place& place : all) {
     const BarSeries series = time_series(place.category);
     if (!place.legend.isNull()) {
@@ -124,6 +148,26 @@ double BreakdownBar::paint(QPainter* painter, const QRectF& rect, const QColor& 
     QRectF bar = place.bar;
     if (bar.width() > 3 && bar.right() < most - 0.5) bar.setWidth(bar.width() - 1);
     fill_bar(*painter, bar, series, ground);
+  }
+  const auto name = [&](int member, double step, double y) {
+    const double x = rect.left() + scale * step + 8;
+    const QString change = member > 0 && step_ > 0 ? QStringLiteral("  ") + signed_percent_text(step / step_ - 1) : QString();
+    painter->setPen(readable(Theme::instance().designColor(member), ground));
+    painter->drawText(QPointF(x, y + 4), Comparisons::letter(member));
+    painter->setPen(member == 0 ? colors.text : colors.secondary);
+    painter->drawText(QPointF(x + 14, y + 4), seconds_text(step) + change);
+  };
+  if (!beside_.empty()) name(0, step_, all.front().bar.center().y());
+  for (size_t i = 0; i < beside_.size(); ++i) {
+    const double y = bar_bottom + kBetweenSteps + static_cast<double>(i) * (kThin + kBetweenSteps);
+    double from = 0;
+    for (int c = 0; c < kTimeCategoryCount; ++c) {
+      const double seconds = beside_[i].seconds[static_cast<size_t>(c)];
+      const QRectF bar(rect.left() + scale * from, y, scale * seconds, kThin);
+      fill_bar(*painter, bar.width() > 3 ? bar.adjusted(0, 0, -1, 0) : bar, time_series(static_cast<TimeCategory>(c)), ground);
+      from += seconds;
+    }
+    name(beside_[i].member, beside_[i].step, y + kThin / 2);
   }
   for (const Place& place : all)
     if (static_cast<int>(place.category) == selected_) {
@@ -177,10 +221,12 @@ void BreakdownBar::mouseMoveEvent(QMouseEvent* event) {
   setCursor(category < 0 ? Qt::ArrowCursor : Qt::PointingHandCursor);
   if (category < 0) return QToolTip::hideText();
   const double seconds = seconds_[static_cast<size_t>(category)];
-  QToolTip::showText(event->globalPosition().toPoint(),
-                     QStringLiteral("%1\n%2, %3").arg(text_of(time_category_label(static_cast<TimeCategory>(category))), seconds_text(seconds),
-                                                     percent_text(seconds / step_)),
-                     this);
+  QString tip = QStringLiteral("%1\n%2, %3").arg(text_of(time_category_label(static_cast<TimeCategory>(category))), seconds_text(seconds), percent_text(seconds / step_));
+  for (const Beside& other : beside_) {
+    const double theirs = other.seconds[static_cast<size_t>(category)];
+    tip += QStringLiteral("\n%1: %2, %3").arg(Comparisons::letter(other.member), seconds_text(theirs), percent_text(theirs / std::max(other.step, 1e-12)));
+  }
+  QToolTip::showText(event->globalPosition().toPoint(), tip, this);
 }
 
 void BreakdownBar::keyPressEvent(QKeyEvent* event) {

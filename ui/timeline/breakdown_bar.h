@@ -3,6 +3,7 @@
 
 #include <QWidget>
 #include <array>
+#include <vector>
 
 #include "simulate/simulation.h"
 #include "ui/charts/bar_data.h"
@@ -14,6 +15,15 @@ class BreakdownBar : public QWidget {
  public:
   explicit BreakdownBar(QWidget* parent = nullptr);
   void setSeconds(const std::array<double, kTimeCategoryCount>& seconds, double step);
+  // Steps of other designs below, thinner and on the same scale; member as Comparisons::letter counts.
+  struct Beside {
+    int member = 1;
+    std::array<double, kTimeCategoryCount> seconds{};
+    double step = 0;
+  };
+  void setBeside(std::vector<Beside> beside);
+  const std::vector<Beside>& beside() const { return beside_; }
+  QRectF besideRect(int at) const;               // of a whole step below
   double total() const;
   QRectF segment(TimeCategory category) const;   // null where there is none
   int selected() const { return selected_; }     // a TimeCategory; -1: none
@@ -43,6 +53,9 @@ class BreakdownBar : public QWidget {
   };
   std::vector<Place> places(const QRectF& rect) const;
   int at(const QPointF& point) const;
+  double room(const QRectF& rect) const;      // of the longest step, in pixels
+  double longest() const;
+  std::vector<Beside> beside_;
   std::array<double, kTimeCategoryCount> seconds_{};
   double step_ = 0;
   int selected_ = -1;

@@ -14,6 +14,7 @@
 #include "ui/dialogs/export_target.h"
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
+#include "ui/state/comparisons.h"
 #include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/breakdown_bar.h"
@@ -85,6 +86,7 @@ TimelineView::TimelineView(Session* session, QWidget* parent) : QWidget(parent),
     explain();
   });
   connect(whose_, &Segments::chosen, this, &TimelineView::fillBreakdown);
+  connect(session_->comparisons(), &Comparisons::changed, this, &TimelineView::fillBreakdown);
   connect(table_, &ChartTable::rowPicked, this, &TimelineView::pickRow);
   const auto restyle = [this] { caption_->setInk(Theme::instance().colors().secondary); };
   connect(&Theme::instance(), &Theme::changed, this, restyle);
@@ -193,16 +195,21 @@ void TimelineView::followStage() {
 }
 
 void TimelineView::fillBreakdown() {
-  std::array<double, kTimeCategoryCount> seconds{};
-  if (!lanes_) return breakdown_->setSeconds(seconds, 0);
-  const Simulation& simulation = lanes_->simulation();
-  const int stage = std::clamp(session_->stage(), 0, lanes_->stages() - 1);
-  if (whose_->current() == CriticalPath) seconds = simulation.critical_seconds;
-  if (whose_->current() == ThisStage) seconds = simulation.stages[static_cast<size_t>(stage)].seconds;
-  if (whose_->current() == AllStages)
+  if (!lanes_) return breakdown_->setSeconds({}, 0);
+  const auto seconds_of = [this](const Simulation& simulation) {
+    std::array<double, kTimeCategoryCount> sum{};
+    if (whose_->current() == CriticalPath) return simulation.critical_seconds;
+    if (whose_->current() == ThisStage) return simulation.stages[static_cast<size_t>(std::clamp(session_->stage(), 0, static_cast<int>(simulation.stages.size()) - 1))].seconds;
     for (const StageTimes& of : simulation.stages)
-      for (size_t c = 0; c < seconds.size(); ++c) seconds[c] += of.seconds[c] / static_cast<double>(simulation.stages.size());
-  breakdown_->setSeconds(seconds, simulation.step_seconds);
+      for (size_t c = 0; c < sum.size(); ++c) sum[c] += of.seconds[c] / static_cast<double>(simulation.stages.size());
+    return sum;
+  };
+  breakdown_->setSeconds(seconds_of(lanes_->simulation()), lanes_->simulation().step_seconds);
+  std::vector<BreakdownBar::Beside> beside;
+  const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
+  for (size_t i = 0; i < pinned.size(); ++i)
+    if (const auto& simulation = pinned[i].made.simulation) beside.push_back({static_cast<int>(i) + 1, seconds_of(*simulation), simulation->step_seconds});
+  breakdown_->setBeside(std::move(beside));
 }
 
 void TimelineView::fillTable() {
@@ -334,19 +341,11 @@ Picture TimelineView::picture() const {
   picture.title = lanes_ ? heading_->text() : tr("Timeline");
   picture.file_name = slug(QString::fromStdString(session_->design().model.preset)) + QStringLiteral("-timeline");
   picture.size = QSize(canvas_->width(), canvas_->height() + breakdown_->height() + 70).expandedTo(kLeastPicture);
-  picture.paint = [this](QPaintDevice& device, QSize size, double scale) {
-    QPainter painter;
-    if (!painter.begin(&device)) return;
-    painter.scale(scale, scale);
-    const Colors& colors = Theme::instance().colors();
-    painter.fillRect(QRectF(QPointF(), QSizeF(size)), colors.panel);
-    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
-    painter.setPen(colors.text);
-    painter.drawText(QRectF(16, 8, size.width() - 32, 24), Qt::AlignLeft | Qt::AlignVCenter, heading_->text());
-    const double height = breakdown_->paint(&painter, QRectF(16, 38, size.width() - 32, 0), colors.panel);
-    const double top = 38 + height + 14;
-    canvas_->paint(painter, QRectF(16, top, size.width() - 32, size.height() - top - 10), colors.panel);
-  };
+  picture.paint = titled(heading_->text(), [this](QPainter& painter, const QRectF& area, const QColor& ground) {
+    constexpr double kGap = 14;
+    const double height = breakdown_->paint(&painter, QRectF(area.left(), area.top(), area.width(), 0), ground);
+    canvas_->paint(painter, area.adjusted(0, height + kGap, 0, 0), ground);
+  });
   if (!lanes_) return picture;
   picture.csv = [this] {
     SpansModel all;

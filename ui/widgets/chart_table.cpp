@@ -105,11 +105,13 @@ class CaptionHeader : public QHeaderView {
   const int& margin_;  // the table's
 };
 
-// Widths of columns that want more than there is: the widest words give way, all to the same width. Numbers do not.
-void shrink(QList<int>& widths, const QList<bool>& words, int room) {
+// Widths of columns that want more than there is: the widest words give way, all to the same width, but none below its caption.
+// Numbers do not.
+void shrink(QList<int>& widths, const QList<bool>& words, const QList<int>& captions, int room) {
+  const auto capped = [&](qsizetype i, int cap) { return words[i] ? std::min(widths[i], std::max(cap, captions[i])) : widths[i]; };
   const auto total = [&](int cap) {
     int sum = 0;
-    for (qsizetype i = 0; i < widths.size(); ++i) sum += words[i] ? std::min(widths[i], cap) : widths[i];
+    for (qsizetype i = 0; i < widths.size(); ++i) sum += capped(i, cap);
     return sum;
   };
   int low = kLeastText, high = *std::max_element(widths.begin(), widths.end());
@@ -118,8 +120,7 @@ void shrink(QList<int>& widths, const QList<bool>& words, int room) {
     if (total(middle) <= room) low = middle;
     else high = middle - 1;
   }
-  for (qsizetype i = 0; i < widths.size(); ++i)
-    if (words[i]) widths[i] = std::min(widths[i], low);
+  for (qsizetype i = 0; i < widths.size(); ++i) widths[i] = capped(i, low);
 }
 
 QString one_line(QString text) { return text.replace(u'\n', u' ').replace(u'\t', u' '); }
@@ -245,16 +246,18 @@ void ChartTable::fitColumns() {
   if (!model() || model()->columnCount() == 0) return;
   for (const int column : left_out_) setColumnHidden(column, true);
   const int room = viewport()->width();
-  QList<int> widths;
+  QList<int> widths, captions;
   QList<bool> words;
   int last = -1, total = 0, least = 0;
   for (margin_ = kCellMargin;; --margin_) {
     widths.clear();
+    captions.clear();
     words.clear();
     total = least = 0;
     for (int column = 0; column < model()->columnCount(); ++column) {
       const bool hidden = isColumnHidden(column);
-      widths.append(hidden ? 0 : std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column)));
+      captions.append(hidden ? 0 : horizontalHeader()->sectionSizeHint(column));
+      widths.append(hidden ? 0 : std::max(sizeHintForColumn(column), captions.back()));
       words.append(!hidden && !(model()->headerData(column, Qt::Horizontal, Qt::TextAlignmentRole).toInt() & Qt::AlignRight));
       total += widths.back();
       least += words.back() ? std::min(widths.back(), kGoodText) : widths.back();
@@ -264,7 +267,7 @@ void ChartTable::fitColumns() {
   }
   if (last < 0) return;
   if (total > room) {
-    shrink(widths, words, room);
+    shrink(widths, words, captions, room);
   } else if (words[last]) {
     widths[last] += room - total;
   } else {

@@ -17,6 +17,12 @@ void ElidedLabel::setText(const QString& text) {
   update();
 }
 
+void ElidedLabel::setShort(const QString& text) {
+  if (text == short_) return;
+  short_ = text;
+  update();
+}
+
 void ElidedLabel::setInk(const QColor& ink) {
   ink_ = ink;
   update();
@@ -32,7 +38,8 @@ QSize ElidedLabel::minimumSizeHint() const { return {QFontMetrics(font()).horizo
 void ElidedLabel::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setPen(ink_.isValid() ? ink_ : palette().color(role_));
-  const QString shown = fontMetrics().elidedText(text_, Qt::ElideRight, width());
+  const bool whole = short_.isEmpty() || fontMetrics().horizontalAdvance(text_) <= width();
+  const QString shown = fontMetrics().elidedText(whole ? text_ : short_, Qt::ElideRight, width());
   if (toolTip().isEmpty() == (shown != text_)) setToolTip(shown == text_ ? QString() : text_);
   painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, shown);
 }

@@ -11,6 +11,7 @@ class ElidedLabel : public QWidget {
   explicit ElidedLabel(QWidget* parent, QFont font, QPalette::ColorRole role = QPalette::WindowText);
   void setText(const QString& text);
   const QString& text() const { return text_; }
+  void setShort(const QString& text);  // said where the whole has no room
   void setInk(const QColor& ink);  // instead of the palette's; invalid: the palette's again
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -19,7 +20,7 @@ class ElidedLabel : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  QString text_;
+  QString text_, short_;
   QColor ink_;
   QPalette::ColorRole role_;
 };

@@ -2,10 +2,13 @@
 
 #include <QAction>
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QPushButton>
 #include <QToolButton>
 
 #include "ui/actions.h"
+#include "ui/state/comparisons.h"
+#include "ui/state/session.h"
 #include "ui/theme/icons.h"
 #include "ui/widgets/preset_box.h"
 
@@ -33,6 +36,26 @@ QToolButton* tool_button(QAction* action, QWidget* parent) {
   return button;
 }
 
+// What stands side by side, and what can be done about it.
+QPushButton* compare_button(Session* session, const Actions& actions, QWidget* parent) {
+  auto* button = new QPushButton(parent);
+  button->setObjectName("compare_button");
+  button->setProperty("menu", true);
+  auto* menu = new QMenu(button);
+  menu->addActions({actions.pin, actions.compare_file});
+  menu->addSeparator();
+  menu->addActions({actions.side_by_side, actions.unpin});
+  button->setMenu(menu);
+  const auto follow = [button, session] {
+    const int pinned = session->comparisons()->size();
+    button->setText(pinned == 0 ? TopBar::tr("Compare") : TopBar::tr("Compare %1").arg(pinned + 1));
+    button->setToolTip(pinned == 0 ? TopBar::tr("Pin the present design, go on, and see both side by side") : TopBar::tr("%1 designs stand side by side").arg(pinned + 1));
+  };
+  QObject::connect(session->comparisons(), &Comparisons::changed, button, follow);
+  follow();
+  return button;
+}
+
 }  // namespace
 
 TopBar::TopBar(Session* session, const Actions& actions, QWidget* parent)
@@ -52,6 +75,8 @@ TopBar::TopBar(Session* session, const Actions& actions, QWidget* parent)
   layout->addSpacing(4);
   layout->addWidget(tool_button(actions.undo, this));
   layout->addWidget(tool_button(actions.redo, this));
+  layout->addSpacing(4);
+  layout->addWidget(compare_button(session, actions, this));
   layout->addStretch(1);
   layout->addWidget(find);
   layout->addWidget(save);

@@ -1,4 +1,4 @@
-// Figures of two designs as pairs of bars, in columns: one group of figures each, with one scale.
+// Figures of several designs as groups of bars, in columns: one kind of figures each, with one scale.
 #pragma once
 
 #include <QWidget>
@@ -12,21 +12,23 @@ namespace shardscape::ui {
 // "9.84 s", "61.3 GiB"; "-" where a design has none.
 QString figure_text(FigureKind kind, double value, UnitSystem units);
 
-class PairBars : public QWidget {
+class GroupedBars : public QWidget {
   Q_OBJECT
  public:
-  explicit PairBars(QWidget* parent = nullptr);
+  explicit GroupedBars(QWidget* parent = nullptr);
   void setFigures(std::vector<ComparedFigure> figures, UnitSystem units);
   struct Row {
-    int group = 0, figure = 0;  // places in groups(); in the figures given
-    QRectF first, second;       // the bars, in the widget
+    int group = 0, figure = 0;   // places in groups(); in the figures given
+    QRectF area;                 // with its label, in the widget
+    std::vector<QRectF> bars;    // one per design
   };
   std::vector<Row> rows() const;
   const QStringList& groups() const { return groups_; }
-  int heightFor(int width) const;
+  QString tipAt(const QPointF& point) const;
+  int fullHeight() const;
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
-  QSize sizeHint() const override { return {640, 280}; }
-  QSize minimumSizeHint() const override { return {320, 120}; }
+  QSize sizeHint() const override { return {640, fullHeight()}; }
+  QSize minimumSizeHint() const override { return {320, fullHeight()}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -34,6 +36,9 @@ class PairBars : public QWidget {
 
  private:
   std::vector<Row> rowsIn(const QRectF& rect) const;
+  double columnWidth(const QRectF& rect) const;
+  int designs() const;
+  double rowHeight() const;
   std::vector<ComparedFigure> figures_;
   QStringList groups_;
   UnitSystem units_ = UnitSystem::Binary;

@@ -1,0 +1,52 @@
+// Designs that are pinned beside the present one: letters from B on, worked out in the background. Bars, tables and the form read them.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <vector>
+
+#include "explore/comparison.h"
+#include "explore/study.h"
+#include "ui/state/newest_job.h"
+
+namespace shardscape::ui {
+
+struct PinnedDesign {
+  Design design;
+  QString name;                     // "tp 8 · pp 16 · dp 64"
+  bool worked = false;
+  ComparedDesign made = {};         // once it is worked out; of a design that cannot run there is no simulation
+};
+
+class Comparisons : public QObject {
+  Q_OBJECT
+ public:
+  static constexpr int kMost = 4;   // that bars and tables can show beside the present one
+
+  explicit Comparisons(QObject* parent = nullptr) : QObject(parent) {}
+  const std::vector<PinnedDesign>& all() const { return pinned_; }
+  int size() const { return static_cast<int>(pinned_.size()); }
+  bool full() const { return size() >= kMost; }
+  int find(const Design& design) const;                   // -1: it is not pinned
+  bool add(const Design& design, const QString& name);    // false: there is no room, or it is pinned already
+  void set(const std::vector<NamedDesign>& designs);      // of a document
+  std::vector<NamedDesign> named() const;
+  void remove(int at);
+  void clear();
+  bool ready() const;                                     // all of them are worked out
+
+  // "A" is the present design, 1 is the first that is pinned.
+  static QString letter(int member) { return QString(QChar(u'A' + member)); }
+  // "Llama 3 70B · tp 8 · pp 16": what designs are told apart by.
+  static QString nameOf(const Design& design);
+
+ Q_SIGNALS:
+  void changed();  // designs came or went, or one was worked out
+
+ private:
+  void work();
+  std::vector<PinnedDesign> pinned_;
+  NewestJob job_;
+};
+
+}  // namespace shardscape::ui
