@@ -39,6 +39,10 @@ inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
 constexpr KnobAccess kRankOrder{[](const Design& d) { return KnobValue(to_string(d.parallel.order)); },
                                 [](Design& d, const KnobValue& value) {
                                   parse_rank_order(std::get<std::string>(value), d.parallel.order);
+                                },
+                                [](const Design& d) -> int64_t {
+                                  const auto& order = d.parallel.order.fastest_first;
+                                  return std::is_permutation(order.begin(), order.end(), RankOrder{}.fastest_first.begin()) ? 0 : -1;
                                 }};
 
 // The default first, the others by name.

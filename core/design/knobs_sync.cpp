@@ -9,7 +9,8 @@ namespace {
 template <auto Field>
 constexpr KnobAccess zero_limit() {
   return {[](const Design& d) { return KnobValue(std::in_place_type<int64_t>, d.parallel.zero.*Field); },
-          [](Design& d, const KnobValue& value) { d.parallel.zero.*Field = std::get<int64_t>(value); }};
+          [](Design& d, const KnobValue& value) { d.parallel.zero.*Field = std::get<int64_t>(value); },
+          [](const Design& d) -> int64_t { return d.parallel.zero.*Field; }};
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace shardscape {
 struct Evaluator::Shared {
   ManyStructures many;
   OutlineMemo outlines;
-  Memo<MemoryTable> memories{1 << 13};
-  Memo<LayerTable> layers{1 << 13};
+  Memo<MemoryTable> memories{1 << 10};  // neighbours of a space share them
+  Memo<LayerTable> layers{1 << 10};
 };
 
 Evaluator::Evaluator() : shared_(std::make_unique<Shared>()) {}
@@ -64,6 +64,10 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
   Report outline;
   try {
     if (!make_outline(design, shared_->outlines, outline)) return of_report(design, options, stop);
+    if (!options.size_what_does_not_fit && !options.time_what_does_not_fit) {
+      out.memory = held_all_along(outline);
+      if (!judge(out, outline.accelerator, options)) return out;
+    }
     out.memory = most_in_use(outline, shared_->memories);
   } catch (const std::invalid_argument&) {  // a size that is not whole: the report says which
     return of_report(design, options, stop);

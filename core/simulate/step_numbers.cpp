@@ -210,7 +210,7 @@ class BriefPlay {
     if (a.message >= 0) {
       const Message& message = sent_[static_cast<size_t>(a.message)];
       s.launched = std::max(s.launched, message.end);
-      if (message.end > s.last && (of.message_first || message.end >= GatheredStretch::after(of.gathered, ends))) bubble = std::max(0.0, message.begin - s.last);
+      if (message.end > s.last && (of.message_first || !later(GatheredStretch::after(of.gathered, ends), message.end))) bubble = std::max(0.0, message.begin - s.last);
       ends[GatheredStretch::Message] = message.end;
     }
     const double busy = GatheredStretch::after(of.compute, ends);  // where the host keeps ahead

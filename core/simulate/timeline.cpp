@@ -27,9 +27,9 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
   node.after = last;
   node.begin = end_of(last);
   for (size_t i = 0; i < count; ++i)
-    if (end_of(after[i]) > node.begin) {
-      node.begin = end_of(after[i]);
-      node.after = after[i];
+    if (const double end = end_of(after[i]); end > node.begin) {
+      if (later(end, node.begin)) node.after = after[i];
+      node.begin = end;
     }
   node.end = node.begin + seconds;
   // The host runs ahead, but not past a message: Megatron-LM synchronises after each (batch_p2p_sync). What it launches last ends

@@ -13,6 +13,10 @@ namespace shardscape {
 using NodeId = int32_t;  // index into Timeline::nodes(); kNoNode: nothing, which has always ended
 inline constexpr NodeId kNoNode = -1;
 
+// Whether a moment is later than another. Those that differ by rounding are the same, so that no share of a step hangs on it which of two
+// things that end at once is said to have been waited for: the first that is named.
+inline bool later(double a, double b) { return a > b + 1e-10 * b; }
+
 struct Node {
   double begin = 0, end = 0;
   NodeId after = kNoNode;       // what ended last before it could begin

@@ -60,6 +60,7 @@ class EvaluationTest : public QObject {
   void random_designs_agree();
   void schedules_agree_data();
   void schedules_agree();
+  void units_agree();
   void invalid_designs_have_the_first_reason();
   void threads_agree();
 };
@@ -124,6 +125,44 @@ void EvaluationTest::schedules_agree() {
     if (!first_error(d).empty()) continue;
     const QString wrong = disagreement(evaluator, d, seen);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(d).c_str()));
+  }
+  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
+  QCOMPARE(seen.timed, kDesigns);
+}
+
+// Units that are gathered beside layers: microbatches are played by a map of when streams are through, which loses nothing.
+void EvaluationTest::units_agree() {
+  constexpr int kDesigns = 120;
+  constexpr double kTime = 1e-9, kShare = 1e-3;  // relative; of the step
+  Evaluator evaluator;
+  Differences seen;
+  std::mt19937 random(19);
+  const auto of = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  for (int tries = 0; seen.timed < kDesigns && tries < 100 * kDesigns; ++tries) {
+    Design d = preset_design("gpt3-175b", of({1, 2, 4, 8}), of({1, 2, 4, 8}), 1);
+    ParallelSpec& p = d.parallel;
+    p.dp = 512 / p.tp / p.pp;
+    p.virtual_stages = of({1, 1, 2, 3, 6});
+    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 0, 2, 3, 4}));
+    p.sequence_parallel = of({0, 1});
+    p.scatter_gather_pipeline = of({0, 1});
+    p.sync = of({0, 1, 1}) ? SyncStrategy::Fsdp2 : SyncStrategy::Fsdp1;
+    p.reshard_after_forward = of({0, 1, 1});
+    p.reduce_every_microbatch = of({0, 0, 1});
+    p.average_loss = of({0, 1});
+    p.dp_shard = of({0, 0, 8});
+    d.cluster.accelerator = of({0, 1}) ? "a100-sxm-80gb" : "h100-sxm-80gb";
+    WorkloadSpec& w = d.workload;
+    w.seq = 2048;
+    w.batch = of({512, 1024, 2048});
+    w.microbatch = of({1, 2, 4});
+    w.recompute = static_cast<Recompute>(of({0, 1, 2}));
+    w.recompute_num_layers = of({1, 2});
+    if (!first_error(d).empty()) continue;
+    const QString wrong = disagreement(evaluator, d, seen);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(d).c_str()));
+    QVERIFY2(seen.time < kTime && std::max(seen.bubble, seen.exposed) < kShare,
+             qPrintable(QString("%1 of time, %2 of bubble, %3 of exposed: %4").arg(seen.time).arg(seen.bubble).arg(seen.exposed).arg(command_flags(d).c_str())));
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
   QCOMPARE(seen.timed, kDesigns);
