@@ -17,7 +17,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kLeastField = 54, kMostField = 112, kFieldPadding = 22, kTickWidth = 22;  // a field is as wide as its values, the name has the rest
+// A field is as wide as its values, the name has the rest. Without a tick there is room for a wide one.
+constexpr int kLeastField = 54, kMostField = 98, kWideField = 112, kFieldPadding = 22, kTickWidth = 22;
 
 }  // namespace
 
@@ -68,7 +69,7 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
 }
 
 void DimensionRow::fitField() {
-  field_->setFixedWidth(std::clamp(QFontMetrics(field_->font()).horizontalAdvance(field_->text()) + kFieldPadding, tick_ ? kLeastField : kMostField, kMostField));
+  field_->setFixedWidth(std::clamp(QFontMetrics(field_->font()).horizontalAdvance(field_->text()) + kFieldPadding, tick_ ? kLeastField : kWideField, tick_ ? kMostField : kWideField));
 }
 
 // A click on the name ticks, or goes to the field.

@@ -17,6 +17,7 @@
 #include "ui/explore/condition_row.h"
 #include "ui/explore/dimension_row.h"
 #include "ui/explore/explore_job.h"
+#include "ui/explore/reason_examples.h"
 #include "ui/explore/reasons_list.h"
 #include "ui/form/issue_line.h"
 #include "ui/graph_view/segments.h"
@@ -138,9 +139,15 @@ SetupPanel::SetupPanel(Session* session, ExploreJob* job, QWidget* parent)
   });
   connect(session_, &Session::designChanged, this, &SetupPanel::followDesign);
   connect(job_, &ExploreJob::countChanged, this, &SetupPanel::showCount);
+  connect(job_, &ExploreJob::started, this, [this] { reasons_->setExamples({}); });  // those of another space
   for (const auto signal : {&ExploreJob::started, &ExploreJob::progressed, &ExploreJob::finished}) connect(job_, signal, this, &SetupPanel::showRun);
   connect(job_, &ExploreJob::rowsChanged, this, [this] {
-    job_->rows() ? reasons_->setCounts(job_->rows()->result().counts) : reasons_->clear();
+    if (!job_->rows()) {
+      examples_.stop();
+      return reasons_->clear();
+    }
+    reasons_->setCounts(job_->rows()->result().counts);
+    if (!job_->running()) findExamples();
   });
   offerUsual();
   showRun();
@@ -326,6 +333,14 @@ void SetupPanel::clearDimensions() {
   dimensions_.clear();
 }
 
+// What is wrong with designs that are left out, by an example of each kind.
+void SetupPanel::findExamples() {
+  examples_.start([this, result = job_->rows()->shared()](const NewestJob::Post& post, std::stop_token stop) {
+    auto found = reason_examples(*result->space, result->counts, stop);
+    post([this, found = std::move(found)] { reasons_->setExamples(found); });
+  });
+}
+
 void SetupPanel::offerUsual() {
   const Design& design = session_->design();
   const int64_t ranks = std::max<int64_t>(1, design.world());
@@ -481,6 +496,7 @@ void SetupPanel::showRun() {
   run_->setEnabled(running ? !job_->cancelled() : ready());
   progress_->setValue(static_cast<int>(job_->progress().share * 1000));
   progress_text_->setText(job_->progressText());
+  progress_text_->setShort(job_->progressText().section(QStringLiteral(" · "), 1));
   if (!running) showCount();
   Q_EMIT runChanged();
 }
