@@ -98,6 +98,7 @@ QWidget* DesignsPage::makeTools() {
     });
     row->addWidget(boxes_[i], 1);
   }
+  row->addStretch(1);
   return tools;
 }
 

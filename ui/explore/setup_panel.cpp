@@ -212,7 +212,7 @@ QWidget* SetupPanel::makeSpace() {
   method_ = new QComboBox(page);
   method_->setObjectName(QStringLiteral("search_method"));
   method_->addItems({tr("Every design"), tr("Guided")});
-  method_->setFixedWidth(kFieldWidth);
+  method_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   method_->setToolTip(tr("Guided: a local search from many starts, for spaces that are too large to go through"));
   rows->addWidget(labelled(tr("Look at"), method_, page));
   budget_ = number_field(QStringLiteral("budget"), grouped_text(kBudget), tr("Designs that a guided search times at most"), page);
