@@ -44,7 +44,7 @@ void check_layers(Checks& checks) {
   if (pp * v <= layers && pp * v <= kLongestListOffered) fixes.push_back(set_to("stage_layers", list_text(layers_per_virtual_stage(d))));
   checks.error("virtual_stages",
                grouped(layers) + " layers" + counted_ends(d) + " do not split evenly over pp x virtual stages = " + grouped(pp) + " x " + grouped(v),
-               or_list(accepted) + ", or stage_layers with a number for each of the " + grouped(pp * v) + " virtual stages",
+               or_list(accepted) + ", or layers per stage with a number for each of the " + grouped(pp * v) + " virtual stages",
                std::move(fixes));
 }
 

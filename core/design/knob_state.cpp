@@ -230,7 +230,7 @@ constexpr Rule kRules[] = {
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
     {"sync", alone, true, "dp of at least 2"},
     {"overlap_grad_reduce", overlap, true, "the gradient sync ddp-flat or distributed-optimizer over dp of at least 2"},
-    {"overlap_param_gather", param_gather, true, "the gradient sync distributed-optimizer with overlap_grad_reduce over dp of at least 2"},
+    {"overlap_param_gather", param_gather, true, "the gradient sync distributed-optimizer with overlapped grad reduce over dp of at least 2"},
     {"tp_comm_overlap", tp_pieces, true, "tp of at least 2 with sequence parallelism"},
     {"reduce_every_microbatch", every_microbatch, true, "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
     {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
@@ -287,7 +287,7 @@ std::string idle_in_mode(const Design& d, std::string_view knob) {
   if (knob == "context_length" && mode != Mode::Decode)
     return mode == Mode::Train ? "training has no cache of keys and values" : "prefill caches the prompts, whose length is seq";
   if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no cache of keys and values");
-  if (knob == "seq") return when(mode == Mode::Decode, "decode makes one token per sequence; context_length counts those before it");
+  if (knob == "seq") return when(mode == Mode::Decode, "decode makes one token per sequence; the context length counts those before it");
   if ((knob == "context" || knob == "ulysses_degree") && mode == Mode::Decode) return "decode attends to the context where the cache has it, and merges the parts";
   if (knob == "scatter_gather_pipeline" && mode == Mode::Decode) return "messages split a sequence, of which decode has one token";
   if (mode == Mode::Train) return "";

@@ -52,7 +52,7 @@ std::vector<Reason> of_numbers() {
            "^cp: a tensor-parallel rank has .* cannot share out evenly",
            "^dispatch_dtype: tokens of .* do not split into blocks",
            "^dispatcher: .* lie unevenly over",
-           "^dispatcher: alltoall_seq cannot split a hidden size",
+           "^dispatcher: this all-to-all cannot split a hidden size",
            "^distribute_saved_activations: checkpoints of .* do not split",
            "^dp_shard: .* copies of the states do not divide",
            "^dp_shard: .* replicas do not split into groups",
