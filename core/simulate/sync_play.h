@@ -1,12 +1,11 @@
-// What data parallelism adds to a stage in time: reductions of gradients, gathers of parameters, the optimizer. Plans and units
-// are attached to layers as the trace attaches them.
+// What data parallelism adds to a stage in time: reductions of gradients, gathers of parameters, the optimizer.
 #pragma once
 
 #include <array>
 #include <map>
 #include <memory>
 
-#include "cost/sync_model.h"
+#include "cost/sync_walk.h"
 #include "simulate/timeline.h"
 
 namespace shardscape {
@@ -55,7 +54,7 @@ class SyncCosts {
   std::array<std::shared_ptr<const StageSyncParts>, 8> parts_;  // by shape
 };
 
-class SyncPlay {
+class SyncPlay : private SyncWalk::Maker {
  public:
   SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline);
 
@@ -68,7 +67,7 @@ class SyncPlay {
   void leave(int microbatch, size_t instance, bool backward, NodeId last);
   // The same where layers of a group are made again in its backward.
   NodeId enter_replay(int microbatch, size_t instance);
-  void leave_replay(size_t instance);
+  void leave_replay(size_t instance) { walk_.leave_replay(instance); }
   // The end of a step, in three acts, as some collectives run over several stages.
   // Share of the links that layers take in the mean: what runs beside them gets the rest, and takes longer.
   void set_links(const LinkShare& links) { links_ = links; }
@@ -85,44 +84,18 @@ class SyncPlay {
   // reduce; whether the first forwards wait for parameters; whether the last backwards matter.
   bool every_microbatch() const;
   bool gathers_ahead() const { return gathers_ahead_; }
-  bool plans() const { return !acts().empty(); }
-  void skip_to_last();
+  bool plans() const { return !walk_.acts().empty(); }
+  void skip_to_last() { walk_.skip_to_last(); }
 
  private:
-  struct Instance {
-    int segment = 0, chunk = 0;
-    std::vector<size_t> units;
-    int root = -1;              // FSDP: its parameters are in this root unit, that of its chunk
-    NodeId last = kNoNode;      // of its latest backward
-    int backwards = 0;
-    bool gathered = false;
-    NodeId gather = kNoNode;
-    NodeId params = kNoNode;    // gather of the plan that its parameters came with
-  };
-
-  // A root unit, whichever instances of its chunk it is in: these are a range.
-  struct Root {
-    int segment = -1;  // as SyncUnit::segment
-    Instance unit;
-    size_t begin = 0, end = 0;
-  };
-
-  Root* root_around(size_t instance);
-  void free_forward(Instance& at) const;
-  size_t next_unit(size_t instance, bool backward) const;
-  void gather(int microbatch, Instance& at, bool backward);
-  void scatter(int microbatch, const Instance& at, const std::vector<NodeId>& after);
-  void run(const PlacedPlan::Act& act, int microbatch);
-  const std::vector<PlacedPlan::Act>& acts() const {
-    static const std::vector<PlacedPlan::Act> none;
-    return plan_ ? plan_->acts : none;
-  }
-  const PlacedPlan::Place* place_of(size_t instance) const { return plan_ && instance < plan_->places.size() ? &plan_->places[instance] : nullptr; }
+  SyncWalk::Mark gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch, size_t instance, bool ahead) override;
+  void scatter(const std::vector<size_t>& units, int microbatch, const std::vector<size_t>& instances) override;
+  SyncWalk::Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) override;
+  void average_loss(int microbatch) override;
   template <typename Name>  // text, or what makes it
   NodeId add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after);
   NodeId add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after, const char* name = "");
   NodeId pass(double bytes, const char* name, NodeId after);  // a kernel over states of the optimizer or gradients
-  std::vector<NodeId> root_ends() const;
   double value(const Expr& expr) const { return costs_.value(stage_, expr); }
 
   SyncCosts& costs_;
@@ -130,16 +103,14 @@ class SyncPlay {
   const StageReport& stage_;      // the first one that is like it
   const int number_;
   Timeline& timeline_;
-  const int microbatches_;
   std::shared_ptr<const StageSyncParts> parts_;
-  std::vector<Instance> instances_;
-  std::vector<Root> roots_;
-  NodeId before_ = kNoNode;
+  SyncWalk walk_;
+  std::vector<NodeId> backwards_;  // of each instance: the latest
+  NodeId before_ = kNoNode, left_ = kNoNode;
   NodeId last_reduction_ = kNoNode;
   LinkShare links_;
   bool gathers_ahead_ = false;    // updated parameters, at the begin of the step
   double embedding_bytes_ = 0, mirror_bytes_ = 0;
-  std::shared_ptr<const PlacedPlan> plan_;
   std::vector<NodeId> after_;
 };
 
