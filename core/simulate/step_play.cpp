@@ -17,9 +17,6 @@ StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTa
 
 namespace {
 
-// What is as fast as it has processors.
-constexpr TimeCategory kOnAllProcessors[] = {TimeCategory::Products, TimeCategory::Attention};
-
 // Of the links, over the seconds of all parts of all layers of a stage.
 LinkShare mean_links(const StageLayout& layout) {
   LinkShare links;
@@ -94,13 +91,13 @@ void StepPlay::overlap(int stage, const Action& forward, const Action& backward)
     const double experts = seconds.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
     exchanged += experts;
     computed += seconds.seconds - experts;
-    for (TimeCategory c : kOnAllProcessors) products += seconds.categories[static_cast<size_t>(c)];
+    for (TimeCategory c : {TimeCategory::Products, TimeCategory::Attention}) products += seconds.categories[static_cast<size_t>(c)];
   }
   const auto all = static_cast<double>(machine_.accelerator->processors), taken = static_cast<double>(report_.design.parallel.dispatch_sms);
   const double slower = all > taken ? taken / (all - taken) : 0;  // of a product that shares the device, by which part
   const double slowed = computed + slower * products;            // if the exchange went on all the time
-  of.exposed = exchanged > 0 ? std::max(0.0, exchanged - slowed) / exchanged : 1;
-  of.stretch = slowed > 0 ? 1 + slower * std::min(1.0, exchanged / slowed) : 1;
+  of.beside.exchanges = exchanged > 0 ? std::max(0.0, exchanged - slowed) / exchanged : 1;
+  of.beside.products = slowed > 0 ? 1 + slower * std::min(1.0, exchanged / slowed) : 1;
 }
 
 // The parts of an action in their order.
@@ -175,17 +172,16 @@ void StepPlay::skip_to_last() {
   for (Stage& stage : stages_) stage.sync->skip_to_last();
 }
 
-const PartSeconds& StepPlay::beside_other(const PartSeconds& part, const Stage& stage) {
-  const auto [it, fresh] = beside_.try_emplace({&part, stage.exposed, stage.stretch}, part);
+const PartSeconds& StepPlay::beside_other(const PartSeconds& part, const Beside& beside) {
+  const auto [it, fresh] = beside_.try_emplace({&part, beside}, part);
   if (!fresh) return it->second;
-  const auto scale = [&out = it->second](TimeCategory category, double by) {
-    double& seconds = out.categories[static_cast<size_t>(category)];
-    out.seconds += (by - 1) * seconds;
-    seconds *= by;
-  };
-  scale(TimeCategory::ExpertComm, stage.exposed);
-  for (TimeCategory c : kOnAllProcessors) scale(c, stage.stretch);
-  return it->second;
+  PartSeconds& out = it->second;
+  for (size_t c = 0; c < out.categories.size(); ++c) {
+    const double by = beside.factor(static_cast<TimeCategory>(c));
+    out.seconds += (by - 1) * out.categories[c];
+    out.categories[c] *= by;
+  }
+  return out;
 }
 
 Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
@@ -200,10 +196,12 @@ Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
 
 NodeId StepPlay::run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after) {
   const PartSeconds& whole = at.stage.layout.instances[instance].seconds->of(part);
-  const PartSeconds& seconds = at.action.overlapped ? beside_other(whole, at.stage) : whole;
+  const PartSeconds& seconds = at.action.overlapped ? beside_other(whole, at.stage.beside) : whole;
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
-  return at.timeline.add(made, seconds.seconds, after);
+  const NodeId id = at.timeline.add(made, seconds.seconds, after);
+  if (noted_) noted_->push_back({id, instance, part, at.action.overlapped ? at.stage.beside : Beside{}});
+  return id;
 }
 
 NodeId StepPlay::gather_message(At at, SpanKind kind, NodeId arrived) {
