@@ -18,9 +18,6 @@ StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTa
 
 namespace {
 
-// What is as fast as it has processors.
-constexpr TimeCategory kOnAllProcessors[] = {TimeCategory::Products, TimeCategory::Attention};
-
 // Of the links, over the seconds of all parts of all layers of a stage.
 LinkShare mean_links(const StageLayout& layout) {
   LinkShare links;
@@ -33,9 +30,10 @@ LinkShare mean_links(const StageLayout& layout) {
   return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
 }
 
+// Of what is slower where it has fewer processors.
 double products(const PartSeconds& part) {
   double out = 0;
-  for (TimeCategory c : kOnAllProcessors) out += part.categories[static_cast<size_t>(c)];
+  for (size_t c = 0; c < part.categories.size(); ++c) out += (1 - Beside{1, 0}.factor(static_cast<TimeCategory>(c))) * part.categories[c];
   return out;
 }
 
@@ -103,11 +101,11 @@ void StepPlay::overlap(int stage, const Action& forward, const Action& backward)
     const double experts = seconds.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
     exchanged += experts;
     computed.seconds += seconds.seconds - experts;
-    for (TimeCategory c : kOnAllProcessors) computed.categories[static_cast<size_t>(c)] += seconds.categories[static_cast<size_t>(c)];
+    for (size_t c = 0; c < computed.categories.size(); ++c) computed.categories[c] += seconds.categories[c];
   }
-  of.stretch = stretch_beside(computed, exchanged, report_.design.parallel.dispatch_sms);
-  const double all_beside = computed.seconds + (of.stretch - 1) * products(computed);
-  of.exposed = exchanged > 0 ? std::max(0.0, exchanged - all_beside) / exchanged : 1;
+  of.beside.products = stretch_beside(computed, exchanged, report_.design.parallel.dispatch_sms);
+  const double all_beside = computed.seconds + (of.beside.products - 1) * products(computed);
+  of.beside.exchanges = exchanged > 0 ? std::max(0.0, exchanged - all_beside) / exchanged : 1;
 }
 
 // How much longer products take where kernels of communication keep processors to themselves for so many seconds.
@@ -240,17 +238,16 @@ bool StepPlay::ends(int stage, int chunk, bool backward) const {
   return range.end > range.first && of.layout.instances[range.end - 1].segment == report_.graph().head() && !loss_group(report_.graph()).empty();
 }
 
-const PartSeconds& StepPlay::beside_other(const PartSeconds& part, double exposed, double stretch) {
-  const auto [it, fresh] = beside_.try_emplace({&part, exposed, stretch}, part);
+const PartSeconds& StepPlay::beside_other(const PartSeconds& part, const Beside& beside) {
+  const auto [it, fresh] = beside_.try_emplace({&part, beside}, part);
   if (!fresh) return it->second;
-  const auto scale = [&out = it->second](TimeCategory category, double by) {
-    double& seconds = out.categories[static_cast<size_t>(category)];
-    out.seconds += (by - 1) * seconds;
-    seconds *= by;
-  };
-  scale(TimeCategory::ExpertComm, exposed);
-  for (TimeCategory c : kOnAllProcessors) scale(c, stretch);
-  return it->second;
+  PartSeconds& out = it->second;
+  for (size_t c = 0; c < out.categories.size(); ++c) {
+    const double by = beside.factor(static_cast<TimeCategory>(c));
+    out.seconds += (by - 1) * out.categories[c];
+    out.categories[c] *= by;
+  }
+  return out;
 }
 
 Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
@@ -265,12 +262,16 @@ Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
 
 NodeId StepPlay::run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after) {
   const PartSeconds& whole = at.stage.layout.instances[instance].seconds->of(part);
-  const double beside = at.stage.sync->beside(), slower = beside > 0 ? stretch_beside(whole, beside, machine_.accelerator->collective_processors) : 1;
-  const PartSeconds& seconds = at.action.overlapped ? beside_other(whole, at.stage.exposed, at.stage.stretch) : slower > 1 ? beside_other(whole, 1, slower) : whole;
+  Beside beside = at.action.overlapped ? at.stage.beside : Beside{};
+  if (const double collectives = at.stage.sync->beside(); collectives > 0 && !at.action.overlapped)
+    beside.products = stretch_beside(whole, collectives, machine_.accelerator->collective_processors);
+  const PartSeconds& seconds = beside == Beside{} ? whole : beside_other(whole, beside);
   at.stage.sync->ran(seconds.seconds);
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
-  return at.timeline.add(made, seconds.seconds, after);
+  const NodeId id = at.timeline.add(made, seconds.seconds, after);
+  if (noted_) noted_->push_back({id, instance, part, beside});
+  return id;
 }
 
 NodeId StepPlay::gather_message(At at, SpanKind kind, NodeId arrived) {

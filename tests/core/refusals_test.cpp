@@ -62,7 +62,7 @@ std::vector<Reason> of_numbers() {
            "^ep: .* cannot be taken evenly out of",
            "^(ep|experts): .*(no (experts|layer with experts)|there are none)",
            "^e?tp: an expert FFN size of .* does not split",
-           "^(hidden|ffn|expert_ffn|heads|q_rank|kv_rank|ssm_dt_rank|ssm_expand|seq): \\w+ wants .* in multiples of",
+           "^(hidden|ffn|expert_ffn|heads|head_dim|rope_head_dim|nope_head_dim|q_rank|kv_rank|ssm_dt_rank|ssm_expand|seq): \\w+ wants .* in multiples of",
            "^expert_groups: .* do not split into",
            "^groups_per_token: (a token cannot pick|picking from|a token that picks)",
            "^experts_per_token: .* cannot be picked",

@@ -9,6 +9,7 @@
 
 #include "simulate/estimate.h"
 #include "simulate/play_schedule.h"
+#include "simulate/step_ops.h"
 #include "simulate/time_report.h"
 #include "support/random_designs.h"
 #include "support/trace_designs.h"
@@ -97,6 +98,7 @@ class SimulationTest : public QObject {
   void exchangesUnderTheOtherHalf();
   void devicesThatNobodySells();
   void nodesArePipelined();
+  void actionsAreMadeOfOps_data();
   void actionsAreMadeOfOps();
   void sameTwice();
   void timelineIsJson();
@@ -414,29 +416,54 @@ void SimulationTest::devicesThatNobodySells() {
   QVERIFY(large->accelerator->name.find(std::to_string(d.cluster.memory_capacity) + " GB") != std::string::npos);
 }
 
+void SimulationTest::actionsAreMadeOfOps_data() {
+  QTest::addColumn<int>("which");
+  for (const auto& [name, which] : {std::pair{"replayed", 0}, {"communication beside products", 1}, {"the host is late", 2}, {"overlapped exchanges of experts", 3}, {"gathers of FSDP", 4}})
+    QTest::newRow(name) << which;
+}
+
+// Ops follow one after the other inside their span, end with it, and take together what the play counted of their category.
 void SimulationTest::actionsAreMadeOfOps() {
-  Design d = trace_design("llama3-8b", 2, 2, 1, true, 4, 4);
-  d.workload.recompute = Recompute::Full;
-  d.workload.seq = 8192;  // kernels long enough for the host to run ahead
+  QFETCH(int, which);
+  Design d = which == 3 ? trace_design("mixtral-8x7b", 1, 2, 4, false, 4, 16) : trace_design("llama3-8b", 2, 2, which == 4 ? 2 : 1, true, 4, 4);
+  d.workload.seq = which == 2 ? 64 : 8192;  // kernels long enough for the host to run ahead, or not
+  if (which == 0) d.workload.recompute = Recompute::Full;
+  if (which == 1) d.parallel.tp_comm_overlap = true;
+  if (which == 2) d.cluster.accelerator = "a100-sxm-80gb";
+  if (which == 3) d.parallel.ep = 4, d.parallel.schedule = ScheduleKind::DualPipe;
+  if (which == 4) d.parallel.sync = SyncStrategy::Fsdp2;
   const auto report = make_report(d);
-  QVERIFY(report->valid());
+  QVERIFY2(report->valid(), report->problems.empty() ? "" : to_string(report->problems.front()).c_str());
   const auto s = simulate(*report);
-  for (int stage = 0; stage < 2; ++stage)
-    for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward}) {
-      const std::vector<OpSpan> ops = action_ops(*report, stage, {kind, 0, 0});
+  StepOps step(report, s);
+  const double tiny = kTiny * s->step_seconds;
+  for (int stage = 0; stage < 2; ++stage) {
+    const StageTimes& times = s->stages[static_cast<size_t>(stage)];
+    double exchanged = 0, waited = 0;
+    for (size_t i = 0; i < times.spans.size(); ++i) {
+      const Span& span = times.spans[i];
+      const std::vector<OpSpan> ops = step.of(stage, static_cast<int>(i));
+      const bool computes = span.stream == StreamKind::Compute && span.kind <= SpanKind::BackwardWeight;
+      if (!computes) {
+        QVERIFY(ops.empty());
+        continue;
+      }
       QVERIFY(!ops.empty());
-      double at = 0, spans = 0;
+      double at = span.begin;
       for (const OpSpan& op : ops) {
-        QCOMPARE(op.begin, at);
+        QVERIFY(op.begin > at - tiny);
         QVERIFY(op.end > op.begin);
+        waited += op.begin - at;
         at = op.end;
+        const Op& of = report->graph().segments[static_cast<size_t>(op.segment)].op(op.op);
+        if (is_collective(of.kind) && of.group == MeshAxes{MeshAxis::Ep}) exchanged += op.end - op.begin;
       }
-      for (const Span& span : s->stages[static_cast<size_t>(stage)].spans) {
-        const bool forward = span.kind == SpanKind::Forward, backward = span.kind == SpanKind::Backward || span.kind == SpanKind::Recompute;
-        if (span.microbatch == 0 && (kind == ActionKind::Forward ? forward : backward)) spans += span.end - span.begin;
-      }
-      QVERIFY(std::abs(spans - at) < kTiny * s->step_seconds);
+      QVERIFY(std::abs(span.end - at) < tiny);
     }
+    QVERIFY(std::abs(exchanged - times.seconds[static_cast<size_t>(TimeCategory::ExpertComm)]) < tiny);
+    QVERIFY(which == 2 ? waited > 0.01 * s->step_seconds : which == 4 || waited < tiny);
+    if (which == 3) QVERIFY(exchanged > 0);
+  }
 }
 
 void SimulationTest::sameTwice() {
