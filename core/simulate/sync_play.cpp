@@ -96,9 +96,16 @@ SyncPlay::SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timelin
       microbatches_(static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches))), parts_(costs.parts(stage)) {
   for (size_t u = 0; u < parts_->sync.units.size(); ++u) {
     const SyncUnit& unit = parts_->sync.units[u];
-    if (!unit.root) continue;
-    if (roots_.empty() || roots_.back().segment != unit.segment) roots_.push_back({unit.segment, {}});
-    roots_.back().unit.units.push_back(u);
+    UnitRange* range = nullptr;
+    if (unit.root) {
+      if (roots_.empty() || roots_.back().segment != unit.segment) roots_.push_back({unit.segment, {}});
+      range = &roots_.back().unit.units;
+    } else {
+      layer_units_.resize(graph_.segments.size());
+      range = &layer_units_[static_cast<size_t>(unit.segment)];
+    }
+    if (range->empty()) range->begin = u;
+    range->end = u + 1;
   }
 }
 
@@ -108,9 +115,8 @@ void SyncPlay::add_instance(int segment, bool layer, int chunk) {
   instance.chunk = chunk;
   for (size_t r = 0; r < roots_.size() && !layer; ++r)
     if (roots_[r].segment < 0 || roots_[r].segment == segment) instance.root = static_cast<int>(r);
-  for (size_t u = 0; u < parts_->sync.units.size(); ++u)
-    if (layer && !parts_->sync.units[u].root && parts_->sync.units[u].segment == segment) instance.units.push_back(u);
-  instances_.push_back(std::move(instance));
+  if (layer && !layer_units_.empty()) instance.units = layer_units_[static_cast<size_t>(segment)];
+  instances_.push_back(instance);
 }
 
 void SyncPlay::plan() {
@@ -209,7 +215,7 @@ void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last
   if (parts_->sync.units.empty()) return;
   const int turn = graph_.structure.every_microbatch ? microbatch : -1;
   const auto free = [&](Instance& at) {
-    const auto freed = at.units.empty() ? UnitFreed::AfterBackward : parts_->sync.units[at.units.front()].freed;
+    const auto freed = at.units.empty() ? UnitFreed::AfterBackward : parts_->sync.units[at.units.begin].freed;
     if (reduces || freed == UnitFreed::AfterForward || freed == UnitFreed::AfterBackward) at.gathered = false;
   };
   if (here.root < 0) {
@@ -233,7 +239,7 @@ void SyncPlay::leave_replay(size_t instance) { free_forward(instances_[instance]
 
 void SyncPlay::free_forward(Instance& at) const {
   if (at.units.empty()) return;
-  const UnitFreed freed = parts_->sync.units[at.units.front()].freed;
+  const UnitFreed freed = parts_->sync.units[at.units.begin].freed;
   if (freed == UnitFreed::AfterForward || freed == UnitFreed::AfterForwardAlone) at.gathered = false;
 }
 
@@ -320,7 +326,7 @@ size_t SyncPlay::next_unit(size_t instance, bool backward) const {
 void SyncPlay::gather(int microbatch, Instance& at, bool backward) {
   at.gathered = true;
   at.gather = kNoNode;
-  for (const size_t u : at.units) {
+  for (size_t u = at.units.begin; u < at.units.end; ++u) {
     const SyncUnit& unit = parts_->sync.units[u];
     if (unit.group.shard.empty()) continue;
     gather_seconds_.resize(parts_->sync.units.size(), -1);
@@ -339,7 +345,7 @@ void SyncPlay::scatter(int microbatch, const Instance& at, const std::vector<Nod
     last_reduction_ = add([&] { return what + group_name(axes); }, costs_.collective(op, bytes, axes, links_), microbatch, behind);
     behind = {last_reduction_};
   };
-  for (const size_t u : at.units) {
+  for (size_t u = at.units.begin; u < at.units.end; ++u) {
     const SyncUnit& unit = parts_->sync.units[u];
     for (const GradReduction& r : unit.inner) over(SyncOp::AllReduce, r.axes, value(r.bytes));
     over(SyncOp::ReduceScatter, unit.group.shard, value(unit.full) * width);

@@ -95,9 +95,13 @@ class SyncPlay {
   void resume(const Units& whole);  // after what is played elsewhere
 
  private:
+  struct UnitRange {  // of StageSync::units, which has those of a segment, or of a root, in a row
+    size_t begin = 0, end = 0;
+    bool empty() const { return begin == end; }
+  };
   struct Instance {
     int segment = 0, chunk = 0;
-    std::vector<size_t> units;
+    UnitRange units;
     int root = -1;              // FSDP: its parameters are in this root unit, that of its chunk
     NodeId last = kNoNode;      // of its latest backward
     int backwards = 0;
@@ -143,6 +147,7 @@ class SyncPlay {
   Timeline& timeline_;
   const int microbatches_;
   std::shared_ptr<const StageSyncParts> parts_;
+  std::vector<UnitRange> layer_units_;  // by segment
   std::vector<Instance> instances_;
   std::vector<Root> roots_;
   NodeId before_ = kNoNode;
