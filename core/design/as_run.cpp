@@ -18,6 +18,8 @@ ParallelSpec of_inference(const ParallelSpec& p) {
   out.context = p.context;
   out.ulysses_degree = p.ulysses_degree;
   out.stage_layers = p.stage_layers;
+  out.account_for_embedding_in_pipeline_split = p.account_for_embedding_in_pipeline_split;
+  out.account_for_loss_in_pipeline_split = p.account_for_loss_in_pipeline_split;
   out.order = p.order;
   out.scatter_gather_pipeline = p.scatter_gather_pipeline;
   out.tp_comm_overlap = p.tp_comm_overlap;

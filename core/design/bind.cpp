@@ -48,9 +48,12 @@ std::vector<int64_t> layers_per_virtual_stage(const Design& design) {
   if (!design.parallel.stage_layers.empty()) return design.parallel.stage_layers;
   const int64_t pp = design.parallel.pp, v = design.parallel.virtual_stages, layers = std::max<int64_t>(0, design.model.layers);
   if (pp < 1 || pp > kMaxWorld || v < 1 || v > kMaxWorld / pp) return {};
-  const int64_t stages = pp * v;
-  std::vector<int64_t> result(static_cast<size_t>(stages), layers / stages);
-  for (int64_t i = 0; i < layers % stages; ++i) ++result[static_cast<size_t>(i)];
+  const int64_t stages = pp * v, parts = layers + design.parallel.counted_beside_layers();
+  std::vector<int64_t> result(static_cast<size_t>(stages), parts / stages);
+  for (int64_t i = 0; i < parts % stages; ++i) ++result[static_cast<size_t>(i)];
+  for (const auto& [end, counted] : {std::pair{&result.front(), design.parallel.account_for_embedding_in_pipeline_split},
+                                     std::pair{&result.back(), design.parallel.account_for_loss_in_pipeline_split}})
+    if (counted && *end > 0) --*end;
   return result;
 }
 

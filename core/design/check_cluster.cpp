@@ -68,7 +68,7 @@ void check_switches(Checks& checks) {
   const bool any = c.in_network_reduction == InNetworkReduction::Auto ? nvls : c.in_network_reduction != InNetworkReduction::None;
   if (c.collective_algorithm == CollectiveAlgorithm::InNetwork && !any) {
     checks.note("collective_algorithm", "no switch of this network adds up, so that collectives run as under auto",
-                "auto, or in_network_reduction nvls or sharp",
+                "auto, or an in-network reduction (nvls or sharp)",
                 {set_to("in_network_reduction", std::string("nvls")), set_to("collective_algorithm", std::string("auto"))});
   }
 }

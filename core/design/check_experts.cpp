@@ -151,10 +151,10 @@ void check_dispatcher(Checks& checks) {
                  "a hidden size that is a multiple of it, or same", {set_to("dispatch_dtype", std::string("same"))});
   if (p.dispatcher != Dispatcher::AllToAllSeq) return;
   if (p.folds_experts())
-    checks.error("dispatcher", "alltoall_seq splits tokens over tp by hidden, so experts are split over tp too", "etp 0, or another dispatcher",
+    checks.error("dispatcher", "this all-to-all splits tokens over tp by hidden, so experts are split over tp too", "etp 0, or another dispatcher",
                  {by_tokens, set_to("etp", 0)});
   else if (d.model.hidden % p.tp != 0)
-    checks.error("dispatcher", "alltoall_seq cannot split a hidden size of " + grouped(d.model.hidden) + " over tp = " + grouped(p.tp),
+    checks.error("dispatcher", "this all-to-all cannot split a hidden size of " + grouped(d.model.hidden) + " over tp = " + grouped(p.tp),
                  "a tp that divides it, or another dispatcher", {by_tokens});
 }
 

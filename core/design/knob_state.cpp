@@ -78,6 +78,10 @@ std::string mtp(const Design& d) {
 
 std::string no_tp(const Design& d) { return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)"); }
 std::string no_pp(const Design& d) { return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)"); }
+std::string even_stages(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(!d.parallel.stage_layers.empty(), "stage_layers says how many layers each stage has");
+}
 std::string groups(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
   return when(d.parallel.schedule != ScheduleKind::Flexible, "only the flexible schedule groups microbatches at will");
@@ -221,10 +225,12 @@ constexpr Rule kRules[] = {
     {"virtual_stages", no_pp},
     {"microbatch_group", groups},
     {"stage_layers", no_pp},
+    {"account_for_embedding_in_pipeline_split", even_stages},
+    {"account_for_loss_in_pipeline_split", even_stages},
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
     {"sync", alone, true, "dp of at least 2"},
     {"overlap_grad_reduce", overlap, true, "the gradient sync ddp-flat or distributed-optimizer over dp of at least 2"},
-    {"overlap_param_gather", param_gather, true, "the gradient sync distributed-optimizer with overlap_grad_reduce over dp of at least 2"},
+    {"overlap_param_gather", param_gather, true, "the gradient sync distributed-optimizer with overlapped grad reduce over dp of at least 2"},
     {"tp_comm_overlap", tp_pieces, true, "tp of at least 2 with sequence parallelism"},
     {"reduce_every_microbatch", every_microbatch, true, "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
     {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
@@ -281,7 +287,7 @@ std::string idle_in_mode(const Design& d, std::string_view knob) {
   if (knob == "context_length" && mode != Mode::Decode)
     return mode == Mode::Train ? "training has no cache of keys and values" : "prefill caches the prompts, whose length is seq";
   if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no cache of keys and values");
-  if (knob == "seq") return when(mode == Mode::Decode, "decode makes one token per sequence; context_length counts those before it");
+  if (knob == "seq") return when(mode == Mode::Decode, "decode makes one token per sequence; the context length counts those before it");
   if ((knob == "context" || knob == "ulysses_degree") && mode == Mode::Decode) return "decode attends to the context where the cache has it, and merges the parts";
   if (knob == "scatter_gather_pipeline" && mode == Mode::Decode) return "messages split a sequence, of which decode has one token";
   if (mode == Mode::Train) return "";

@@ -234,11 +234,12 @@ class Assembler {
     return axes;
   }
 
-  // Products of layers with weights; those that only score experts want full precision.
+  // Products of layers with weights; those that only score experts, or make a gate's single number, want full precision (Megatron-core's shared
+  // experts, vLLM's shared_expert_gate).
   bool quantizes(OpKind kind, const std::vector<TensorId>& operands, const std::vector<Axis>& result) {
     if (!is_quantized(b_.structure().compute) || kind != OpKind::Einsum || b_.segment().kind != SegmentKind::Layer) return false;
     const auto weights = std::count_if(operands.begin(), operands.end(), [&](TensorId id) { return b_.tensor(id).role == TensorRole::Parameter; });
-    return weights == 1 && std::find(result.begin(), result.end(), Axis::Routes) == result.end();
+    return weights == 1 && std::none_of(result.begin(), result.end(), [](Axis a) { return a == Axis::Routes || a == Axis::One; });
   }
 
   // A weight is quantized once a step, beside the graph. Data is quantized where it is, before a gather: that moves fewer

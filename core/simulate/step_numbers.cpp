@@ -66,7 +66,8 @@ class BriefPlay {
         default: break;
       }
       if (!alike_ && a.overlapped && a.kind == ActionKind::Forward) play_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
-      if (!alike_ || (a.first && play_.gathers_ahead(a.stage)) || (a.last && play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward)))
+      const bool slowed = !gathers_ && play_.sync(a.stage).beside() > 0;  // what was reduced or gathered before still runs
+      if (!alike_ || slowed || (a.first && play_.gathers_ahead(a.stage)) || (a.last && play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward)))
         one_by_one(a, s);
       else if (gathers_)
         gathered(a, s);
@@ -230,6 +231,7 @@ class BriefPlay {
       const Message& message = sent_[static_cast<size_t>(a.message)];
       arrived = timeline_.arrive(a.stage, message.begin, message.end);
     }
+    if (alike_ && a.kind != ActionKind::Forward) play_.sync(a.stage).skip_to(a.chunk, a.last);
     const NodeId made = play_.compute(timeline_, a.stage, action_of(a), arrived);
     take(a.stage);
     if (made != kNoNode && a.kind != ActionKind::BackwardWeight) s.made = timeline_.end_of(made);
@@ -282,7 +284,6 @@ StepNumbers brief_play(Report& report, const Machine& machine, LayerTable& table
     Timeline timeline(order->stages, false);
     StepPlay play(report, machine, table, timeline);
     const bool alike = play.microbatches_alike();
-    if (alike) play.skip_to_last();
     BriefPlay brief(report, *order, play, timeline, alike);
     brief.run();
     if (!brief.steady()) continue;

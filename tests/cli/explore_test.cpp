@@ -280,8 +280,9 @@ void ExploreTest::compare() {
   const QJsonArray rows = run_cli({"compare", first, second, third, "--json"}).json()["figures"].toArray();
   const auto tokens = std::find_if(rows.begin(), rows.end(), [](const QJsonValue& row) { return row["id"].toString() == "tokens_per_step"; });
   QVERIFY(tokens != rows.end());
-  QCOMPARE((*tokens)["percents"].toArray().size(), 3);
-  QCOMPARE((*tokens)["percents"][2].toDouble(), 100.0);
+  const QJsonArray percents = tokens->toObject()["percents"].toArray();
+  QCOMPARE(percents.size(), 3);
+  QCOMPARE(percents[2].toDouble(), 100.0);
   for (const QJsonValue& row : json["figures"].toArray()) {
     QCOMPARE(row["values"].toArray().size(), 2);
     QVERIFY(qAbs(row["values"][1].toDouble() - row["values"][0].toDouble() - row["differences"][1].toDouble()) <= 1e-9 * qAbs(row["values"][0].toDouble()));

@@ -224,6 +224,7 @@ class InferenceTest : public QObject {
     QTest::addColumn<QByteArray>("where");
     QTest::newRow("context over cp") << QByteArray("llama3-8b") << QByteArray("cp") << QByteArray("3") << QByteArray("context_length");
     QTest::newRow("experts over cp") << QByteArray("mixtral-8x7b") << QByteArray("cp") << QByteArray("8") << QByteArray("microbatch");
+    QTest::newRow("weights that fill no blocks") << QByteArray("llama3-8b") << QByteArray("compute") << QByteArray("fp8-blockwise") << QByteArray("head_dim");
     QTest::newRow("tokens of one sequence over tp") << QByteArray("llama3-8b") << QByteArray("sequence_parallel") << QByteArray("true") << QByteArray("sequence_parallel");
     QTest::newRow("beyond the table") << QByteArray("gpt2") << QByteArray("context_length") << QByteArray("2048") << QByteArray("context_length");
   }
@@ -233,6 +234,7 @@ class InferenceTest : public QObject {
     QFETCH(QByteArray, value);
     QFETCH(QByteArray, where);
     Design d = served(preset.constData(), Mode::Decode, {{"tp", "2"}, {"context_length", "1024"}});
+    if (knob == "compute") d.model.kv_heads = 2, d.model.head_dim = 8;
     if (d.model.experts > 0) d.parallel.ep = 2;
     if (d.model.experts > 0) d.workload.batch = d.workload.microbatch = 4;
     QVERIFY(!set_knob(d, *find_knob(knob.toStdString()), value.toStdString()));

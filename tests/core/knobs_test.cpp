@@ -36,7 +36,7 @@ const Knob& knob(const char* id) {
 void KnobsTest::table_is_complete() {
   const std::set<std::string> wanted{
       "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "window", "tied_embeddings", "q_rank", "kv_rank", "nope_head_dim", "rope_head_dim", "value_head_dim", "mtp_layers", "tp", "pp", "dp", "sync", "overlap_grad_reduce", "overlap_param_gather", "tp_comm_overlap",
-      "sequence_parallel", "schedule", "virtual_stages", "microbatch_group", "scatter_gather_pipeline", "stage_layers", "rank_order", "mode", "seq", "context_length", "kv_cache_dtype", "batch", "microbatch", "dtype", "grad_dtype",
+      "sequence_parallel", "schedule", "virtual_stages", "microbatch_group", "scatter_gather_pipeline", "stage_layers", "account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split", "rank_order", "mode", "seq", "context_length", "kv_cache_dtype", "batch", "microbatch", "dtype", "grad_dtype",
       "vocab_multiple", "gathered_logits", "dropout", "compute", "dispatch_dtype", "master_weights", "moment_dtype", "offload_optimizer", "offload_activations", "recompute", "recompute_modules", "recompute_method", "recompute_num_layers", "distribute_saved_activations", "profile", "accelerator", "peak_tflops", "memory_capacity", "memory_bandwidth", "gpus_per_node", "cp", "context", "ulysses_degree",
       "experts", "experts_per_token", "expert_ffn", "expert_groups", "groups_per_token", "shared_experts", "dense_layers", "ep", "etp", "dispatcher", "dispatch_sms", "capacity_factor", "pad_to_capacity", "load_imbalance",
       "dp_shard", "reshard_after_forward", "reduce_every_microbatch", "bucket_cap_mb", "first_bucket_mb", "ddp_bucket_size", "zero_reduce_bucket_size", "zero_allgather_bucket_size",

@@ -49,8 +49,6 @@ class Examination {
 
   bool run() {
     if (!report_->valid()) {
-      // Quantized weights of inference whose blocks are not whole: told by the report, not foreseen by validate().
-      if (!trains(d_) && d_.workload.compute != ComputePrecision::Storage) return false;
       fail(Parameters, "a valid design has no report: " + (report_->problems.empty() ? "" : to_string(report_->problems.front())));
       return false;
     }

@@ -286,6 +286,11 @@ class ExplorePagesTest : public QObject {
       QVERIFY(w.main.isWindowModified());
       QVERIFY(w.main.document()->savePath(path));
       QVERIFY(!w.main.isWindowModified());
+      QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);  // what is compared belongs to it too
+      QVERIFY(w.main.isWindowModified());
+      w.session.comparisons()->add(w.page().rows()->design(0), "the best");
+      QVERIFY(w.main.document()->savePath(path));
+      QVERIFY(!w.main.isWindowModified());
       for (int row = 0; row < w.page().rows()->rows(); ++row) names << w.page().rows()->name(row) + w.page().rows()->figures(row, UnitSystem::Binary);
     }
     ExploreWindow w;
@@ -298,6 +303,10 @@ class ExplorePagesTest : public QObject {
     QCOMPARE(w.setup().conditions().size(), 1);
     QVERIFY(!w.main.isWindowModified());
     QVERIFY(!w.view().stale());
+    QCOMPARE(w.session.comparisons()->size(), 2);
+    QCOMPARE(w.session.comparisons()->all()[0].design, w.session.design());
+    QCOMPARE(w.session.comparisons()->all()[1].design, w.page().rows()->design(0));
+    QCOMPARE(w.session.comparisons()->all()[1].name, QString("the best"));
     // The command line and older code read the design in it.
     QVERIFY(std::holds_alternative<Design>(load_design(path.toStdString())));
     // A search that cannot be read costs the search alone.

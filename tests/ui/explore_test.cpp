@@ -18,6 +18,7 @@
 #include "ui/explore/condition_row.h"
 #include "ui/explore/designs_model.h"
 #include "ui/explore/filter_strips.h"
+#include "ui/explore/reason_examples.h"
 #include "ui/explore/reasons_list.h"
 #include "ui/form/issue_line.h"
 #include "ui/theme/theme.h"
@@ -146,6 +147,11 @@ class ExploreTest : public QObject {
     int64_t out = 0;
     for (const auto& reason : w.setup().reasons()->reasons()) out += reason.count;
     QCOMPARE(out, result.counts.enumerated - result.counts.timed);
+    // Each refusal comes with what one of its designs is told.
+    const auto examples = reason_examples(*result.space, result.counts);
+    for (const auto& [knob, count] : result.counts.invalid) QVERIFY2(examples.count(knob) && !examples.at(knob).empty(), knob.c_str());
+    for (const auto& reason : w.setup().reasons()->reasons())
+      if (!reason.knob.empty()) QTRY_COMPARE(reason.example, QString::fromStdString(examples.at(reason.knob)));
   }
 
   void cancelsAtOnce() {
@@ -327,6 +333,11 @@ class ExploreTest : public QObject {
     QCOMPARE(w.scatter().selected(), 1);
     QTest::keyClick(&table, Qt::Key_Down);
     QCOMPARE(w.scatter().selected(), 2);
+    QTest::mouseMove(table.viewport(), table.visualRect(table.sorted()->index(0, 0)).center());
+    QCOMPARE(w.scatter().hovered(), 0);
+    QEvent leave(QEvent::Leave);
+    QCoreApplication::sendEvent(table.viewport(), &leave);
+    QCOMPARE(w.scatter().hovered(), -1);
     // Sorted by a figure it is the same design that is picked.
     table.sortByColumn(shown, Qt::DescendingOrder);
     double before = 1e300;

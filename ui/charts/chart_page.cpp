@@ -22,8 +22,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kTableShare = 0.36;  // of the page's height, at most
-constexpr int kLeastTable = 96;
+constexpr double kTableShare = 0.36, kLowTableShare = 0.28;  // of the page's height, at most; the latter where that is low
+constexpr int kLeastTable = 96, kLowPage = 640;
 constexpr QSize kLeastPicture(720, 360);
 
 QString file_name_of(const QString& design, QStringView name) {
@@ -72,6 +72,7 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   beside_->setChecked(true);
   beside_->setToolTip(tr("The table of all designs that are compared, or that of the present one"));
   connect(beside_, &QPushButton::toggled, this, [this] { refresh(true); });
+  between->setSpacing(8);
   between->addWidget(beside_);
   between->addWidget(new RankPicker(session_, this));
   layout->addLayout(between);
@@ -236,8 +237,8 @@ Picture ChartPage::picture() const {
 }
 
 void ChartPage::fitTable() {
-  const int most = std::max(kLeastTable, static_cast<int>(height() * kTableShare));
-  for (ChartTable* table : {table_, beside_table_}) table->setFixedHeight(std::min(table->fullHeight(), most));
+  const int most = std::max(kLeastTable, static_cast<int>(height() * (height() < kLowPage ? kLowTableShare : kTableShare)));
+  for (ChartTable* table : {table_, beside_table_}) table->setFixedHeight(table->heightUpTo(most));
 }
 
 void ChartPage::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme::instance().colors().ground); }

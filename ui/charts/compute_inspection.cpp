@@ -88,16 +88,17 @@ Inspection inspect_stage_flops(const Report& report, const StageReport& stage) {
   inspection.title = tr("Compute of stage %1").arg(stage.stage);
   inspection.subtitle =
       tr("one rank, one step of %1").arg(counted_text(report.microbatches, tr("microbatch"), tr("microbatches")));
+  const ValueScale scale = flop_parts_scale(to_double(stage.flops_total));
   for (const FlopsSegment& segment : flops_segments(report, FlopsConvention::Counted)) {
     Wide sum = 0;
     for (const FlopsValue* row : flops_rows(stage, segment)) sum += row->counted.value;
     if (sum == 0) continue;
     inspection.rows.append(
         {QStringLiteral("%1, %2").arg(flops_group_label(segment.group), words(phase_name(segment.phase))),
-         flops_text(sum)});
+         with_unit(sum, scale)});
   }
-  inspection.rows.append({tr("Counted"), flops_text(stage.flops_total)});
-  inspection.rows.append({tr("Useful"), flops_text(stage.useful_flops_total)});
+  inspection.rows.append({tr("Counted"), with_unit(stage.flops_total, scale)});
+  inspection.rows.append({tr("Useful"), with_unit(stage.useful_flops_total, scale)});
   const auto heaviest =
       std::max_element(report.stages.begin(), report.stages.end(),
                        [](const StageReport& a, const StageReport& b) { return a.flops_total < b.flops_total; });

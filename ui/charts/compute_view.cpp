@@ -85,7 +85,7 @@ void ComputeView::fillRoofline() {
 
 void ComputeView::fitRoofline() {
   constexpr double kShare = 0.36;
-  roofline_table_->setFixedHeight(std::min(roofline_table_->fullHeight(), std::max(96, static_cast<int>(height() * kShare))));
+  roofline_table_->setFixedHeight(roofline_table_->heightUpTo(std::max(96, static_cast<int>(height() * kShare))));
 }
 
 void ComputeView::resizeEvent(QResizeEvent* event) {

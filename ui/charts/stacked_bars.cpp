@@ -14,6 +14,7 @@ namespace {
 constexpr double kWideBar = 84, kWidestBar = 160;  // the latter where few stages share a wide plot
 constexpr double kLabelGap = 23;                   // from a bar to the labels of its segments
 constexpr double kLeastLabelled = 2;               // thinner segments have no label
+constexpr double kAboveBar = 4;                    // up to the letter over it, past the outline of what is picked
 constexpr double kBetweenMembers = 2, kPale = 0.6;  // of designs side by side: pixels between them, how much of its colour another one has
 
 QFont label_font() { return Theme::instance().uiFont(12); }
@@ -151,7 +152,7 @@ void StackedBars::drawLetters(QCPPainter& painter) const {
   for (int member = 0; member < data_->members(); ++member)
     for (int stage = 0; stage < data_->stages(member); ++stage) {
       const QRectF bar = column(stage, member);
-      const QRectF place(bar.center().x() - barWidth() / 2, bar.top() - metrics.height() - 1, barWidth(), metrics.height());
+      const QRectF place(bar.center().x() - barWidth() / 2, bar.top() - metrics.height() - kAboveBar, barWidth(), metrics.height());
       painter.setPen(readable(Theme::instance().designColor(data_->letter(member)), ground_));
       painter.drawText(place, Qt::AlignCenter, Comparisons::letter(data_->letter(member)));
     }

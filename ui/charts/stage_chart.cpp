@@ -99,8 +99,8 @@ void StageChart::setPicked(int stage, int series) {
   replot();
 }
 
-QRectF StageChart::segmentRect(int stage, int series) const {
-  return parts_->bars->segment(stage, series).translated(parts_->plot->pos());
+QRectF StageChart::segmentRect(int stage, int series, int member) const {
+  return parts_->bars->segment(stage, series, member).translated(parts_->plot->pos());
 }
 
 void StageChart::restyle() {

@@ -24,7 +24,7 @@ class StageChart : public QWidget {
   int pickedStage() const;
   int pickedSeries() const;
   // Where a segment is drawn, in this widget's coordinates.
-  QRectF segmentRect(int stage, int series) const;
+  QRectF segmentRect(int stage, int series, int member = 0) const;
 
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 180}; }

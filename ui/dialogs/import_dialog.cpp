@@ -126,7 +126,14 @@ QString ImportDialog::summary() const {
   if (const auto report = make_report(alone); report && report->valid())
     out += tr(", %1 parameters").arg(text(grouped(report->model_parameters.value)));
   if (!result_.model.preset.empty()) out += tr(", the sizes of the preset %1").arg(text(result_.name));
-  return out + ".";
+  QStringList counts;
+  const auto add = [&](size_t n, const QString& what) {
+    if (n > 0) counts << tr("%1 %2").arg(n).arg(what);
+  };
+  add(result_.recognised.size(), tr("recognised"));
+  add(result_.assumed.size(), tr("assumed"));
+  add(result_.ignored.size(), tr("ignored"));
+  return out + tr(". Fields: %1.").arg(counts.join(QStringLiteral(", ")));
 }
 
 QString ImportDialog::problemText() const {

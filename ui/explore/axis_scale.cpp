@@ -20,7 +20,7 @@ QString number_text(double value) {
 
 double AxisScale::place(double value) const { return logarithmic ? std::log10(std::max(value, 1e-300)) : value; }
 
-AxisScale scale_of(const ExploreColumn& column, UnitSystem units, double also) {
+AxisScale scale_of(const ExploreColumn& column, UnitSystem units, std::initializer_list<double> also) {
   AxisScale scale;
   scale.title = column.label;
   if (column.axis()) {
@@ -30,7 +30,10 @@ AxisScale scale_of(const ExploreColumn& column, UnitSystem units, double also) {
     scale.high = static_cast<double>(column.choices.size()) - 0.5;
   } else {
     double low = column.known() ? column.low : 0, high = column.known() ? column.high : 1;
-    if (also == also && also > high && also < 2 * high) high = also;
+    for (const double value : also) {
+      if (value > high && value < 2 * high) high = value;
+      if (value < low && 2 * value > low) low = value;
+    }
     QString unit = column.unit;
     if (column.measure == Measure::Bytes) {
       const ValueScale bytes = byte_scale(std::max(std::fabs(low), std::fabs(high)), units);

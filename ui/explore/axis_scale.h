@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <initializer_list>
 #include <vector>
 
 #include "ui/explore/explore_rows.h"
@@ -25,8 +26,8 @@ struct AxisTick {
   QString text;
 };
 
-// also: a value that the axis reaches to where it is not far (a capacity); NaN: none.
-AxisScale scale_of(const ExploreColumn& column, UnitSystem units, double also);
+// also: values that the axis reaches to where they are not far (a capacity, the present design); NaN: none.
+AxisScale scale_of(const ExploreColumn& column, UnitSystem units, std::initializer_list<double> also = {});
 // At most one per so many pixels; text is measured by the caller.
 std::vector<AxisTick> ticks_of(const AxisScale& scale, double pixels, double apart);
 

@@ -8,7 +8,9 @@
 #include <QScrollArea>
 #include <QShowEvent>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "simulate/estimate.h"
 #include "ui/dialogs/export_target.h"
@@ -23,8 +25,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kKnobsShare = 0.24, kBarsShare = 0.46;  // of the height, at most
-constexpr int kLeastKnobs = 60, kLeastBars = 120, kMemberHeight = 24, kSwatch = 10;
+constexpr double kKnobsShare = 0.24, kLowKnobsShare = 0.18, kBarsShare = 0.42;  // of the height, at most
+constexpr int kLeastKnobs = 60, kLeastBars = 120, kMemberHeight = 24, kSwatch = 10, kLowPage = 640;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
@@ -32,6 +34,21 @@ TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
   TableCell cell = text_cell(figure_text(kind, value, units), std::isnan(value) ? QString() : QString::number(value, 'g', 12));
   cell.sort = std::isnan(value) ? QVariant() : QVariant(value);
   return cell;
+}
+
+// What tells a design from the others, those first in which the pinned ones differ: "tp 2 · Overlap grad reduce on".
+QString tellingName(const std::vector<ComparedKnob>& differing, int member) {
+  std::vector<std::pair<size_t, QString>> parts;
+  for (const ComparedKnob& knob : differing) {
+    const std::set<std::string> values(knob.values.begin() + 1, knob.values.end());  // of those that are pinned
+    const Knob& of = *knob.knob;
+    const QString value = displayText(of, text(knob.values[static_cast<size_t>(member)]));
+    parts.emplace_back(values.size(), text(of.symbol.empty() ? of.label : of.symbol) + u' ' + (value.isEmpty() ? ComparePage::tr("none") : value));
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  QStringList words;
+  for (const auto& [_, part] : parts) words << part;
+  return words.join(QStringLiteral(" · "));
 }
 
 // The letter of a design behind a square in its colour.
@@ -192,6 +209,12 @@ QString ComparePage::stateOf(int member) const {
   return parts.join(QStringLiteral(" · "));
 }
 
+std::vector<Design> ComparePage::designs() const {
+  std::vector<Design> out{session_->design()};
+  for (const PinnedDesign& pinned : comparisons_->all()) out.push_back(pinned.design);
+  return out;
+}
+
 // A line for each design; rebuilt, as they come and go as a whole.
 void ComparePage::fillMembers() {
   const QWidget* focused = QApplication::focusWidget();
@@ -203,6 +226,7 @@ void ComparePage::fillMembers() {
     item->widget()->deleteLater();
     delete item;
   }
+  const std::vector<ComparedKnob> differing = compare_knobs(designs());
   for (int member = 0; member <= comparisons_->size(); ++member) {
     auto* line = new QWidget(body_);
     line->setObjectName(QStringLiteral("member_") + Comparisons::letter(member));
@@ -212,7 +236,10 @@ void ComparePage::fillMembers() {
     row->setSpacing(8);
     row->addWidget(new Badge(member, line));
     auto* name = new ElidedLabel(line, Theme::instance().uiFont(13, member == 0 ? QFont::DemiBold : QFont::Normal));
-    name->setText(member == 0 ? tr("present: %1").arg(Comparisons::nameOf(session_->design())) : comparisons_->all()[static_cast<size_t>(member - 1)].name);
+    const QString all = member == 0 ? Comparisons::nameOf(session_->design()) : comparisons_->all()[static_cast<size_t>(member - 1)].name;
+    const QString apart = tellingName(differing, member);
+    name->setText(member == 0 ? tr("present: %1").arg(apart.isEmpty() ? all : apart) : apart.isEmpty() ? all : apart);
+    line->setToolTip(all);
     row->addWidget(name, 1);
     auto* state = new QLabel(stateOf(member), line);
     state->setProperty("role", "small");
@@ -253,14 +280,10 @@ void ComparePage::refresh() {
   if (!isVisible() || !any) return;
   fillMembers();
   const std::shared_ptr<const Estimate> now = session_->estimate();
-  std::vector<Design> designs{session_->design()};
   std::vector<ComparedDesign> made{now && now->simulation ? ComparedDesign{now->report, now->simulation} : ComparedDesign{}};
-  for (const PinnedDesign& pinned : comparisons_->all()) {
-    designs.push_back(pinned.design);
-    made.push_back(pinned.made);
-  }
-  const auto count = static_cast<int>(designs.size());
-  knobs_model_->setKnobs(compare_knobs(designs), count);
+  for (const PinnedDesign& pinned : comparisons_->all()) made.push_back(pinned.made);
+  const auto count = static_cast<int>(made.size());
+  knobs_model_->setKnobs(compare_knobs(designs()), count);
   figures_ = compare_figures(made);
   bars_->setFigures(figures_, session_->units());
   model_->setFigures(figures_, count, session_->units());
@@ -276,7 +299,7 @@ void ComparePage::resizeEvent(QResizeEvent*) { fitHeights(); }
 
 void ComparePage::fitHeights() {
   knobs_->setVisible(knobs_model_->rowCount() > 0);
-  knobs_->setFixedHeight(std::min(knobs_->fullHeight(), std::max(kLeastKnobs, static_cast<int>(height() * kKnobsShare))));
+  knobs_->setFixedHeight(knobs_->heightUpTo(std::max(kLeastKnobs, static_cast<int>(height() * (height() < kLowPage ? kLowKnobsShare : kKnobsShare)))));
   scroll_->setFixedHeight(std::min(bars_->fullHeight(), std::max(kLeastBars, static_cast<int>(height() * kBarsShare))));
 }
 

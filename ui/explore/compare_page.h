@@ -65,6 +65,7 @@ class ComparePage : public QWidget {
   QPushButton* button(const QString& text, const QString& name, const QString& tip, QWidget* parent);
   void refresh();
   void fillMembers();
+  std::vector<Design> designs() const;  // the present one first
   QString stateOf(int member) const;
   void fitHeights();
   Session* session_;

@@ -52,6 +52,9 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   table_->setAccessibleName(tr("Table: the best designs"));
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->installEventFilter(this);
+  table_->setMouseTracking(true);
+  table_->viewport()->installEventFilter(this);
+  connect(table_, &QTableView::entered, this, [this](const QModelIndex& index) { scatter_->setHovered(model_->designAt(table_->sorted()->mapToSource(index).row())); });
   model_ = new DesignsModel(this);
   table_->setTable(model_);
   layout->addWidget(table_);
@@ -95,6 +98,7 @@ QWidget* DesignsPage::makeTools() {
     });
     row->addWidget(boxes_[i], 1);
   }
+  row->addStretch(1);
   return tools;
 }
 
@@ -295,6 +299,10 @@ void DesignsPage::setUnits(UnitSystem units) {
 }
 
 bool DesignsPage::eventFilter(QObject* watched, QEvent* event) {
+  if (table_ && watched == table_->viewport()) {
+    if (event->type() == QEvent::Leave) scatter_->setHovered(-1);
+    return QWidget::eventFilter(watched, event);
+  }
   if (event->type() == QEvent::KeyPress && picked_ >= 0) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->key() == Qt::Key_C && key->modifiers() == Qt::NoModifier && compare_->isEnabled()) {
@@ -315,7 +323,7 @@ void DesignsPage::fitHeights() {
   filters_->setFlat(height() < kLowPage);
   filters_->setFixedHeight(filters_->heightFor(width()));
   const int most = std::max(kLeastTable, static_cast<int>(height() * (height() < kLowPage ? kLowTableShare : kTableShare)));
-  table_->setFixedHeight(std::min(std::max(kLeastTable, table_->fullHeight()), most));
+  table_->setFixedHeight(std::max(kLeastTable, table_->heightUpTo(most)));
 }
 
 }  // namespace shardscape::ui

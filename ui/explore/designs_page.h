@@ -49,7 +49,7 @@ class DesignsPage : public QWidget {
   void axesChanged();
 
  protected:
-  bool eventFilter(QObject* watched, QEvent* event) override;  // Enter in the table, C in table and scatter
+  bool eventFilter(QObject* watched, QEvent* event) override;  // Enter in the table, C in table and scatter, hovering rows
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -75,7 +75,7 @@ class DesignsPage : public QWidget {
   ElidedLabel *kept_, *picked_text_;
   QPushButton *clear_, *columns_, *compare_, *take_;
   QMenu* columns_menu_;
-  ChartTable* table_;
+  ChartTable* table_ = nullptr;
   DesignsModel* model_;
   QSet<QString> hidden_, chosen_columns_;  // by the person: columns that are left out, and usual ones that are not
   QHash<QString, double> current_;

@@ -17,7 +17,9 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kLeastField = 54, kMostField = 112, kFieldPadding = 22, kTickWidth = 22;  // a field is as wide as its values, the name has the rest
+// A field is as wide as its values, the name has the rest. Without a tick there is room for a wide one.
+constexpr int kLeastField = 54, kMostField = 98, kWideField = 112, kFieldPadding = 22, kTickWidth = 22;
+constexpr double kFieldShare = 0.42;  // of a wide row, at most
 
 }  // namespace
 
@@ -68,7 +70,13 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
 }
 
 void DimensionRow::fitField() {
-  field_->setFixedWidth(std::clamp(QFontMetrics(field_->font()).horizontalAdvance(field_->text()) + kFieldPadding, tick_ ? kLeastField : kMostField, kMostField));
+  const int least = tick_ ? kLeastField : kWideField, most = std::max(tick_ ? kMostField : kWideField, static_cast<int>(width() * kFieldShare));
+  field_->setFixedWidth(std::clamp(QFontMetrics(field_->font()).horizontalAdvance(field_->text()) + kFieldPadding, least, most));
+}
+
+void DimensionRow::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fitField();
 }
 
 // A click on the name ticks, or goes to the field.

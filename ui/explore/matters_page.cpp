@@ -131,7 +131,6 @@ MattersPage::MattersPage(Kind kind, Session* session, QWidget* parent) : QWidget
     });
   }
   layout->addWidget(table_);
-  table_->setFixedHeight(kTableHeight);
   connect(session_, &Session::reportChanged, this, &MattersPage::refresh);
   connect(session_, &Session::unitsChanged, this, &MattersPage::fill);
   fill();
@@ -181,11 +180,13 @@ void MattersPage::fill() {
   if (kind_ == Kind::Sensitivity) {
     tornado_->setSensitivity(sensitivity_, what_->current() == 1 ? Matters::Memory : Matters::Time, session_->units());
     sensitivity_model_->setSensitivity(*sensitivity_, session_->units());
+    table_->setFixedHeight(table_->heightUpTo(kTableHeight));
   } else {
     chart_->setPoints(strong_, weak_, design_.world());
     scaling_model_->setPoints(strong_, weak_, session_->units());
     // The first sizes may be too few for the design: the table begins with one that can run.
     const auto runs = std::find_if(strong_.begin(), strong_.end(), [](const ScalePoint& p) { return p.evaluation.timed(); });
+    table_->setFixedHeight(table_->heightUpTo(kTableHeight));
     if (runs != strong_.end()) table_->scrollTo(table_->model()->index(static_cast<int>(runs - strong_.begin()), 0), QAbstractItemView::PositionAtTop);
   }
 }

@@ -1,31 +1,48 @@
 #include "ui/explore/reasons_list.h"
 
-#include <QHelpEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 
 #include "design/knobs.h"
 #include "ui/models/value_scale.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/canvas_events.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr int kRow = 36, kBar = 6;
+constexpr int kRow = 36, kBar = 6, kBelowExample = 4;
 
 }  // namespace
 
 ReasonsList::ReasonsList(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("reasons"));
   setAccessibleName(tr("Why designs are left out"));
-  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  setSizePolicy(policy);
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void ReasonsList::setExamples(const std::map<std::string, std::string>& examples) {
+  examples_ = examples;
+  for (Reason& reason : reasons_)
+    if (const auto it = examples_.find(reason.knob); it != examples_.end()) reason.example = QString::fromStdString(it->second);
+  updateGeometry();
+  update();
+}
+
+// An example takes as many lines as it wants: it is what the person would have to mend.
+int ReasonsList::rowHeight(const Reason& reason, int width) const {
+  if (reason.example.isEmpty()) return kRow;
+  const QFontMetrics metrics(Theme::instance().uiFont(11));
+  return kRow + metrics.boundingRect(QRect(0, 0, width, 1000), Qt::AlignLeft | Qt::TextWordWrap, reason.example).height() + kBelowExample;
 }
 
 void ReasonsList::clear() {
   reasons_.clear();
+  examples_.clear();
   enumerated_ = 0;
   updateGeometry();
   update();
@@ -37,11 +54,17 @@ void ReasonsList::setCounts(const SearchCounts& counts) {
   for (const auto& [id, n] : counts.invalid) {
     const Knob* knob = find_knob(id);
     const QString label = knob ? QString::fromStdString(knob->label) : QString::fromStdString(id);
-    reasons_.push_back({label, tr("%1 is the first thing that is wrong with these designs").arg(label), n, true});
+    Reason reason{label, tr("%1 is the first thing that is wrong with these designs").arg(label), id};
+    reason.count = n;
+    if (const auto it = examples_.find(id); it != examples_.end()) reason.example = QString::fromStdString(it->second);
+    reasons_.push_back(std::move(reason));
   }
-  for (const auto& [text, n] : counts.excluded) reasons_.push_back({QString::fromStdString(text), tr("Do not meet the condition %1").arg(QString::fromStdString(text)), n, true});
-  if (counts.too_large > 0) reasons_.push_back({tr("Does not fit in memory"), tr("Valid, but more memory than the GPU has, with the margin"), counts.too_large, true});
-  if (counts.repeated > 0) reasons_.push_back({tr("The same as another design"), tr("What differs has no effect on these designs"), counts.repeated, false});
+  const auto add = [&](const QString& label, const QString& tip, int64_t n, bool kept_out = true) {
+    if (n > 0) reasons_.push_back({label, tip, {}, n, {}, kept_out});
+  };
+  for (const auto& [text, n] : counts.excluded) add(QString::fromStdString(text), tr("Do not meet the condition %1").arg(QString::fromStdString(text)), n);
+  add(tr("Does not fit in memory"), tr("Valid, but more memory than the GPU has, with the margin"), counts.too_large);
+  add(tr("The same as another design"), tr("What differs has no effect on these designs"), counts.repeated, false);
   std::stable_sort(reasons_.begin(), reasons_.end(), [](const Reason& a, const Reason& b) { return a.count > b.count; });
   QStringList words;
   for (const Reason& reason : reasons_) words << reason.label + QStringLiteral(": ") + grouped_text(reason.count);
@@ -50,7 +73,11 @@ void ReasonsList::setCounts(const SearchCounts& counts) {
   update();
 }
 
-QSize ReasonsList::sizeHint() const { return {200, std::max<int>(1, static_cast<int>(reasons_.size())) * kRow}; }
+int ReasonsList::heightForWidth(int width) const {
+  int height = 0;
+  for (const Reason& reason : reasons_) height += rowHeight(reason, width);
+  return std::max(kRow, height);
+}
 
 void ReasonsList::paintEvent(QPaintEvent*) {
   QPainter painter(this);
@@ -64,9 +91,11 @@ void ReasonsList::paintEvent(QPaintEvent*) {
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, tr("A search says here why designs are left out."));
     return;
   }
-  for (size_t i = 0; i < reasons_.size(); ++i) {
-    const Reason& reason = reasons_[i];
-    const QRectF row(0, static_cast<double>(i) * kRow, width(), kRow);
+  double top = 0;
+  for (const Reason& reason : reasons_) {
+    const QRectF row(0, top, width(), kRow);
+    const int height = rowHeight(reason, width());
+    top += height;
     const QString count = grouped_text(reason.count);
     const double taken = metrics.horizontalAdvance(count) + 10;
     painter.setPen(colors.text);
@@ -80,17 +109,26 @@ void ReasonsList::paintEvent(QPaintEvent*) {
     painter.setBrush(reason.kept_out ? colors.runtime : mixed(colors.panel, colors.runtime, 0.5));
     const double share = enumerated_ > 0 ? static_cast<double>(reason.count) / static_cast<double>(enumerated_) : 0;
     painter.drawRoundedRect(QRectF(track.left(), track.top(), std::max(3.0, track.width() * share), kBar), 3, 3);
+    if (reason.example.isEmpty()) continue;
+    const QFont small = Theme::instance().uiFont(11);
+    painter.setFont(small);
+    painter.setPen(colors.secondary);
+    painter.drawText(QRectF(0, track.bottom() + 3, width(), height - kRow + kBelowExample), Qt::AlignLeft | Qt::TextWordWrap, reason.example);
+    painter.setFont(font);
   }
 }
 
-bool ReasonsList::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const auto row = static_cast<size_t>(std::max(0, help->pos().y() / kRow));
-    if (row < reasons_.size())
-      QToolTip::showText(help->globalPos(), tr("%1: %2 of %3").arg(reasons_[row].tip, grouped_text(reasons_[row].count), grouped_text(enumerated_)), this);
-    return true;
+QString ReasonsList::tipAt(const QPointF& point) const {
+  double bottom = 0;
+  for (const Reason& reason : reasons_) {
+    bottom += rowHeight(reason, width());
+    if (point.y() < bottom) return tr("%1: %2 of %3").arg(reason.tip, grouped_text(reason.count), grouped_text(enumerated_));
   }
+  return {};
+}
+
+bool ReasonsList::event(QEvent* event) {
+  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
   return QWidget::event(event);
 }
 

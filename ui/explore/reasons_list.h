@@ -2,6 +2,8 @@
 #pragma once
 
 #include <QWidget>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "explore/result.h"
@@ -13,21 +15,29 @@ class ReasonsList : public QWidget {
  public:
   explicit ReasonsList(QWidget* parent = nullptr);
   void setCounts(const SearchCounts& counts);
+  void setExamples(const std::map<std::string, std::string>& examples);  // by knob, of the designs counted: what one of them is told
   void clear();
   struct Reason {
     QString label, tip;
+    std::string knob = {};  // whose value is refused; empty for other reasons
     int64_t count = 0;
+    QString example = {};
     bool kept_out = true;  // false: designs that are as good as others (the same again)
   };
   const std::vector<Reason>& reasons() const { return reasons_; }
-  QSize sizeHint() const override;
+  QString tipAt(const QPointF& point) const;
+  QSize sizeHint() const override { return {200, heightForWidth(200)}; }
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
+  int rowHeight(const Reason& reason, int width) const;
   std::vector<Reason> reasons_;
+  std::map<std::string, std::string> examples_;
   int64_t enumerated_ = 0;
 };
 

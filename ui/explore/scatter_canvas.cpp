@@ -35,6 +35,7 @@ QRectF ScatterCanvas::plotOf(const QRectF& rect) const { return rect.adjusted(kL
 void ScatterCanvas::setRows(std::shared_ptr<const ExploreRows> rows, const Columns& columns, bool same_search) {
   const bool keep = same_search && columns == columns_ && !at_home_ && rows_;
   rows_ = std::move(rows);
+  if (!(columns == columns_)) current_.reset();  // it has other figures there
   columns_ = columns;
   passing_.clear();
   selected_ = hovered_ = -1;
@@ -55,17 +56,17 @@ void ScatterCanvas::layOut(bool keep_view) {
     }
     capacity_ = capacity;
   }
-  const auto scaled = [&](int column, const AxisScale& before) {
+  const auto scaled = [&](int column, const AxisScale& before, double present) {
     const ExploreColumn& of = rows_->column(column);
-    AxisScale scale = scale_of(of, units_, of.id == QStringLiteral("memory") && capacity_ > 0 ? capacity_ : std::nan(""));
+    AxisScale scale = scale_of(of, units_, {of.id == QStringLiteral("memory") && capacity_ > 0 ? capacity_ : std::nan(""), present});
     if (keep_view && scale.logarithmic == before.logarithmic) {
       scale.from = before.from;
       scale.to = before.to;
     }
     return scale;
   };
-  x_ = scaled(columns_.x, x_);
-  y_ = scaled(columns_.y, y_);
+  x_ = scaled(columns_.x, x_, current_ ? current_->x() : std::nan(""));
+  y_ = scaled(columns_.y, y_, current_ ? current_->y() : std::nan(""));
   at_home_ = !keep_view;
   const auto count = static_cast<size_t>(rows_->rows());
   xs_.resize(count);
@@ -109,6 +110,8 @@ void ScatterCanvas::setDimmed(bool dimmed) {
 
 void ScatterCanvas::setCurrent(std::optional<QPointF> values) {
   current_ = values;
+  const auto outside = [](const AxisScale& scale, double value) { return scale.place(value) < scale.low || scale.place(value) > scale.high; };
+  if (rows_ && current_ && at_home_ && (outside(x_, current_->x()) || outside(y_, current_->y()))) layOut(false);
   update();
 }
 

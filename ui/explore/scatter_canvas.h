@@ -44,6 +44,7 @@ class ScatterCanvas : public QWidget {
   QRectF plot() const { return plotOf(QRectF(rect())); }
   int rowAt(const QPointF& point) const;       // -1: none
   int hovered() const { return hovered_; }
+  void setHovered(int row);                    // also of another view; -1: none
   bool passes(int row) const { return passing_.empty() || passing_[static_cast<size_t>(row)]; }
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
   QSize sizeHint() const override { return {640, 320}; }
@@ -78,11 +79,11 @@ class ScatterCanvas : public QWidget {
   void keepInReach();
   void step(int dx, int dy);
   void describe();
-  void setHovered(int row);
   // Points into an image once, and a grid to find them by.
   void drawPoints(const QRectF& plot) const;
   void paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot, const QColor& ground) const;
   void paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot, const QColor& ground) const;
+  void paintLimit(QPainter& painter, const QRectF& plot, const QColor& ground) const;
   void paintFront(QPainter& painter, const QRectF& plot, const QColor& ground) const;
   void paintMarks(QPainter& painter, const QRectF& plot, const QColor& ground) const;
   void paintCard(QPainter& painter, const QRectF& plot, int row) const;

@@ -13,7 +13,7 @@ namespace shardscape::ui {
 void ScatterCanvas::setHovered(int row) {
   if (row == hovered_) return;
   hovered_ = row;
-  setCursor(row >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  setCursor(row >= 0 && underMouse() ? Qt::PointingHandCursor : Qt::ArrowCursor);
   Q_EMIT hoveredChanged(row);
   update();
 }

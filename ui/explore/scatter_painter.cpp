@@ -108,6 +108,7 @@ void ScatterCanvas::paintEvent(QPaintEvent*) {
   paintAxes(painter, QRectF(rect()), area, colors.ground);
   paintLegend(painter, QRectF(rect()), area, colors.ground);
   painter.drawImage(area.topLeft() - QPointF(kEdge, kEdge), image_);
+  paintLimit(painter, area, colors.ground);
   paintFront(painter, area, colors.ground);
   if (dimmed_) {
     QColor veil = colors.ground;
@@ -144,6 +145,7 @@ void ScatterCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& g
     painter.drawPath(point_shape(style_.shape(static_cast<int>(row)), radius()).translated(at));
   }
   painter.restore();
+  paintLimit(painter, area, ground);
   paintFront(painter, area, ground);
   paintMarks(painter, area, ground);
 }
@@ -180,30 +182,6 @@ void ScatterCanvas::paintAxes(QPainter& painter, const QRectF& rect, const QRect
   painter.setPen(colors.secondary);
   painter.drawText(QRectF(plot.left(), plot.bottom() + 20, plot.width(), 16), Qt::AlignCenter, x_.title);
   painter.drawText(QRectF(rect.left() + 4, rect.top(), plot.width() / 2, 16), Qt::AlignLeft | Qt::AlignVCenter, y_.title);
-  // What the memory of the GPU is.
-  const auto limit = [&](int column, bool upright) {
-    if (column < 0 || rows_->column(column).id != QStringLiteral("memory") || capacity_ <= 0) return;
-    const AxisScale& scale = upright ? x_ : y_;
-    const double share = scale.share(capacity_);
-    if (share < 0 || share > 1) return;
-    const QColor bad = readable(colors.bad, ground);
-    painter.setPen(QPen(bad, 1, Qt::DashLine));
-    const QString text = capacity_text(static_cast<Wide>(capacity_), units_);
-    if (upright) {
-      const double x = std::round(plot.left() + plot.width() * share) + 0.5;
-      painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
-      painter.setPen(bad);
-      const QRectF place(x - metrics.horizontalAdvance(text) - 9, plot.top(), metrics.horizontalAdvance(text) + 6, 15);
-      painter.drawText(place, Qt::AlignCenter, text);
-    } else {
-      const double y = std::round(plot.bottom() - plot.height() * share) + 0.5;
-      painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
-      painter.setPen(bad);
-      painter.drawText(QPointF(plot.left() + 5, y + 13), text);
-    }
-  };
-  limit(columns_.x, true);
-  limit(columns_.y, false);
   painter.restore();
 }
 
@@ -278,6 +256,42 @@ void ScatterCanvas::paintFront(QPainter& painter, const QRectF& plot, const QCol
   painter.setBrush(ground);
   const double r = front_.size() < 30 ? 3.8 : 2.8;
   for (const QPointF& at : line) painter.drawEllipse(at, r, r);
+  painter.restore();
+}
+
+// What the memory of the GPU is: over the points, which may lie where its words stand.
+void ScatterCanvas::paintLimit(QPainter& painter, const QRectF& plot, const QColor& ground) const {
+  const QFont small = Theme::instance().uiFont(11);
+  const QFontMetricsF metrics(small);
+  const QColor bad = readable(Theme::instance().colors().bad, ground);
+  painter.save();
+  painter.setFont(small);
+  const auto limit = [&](int column, bool upright) {
+    if (column < 0 || rows_->column(column).id != QStringLiteral("memory") || capacity_ <= 0) return;
+    const AxisScale& scale = upright ? x_ : y_;
+    const double share = scale.share(capacity_);
+    if (share < 0 || share > 1) return;
+    const QString text = capacity_text(static_cast<Wide>(capacity_), units_);
+    const double wide = metrics.horizontalAdvance(text) + 6;
+    painter.setPen(QPen(bad, 1, Qt::DashLine));
+    QRectF place;
+    if (upright) {
+      const double x = std::round(plot.left() + plot.width() * share) + 0.5;
+      painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
+      place = QRectF(x - wide - 3, plot.top(), wide, 15);
+    } else {
+      const double y = std::round(plot.bottom() - plot.height() * share) + 0.5;
+      painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
+      place = QRectF(plot.left() + 2, y + 2, wide, 15);
+    }
+    QColor veil = ground;
+    veil.setAlphaF(0.8f);
+    painter.fillRect(place, veil);
+    painter.setPen(bad);
+    painter.drawText(place, Qt::AlignCenter, text);
+  };
+  limit(columns_.x, true);
+  limit(columns_.y, false);
   painter.restore();
 }
 

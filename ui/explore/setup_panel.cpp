@@ -17,6 +17,7 @@
 #include "ui/explore/condition_row.h"
 #include "ui/explore/dimension_row.h"
 #include "ui/explore/explore_job.h"
+#include "ui/explore/reason_examples.h"
 #include "ui/explore/reasons_list.h"
 #include "ui/form/issue_line.h"
 #include "ui/graph_view/segments.h"
@@ -138,9 +139,15 @@ SetupPanel::SetupPanel(Session* session, ExploreJob* job, QWidget* parent)
   });
   connect(session_, &Session::designChanged, this, &SetupPanel::followDesign);
   connect(job_, &ExploreJob::countChanged, this, &SetupPanel::showCount);
+  connect(job_, &ExploreJob::started, this, [this] { reasons_->setExamples({}); });  // those of another space
   for (const auto signal : {&ExploreJob::started, &ExploreJob::progressed, &ExploreJob::finished}) connect(job_, signal, this, &SetupPanel::showRun);
   connect(job_, &ExploreJob::rowsChanged, this, [this] {
-    job_->rows() ? reasons_->setCounts(job_->rows()->result().counts) : reasons_->clear();
+    if (!job_->rows()) {
+      examples_.stop();
+      return reasons_->clear();
+    }
+    reasons_->setCounts(job_->rows()->result().counts);
+    if (!job_->running()) findExamples();
   });
   offerUsual();
   showRun();
@@ -205,7 +212,7 @@ QWidget* SetupPanel::makeSpace() {
   method_ = new QComboBox(page);
   method_->setObjectName(QStringLiteral("search_method"));
   method_->addItems({tr("Every design"), tr("Guided")});
-  method_->setFixedWidth(kFieldWidth);
+  method_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   method_->setToolTip(tr("Guided: a local search from many starts, for spaces that are too large to go through"));
   rows->addWidget(labelled(tr("Look at"), method_, page));
   budget_ = number_field(QStringLiteral("budget"), grouped_text(kBudget), tr("Designs that a guided search times at most"), page);
@@ -324,6 +331,14 @@ ConditionRow* SetupPanel::addCondition(const QString& text) {
 void SetupPanel::clearDimensions() {
   qDeleteAll(dimensions_);
   dimensions_.clear();
+}
+
+// What is wrong with designs that are left out, by an example of each kind.
+void SetupPanel::findExamples() {
+  examples_.start([this, result = job_->rows()->shared()](const NewestJob::Post& post, std::stop_token stop) {
+    auto found = reason_examples(*result->space, result->counts, stop);
+    post([this, found = std::move(found)] { reasons_->setExamples(found); });
+  });
 }
 
 void SetupPanel::offerUsual() {
@@ -481,6 +496,7 @@ void SetupPanel::showRun() {
   run_->setEnabled(running ? !job_->cancelled() : ready());
   progress_->setValue(static_cast<int>(job_->progress().share * 1000));
   progress_text_->setText(job_->progressText());
+  progress_text_->setShort(job_->progressText().section(QStringLiteral(" · "), 1));
   if (!running) showCount();
   Q_EMIT runChanged();
 }

@@ -7,6 +7,7 @@
 #include <QWidget>
 
 #include "explore/search.h"
+#include "ui/state/newest_job.h"
 
 class QComboBox;
 class QLabel;
@@ -69,6 +70,7 @@ class SetupPanel : public QWidget {
   void showCount();
   void showRun();
   void followDesign();
+  void findExamples();
   Session* session_;
   ExploreJob* job_;
   Segments* pages_;
@@ -81,6 +83,7 @@ class SetupPanel : public QWidget {
   QComboBox *objective_, *method_;
   QWidget* budget_row_;
   ReasonsList* reasons_;
+  NewestJob examples_;
   QLabel *size_, *valid_, *refusal_;
   ElidedLabel* progress_text_;
   QProgressBar* progress_;

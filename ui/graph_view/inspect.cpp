@@ -78,7 +78,7 @@ void inspect_op(const Outline& outline, const NodeId& id, const Values& values, 
     if (saved.saver == id.op)
       out.rows.push_back({QStringLiteral("saves"), qtext(segment.storages[static_cast<size_t>(saved.storage)].name)});
   const auto kind = op_kind_name(op.kind);
-  out.rows.push_back({QStringLiteral("kind"), QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())).replace('_', ' ')});
+  out.rows.push_back({QStringLiteral("kind"), QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())).replace('_', collective ? '-' : ' ')});
   // The axes by their letters are an einsum's only where the op is one.
   const QString letters = op.kind == OpKind::Einsum ? QStringLiteral("einsum") : QStringLiteral("letters");
   if (!op.spec.empty()) out.rows.push_back({letters, qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"))});
@@ -89,7 +89,10 @@ void inspect_op(const Outline& outline, const NodeId& id, const Values& values, 
   if (op.forward >= 0) out.rows.push_back({QStringLiteral("derivative of"), op_title(segment.op(op.forward))});
   if (!op.why.empty()) {
     out.why_title = collective ? QStringLiteral("Why is this collective here?") : QStringLiteral("Why is this slice here?");
+    // Tensors are named here as in the rows below, without the block they are in.
     out.why = qtext(op.why);
+    const auto leaves = [](const QString& name) { return QStringLiteral(" leaves %1 as ").arg(name); };
+    if (!op.inputs.empty()) out.why.replace(leaves(qtext(segment.tensor(op.inputs.front()).name)), leaves(short_name(segment.tensor(op.inputs.front()))));
     out.why_first = collective;
   }
 }

@@ -48,7 +48,7 @@ FormulaBox::FormulaBox(const InspectedValue& value, bool whole, QWidget* parent)
     lines->addWidget(line);
   };
   if (!value.formula.isEmpty()) add(some(value.formula), QFont::Normal, false);
-  if (!value.substituted.isEmpty() && value.substituted != value.formula) {
+  if (!value.substituted.isEmpty() && value.substituted != value.formula && value.substituted != value.value) {
     add("= " + some(value.substituted), QFont::Normal, true);
   }
   if (!value.value.isEmpty()) add("= " + value.value, QFont::Bold, false);

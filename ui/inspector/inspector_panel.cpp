@@ -9,6 +9,7 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/inspector/copy_label.h"
 #include "ui/inspector/formula_box.h"
@@ -19,6 +20,8 @@
 
 namespace shardscape::ui {
 namespace {
+
+constexpr int kLeastFact = 4;  // a name or a value has this part of the row at least
 
 CopyLabel* add_label(QVBoxLayout* layout, const QString& text, const char* role) {
   auto* label = new CopyLabel(text, layout->parentWidget());
@@ -39,9 +42,11 @@ QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QL
   if (value.startsWith('[') || value.contains(QChar(0xB7))) right->setFont(Theme::instance().monoFont(12));
   left->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   right->setAlignment(Qt::AlignRight | Qt::AlignTop);
-  // The longer of the two gets the room that the other leaves.
-  line->addWidget(left, name.size() >= value.size() ? 3 : 2);
-  line->addWidget(right, name.size() >= value.size() ? 2 : 3);
+  // Each as its words are long, so that nothing breaks while both fit; neither is squeezed by the other.
+  const int left_wants = left->fontMetrics().horizontalAdvance(name), right_wants = right->fontMetrics().horizontalAdvance(value);
+  const int least = std::max(1, (left_wants + right_wants) / kLeastFact);
+  line->addWidget(left, std::max(least, left_wants));
+  line->addWidget(right, std::max(least, right_wants));
   auto* hairline = new QFrame(row);
   hairline->setObjectName("hairline");
   hairline->setFixedHeight(1);

@@ -24,12 +24,14 @@ TableCell nothing() {
 void BesideModel::setBars(const BarData& data, int stage) {
   // The whole, then a row for each part that any of them has.
   Rows rows;
+  const ValueScale scale{data.divisor, data.unit};
+  const auto text = [&](double value) { return scaled_text(static_cast<Wide>(value), scale); };
   const auto add = [&](const QString& part, bool whole, const auto& of) {
     std::vector<TableCell> row{text_cell(part)};
     bool any = whole;
     const bool present = stage < data.stages();
     const double now = present ? of(0) : 0;
-    row.push_back(present ? number(now, data.text(now)) : nothing());
+    row.push_back(present ? number(now, text(now)) : nothing());
     any = any || now != 0;
     for (int member = 1; member < data.members(); ++member) {
       if (stage >= data.stages(member)) {
@@ -38,8 +40,8 @@ void BesideModel::setBars(const BarData& data, int stage) {
       }
       const double value = of(member), by = value - now;
       any = any || value != 0;
-      row.push_back(number(value, data.text(value)));
-      row.push_back(present ? number(by, by == 0 ? tr("same") : (by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + data.text(std::fabs(by))) : nothing());
+      row.push_back(number(value, text(value)));
+      row.push_back(present ? number(by, by == 0 ? tr("same") : (by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + text(std::fabs(by))) : nothing());
       row.push_back(present && now != 0 && by != 0 ? number(100 * by / now, signed_percent_text(by / now)) : nothing());
       if (present && by == 0) row.back().text.clear();
     }
@@ -47,9 +49,9 @@ void BesideModel::setBars(const BarData& data, int stage) {
     if (any) rows.push_back(std::move(row));
   };
   add(tr("Stage %1 as a whole").arg(stage), true, [&](int member) { return data.total(stage, member); });
-  for (size_t series = data.series.size(); series-- > 0;)
+  for (size_t series = 0; series < data.series.size(); ++series)
     add(data.series[series].label, false, [&](int member) { return data.of(member)[static_cast<size_t>(stage)][series]; });
-  std::vector<TableColumn> columns{{tr("Part"), QStringLiteral("part"), false, {}}, {tr("A"), QStringLiteral("A"), true, tr("The present design")}};
+  std::vector<TableColumn> columns{{tr("Part"), QStringLiteral("part"), false, {}}, {tr("A, %1").arg(data.unit), QStringLiteral("A"), true, tr("The present design")}};
   for (int member = 1; member < data.members(); ++member) {
     const QString letter = Comparisons::letter(data.letter(member));
     columns.push_back({letter, letter, true, {}});

@@ -1,5 +1,7 @@
 #include "ui/models/collectives_model.h"
 
+#include <algorithm>
+
 namespace shardscape::ui {
 namespace {
 
@@ -11,6 +13,11 @@ QString formula_text(const Quantity& quantity) {
 
 void CollectivesModel::setReport(const Report& report, int stage, UnitSystem units) {
   Rows rows;
+  double largest = 0;
+  for (const StageReport& of : report.stages)
+    for (const CollectiveValue& value : of.collectives)
+      if (stage == kAllStages || of.stage == stage) largest = std::max(largest, to_double(value.bytes.value));
+  const ValueScale scale = byte_scale(largest, units);
   for (const StageReport& of : report.stages) {
     if (stage != kAllStages && of.stage != stage) continue;
     for (const CollectiveValue& value : of.collectives) {
@@ -21,7 +28,7 @@ void CollectivesModel::setReport(const Report& report, int stage, UnitSystem uni
            number_cell(value.group_size, grouped_text(value.group_size)), text_cell(text_of(dtype_name(value.dtype))),
            number_cell(value.count.value, grouped_text(value.count.value), formula_text(value.count)),
            number_cell(value.elements.value, count_text(value.elements.value)),
-           number_cell(value.bytes.value, bytes_text(value.bytes.value, units), exact_bytes_text(value.bytes.value)),
+           number_cell(value.bytes.value, scaled_text(value.bytes.value, scale), exact_bytes_text(value.bytes.value)),
            text_cell(formula_text(value.bytes))});
     }
   }
@@ -34,7 +41,7 @@ void CollectivesModel::setReport(const Report& report, int stage, UnitSystem uni
           {QStringLiteral("Count"), QStringLiteral("count"), true, QStringLiteral("Times in a step, for one rank")},
           {QStringLiteral("Elements"), QStringLiteral("elements"), true,
            QStringLiteral("Elements of the full buffers of all of them together")},
-          {QStringLiteral("Bytes"), QStringLiteral("bytes"), true,
+          {scale.unit, QStringLiteral("bytes"), true,
            QStringLiteral("Bytes of the full buffers of all of them together")},
           {QStringLiteral("Formula (bytes)"), QStringLiteral("formula (bytes)"), false, {}}},
          std::move(rows));

@@ -28,6 +28,8 @@ ValueScale flop_scale(double largest) {
   return pick(largest, 1000, units);
 }
 
+ValueScale flop_parts_scale(double whole) { return flop_scale(whole / 1000); }
+
 QString scaled_text(Wide value, const ValueScale& scale) {
   const double scaled = to_double(value) / scale.divisor;
   if (value != 0 && std::fabs(scaled) < 0.001) return QStringLiteral("< 0.001");

@@ -17,6 +17,8 @@ struct ValueScale {
 // The largest unit in which the largest value is at least one; never below the smallest unit.
 ValueScale byte_scale(double largest, UnitSystem units);
 ValueScale flop_scale(double largest);
+// The unit below that of the whole, for a list of it and its parts: these are far apart.
+ValueScale flop_parts_scale(double whole);
 
 QString scaled_text(Wide value, const ValueScale& scale);  // "61.3", "< 0.001", "0"
 QString with_unit(Wide value, const ValueScale& scale);    // "0.289 GiB": of things that are compared

@@ -228,7 +228,7 @@ void TimelineView::fillTable() {
 
 void TimelineView::fitTable() {
   const int most = std::max(kLeastTable, static_cast<int>(height() * kTableShare));
-  table_->setFixedHeight(std::min(std::max(kLeastTable, table_->fullHeight()), most));
+  table_->setFixedHeight(std::max(kLeastTable, table_->heightUpTo(most)));
 }
 
 void TimelineView::pickBox(int stage, int span, int op) {

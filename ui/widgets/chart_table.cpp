@@ -286,6 +286,13 @@ int ChartTable::fullHeight() const {
   return horizontalHeader()->sizeHint().height() + rows * kRowHeight + bar + 2;
 }
 
+int ChartTable::heightUpTo(int most) const {
+  const int full = fullHeight();
+  if (full <= most) return full;
+  const int rows = model() ? model()->rowCount() : 0, above = full - rows * kRowHeight;
+  return above + std::max(1, (most - above) / kRowHeight) * kRowHeight;
+}
+
 void ChartTable::keyPressEvent(QKeyEvent* event) {
   if (event->matches(QKeySequence::Copy)) {
     copyRows();

@@ -28,6 +28,7 @@ class ChartTable : public QTableView {
   void fitColumns();
   // Height that shows the header and all rows.
   int fullHeight() const;
+  int heightUpTo(int most) const;  // no more than that, and no row cut
 
  public Q_SLOTS:
   void copyRows();
