@@ -84,11 +84,6 @@ NodeId StepPlay::compute(Timeline& timeline, int stage, const Action& action, No
   }
 }
 
-double StepPlay::message(int from, int to) const {
-  const auto [low, high] = std::minmax(from, to);
-  return messages_[static_cast<size_t>(high - low == 1 ? low : high)];
-}
-
 // The exchanges of experts in one run while the other computes, and the other way round (DeepSeek-AI, arXiv 2412.19437, section
 // 3.2.1): together they take as long as the larger of all that is computed and all that is exchanged. The kernels of the exchange keep
 // processors to themselves (section 3.2.2: 20 of 132), so that products and attention are slower while it runs.

@@ -1,6 +1,8 @@
 // The step of a report: what the actions of its schedule do on the streams of every stage, layer by layer.
 #pragma once
 
+#include <algorithm>
+
 #include "schedule/schedule.h"
 #include "simulate/gathered_stretch.h"
 #include "simulate/layer_seconds.h"
@@ -20,12 +22,12 @@ struct Stretch {
   double exposed = 0;        // communication in it that nothing hides
 };
 
-class StepPlay : public ScheduleWork {
+class StepPlay final : public ScheduleWork {
  public:
   StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline);
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override;
   void overlap(int stage, const Action& forward, const Action& backward) override;
-  double message(int from, int to) const override;
+  double message(int from, int to) const override { return messages_[static_cast<size_t>(from - to == 1 ? to : to - from == 1 ? from : std::max(from, to))]; }
   void finish();  // of the step, once all actions are played
 
   // The parts of layers that are played from here on, as they come.

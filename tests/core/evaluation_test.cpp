@@ -61,6 +61,7 @@ class EvaluationTest : public QObject {
   void schedules_agree_data();
   void schedules_agree();
   void units_agree();
+  void what_only_time_depends_on_agrees();
   void invalid_designs_have_the_first_reason();
   void threads_agree();
 };
@@ -166,6 +167,30 @@ void EvaluationTest::units_agree() {
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
   QCOMPARE(seen.timed, kDesigns);
+}
+
+// An evaluator takes what it has of a design for the next one that differs only in how long things take.
+void EvaluationTest::what_only_time_depends_on_agrees() {
+  constexpr int kDesigns = 30;
+  const std::vector<std::pair<const char*, std::vector<const char*>>> knobs{
+      {"tp_comm_overlap", {"true", "false"}}, {"overlap_param_gather", {"true", "false"}}, {"dispatch_sms", {"4", "40"}}, {"scaleup_bandwidth", {"100"}},
+      {"nic_bandwidth", {"100"}}, {"scaleup_latency", {"5000"}}, {"network_latency", {"20000"}}, {"rails", {"1"}}, {"oversubscription", {"4"}},
+      {"in_network_reduction", {"none", "sharp"}}, {"collective_algorithm", {"ring", "tree"}}};
+  Evaluator evaluator;
+  Differences seen;
+  std::mt19937 random(23);
+  for (int i = 0; i < kDesigns; ++i) {
+    const auto design = repaired(random_design(random), random);
+    if (!design) continue;
+    for (const auto& [knob, values] : knobs)
+      for (const char* value : values) {
+        Design other = *design;
+        QVERIFY(!set_knob(other, *find_knob(knob), value));
+        const QString wrong = disagreement(evaluator, other, seen);
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(other).c_str()));
+      }
+  }
+  QVERIFY(seen.timed > 5 * kDesigns);
 }
 
 void EvaluationTest::invalid_designs_have_the_first_reason() {
