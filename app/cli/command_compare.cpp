@@ -24,11 +24,11 @@ json compare_json(const std::vector<std::string>& names, const std::vector<Compa
   json& list = out["figures"] = json::array();
   for (const ComparedFigure& row : figures) {
     json values = json::array(), differences = json::array(), percents = json::array();
-    for (double value : row.values) {
+    for (size_t i = 0; i < row.values.size(); ++i) {
       const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(nullptr); };
-      values.push_back(number(value));
-      differences.push_back(number(value - row.values[0]));
-      percents.push_back(number(100 * (value / row.values[0] - 1)));
+      values.push_back(number(row.values[i]));
+      differences.push_back(number(row.by(i)));
+      percents.push_back(number(100 * row.by(i) / row.values[0]));
     }
     list.push_back({{"id", row.id}, {"label", row.label}, {"group", row.group}, {"values", values}, {"differences", differences}, {"percents", percents}});
   }

@@ -14,6 +14,7 @@
 namespace shardscape {
 namespace {
 
+constexpr double kRounding = 1e-9;  // of a sum of seconds over a step
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::string number_text(FigureKind kind, double value) {
@@ -66,16 +67,23 @@ std::vector<ComparedKnob> compare_knobs(const std::vector<Design>& designs) {
 
 std::string ComparedFigure::text(size_t design) const { return std::isnan(values[design]) ? "-" : number_text(kind, values[design]); }
 
-std::string ComparedFigure::difference(size_t design) const {
+double ComparedFigure::by(size_t design) const {
   const double by = values[design] - values[0];
+  return std::abs(by) <= kRounding * std::max(std::abs(values[design]), std::abs(values[0])) ? 0 : by;
+}
+
+std::string ComparedFigure::difference(size_t design) const {
+  const double by = this->by(design);
   if (std::isnan(by)) return "-";
+  if (by == 0) return "same";
   if (kind == FigureKind::Share) return (by < 0 ? "-" : "+") + significant(100 * std::abs(by)) + " points";
   return (by < 0 ? "-" : "+") + number_text(kind, std::abs(by));
 }
 
 std::string ComparedFigure::percent(size_t design) const {
-  const double by = 100 * (values[design] / values[0] - 1);
-  if (!std::isfinite(by)) return "";
+  const double by = 100 * this->by(design) / values[0];
+  if (!std::isfinite(by) || by == 0) return "";
+  if (std::abs(by) < 0.05) return "< 0.1 %";
   char text[32];
   std::snprintf(text, sizeof text, "%+.1f %%", by);
   return text;

@@ -30,8 +30,9 @@ struct ComparedFigure {
   FigureKind kind = FigureKind::Count;
   std::vector<double> values;     // one per design; NaN: it has none
   std::string text(size_t design) const;
-  std::string difference(size_t design) const;  // to the first: "-1.20 s"
-  std::string percent(size_t design) const;     // "-12.2 %"; empty where the first is 0
+  double by(size_t design) const;               // more than the first; 0 where sums differ by rounding only; NaN where one has none
+  std::string difference(size_t design) const;  // to the first: "-1.20 s", "same"
+  std::string percent(size_t design) const;     // "-12.2 %", "< 0.1 %" either way; empty where it is the same, or the first is 0
 };
 // Times, rates, memory of the fullest rank and by category, collectives by op and group; the same rows for all.
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs);

@@ -37,7 +37,7 @@ TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
 }
 
 // What tells a design from the others, those first in which the pinned ones differ: "tp 2 · Overlap grad reduce on".
-QString tellingName(const std::vector<ComparedKnob>& differing, int member) {
+QString tellingName(const std::vector<ComparedKnob>& differing, const std::vector<Design>& designs, int member) {
   std::vector<std::pair<size_t, QString>> parts;
   for (const ComparedKnob& knob : differing) {
     const std::set<std::string> values(knob.values.begin() + 1, knob.values.end());  // of those that are pinned
@@ -47,6 +47,7 @@ QString tellingName(const std::vector<ComparedKnob>& differing, int member) {
   }
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   QStringList words;
+  if (const Design& design = designs[static_cast<size_t>(member)]; design.name != designs.front().name) words << text(design.name);
   for (const auto& [_, part] : parts) words << part;
   return words.join(QStringLiteral(" · "));
 }
@@ -98,11 +99,11 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
     row.push_back(text_cell(text(figure.label), text(figure.id)));
     row.push_back(figure_cell(figure.kind, now, units));
     for (size_t member = 1; member < figure.values.size(); ++member) {
-      const double by = figure.values[member] - now;
+      const double by = figure.by(member);
       TableCell difference = figure_cell(figure.kind, by, units);
       if (by > 0) difference.text.prepend(u'+');
-      if (by == 0) difference.text = QStringLiteral("same");
-      TableCell percent = text_cell(by == 0 ? QString() : text(figure.percent(member)));
+      if (by == 0 || figure.kind == FigureKind::Share) difference.text = text(figure.difference(member));  // points, not percent of percent
+      TableCell percent = text_cell(text(figure.percent(member)));
       percent.sort = now != 0 && !std::isnan(by) ? QVariant(by / now) : QVariant();
       percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / now, 'g', 12);
       row.push_back(figure_cell(figure.kind, figure.values[member], units));
@@ -226,7 +227,8 @@ void ComparePage::fillMembers() {
     item->widget()->deleteLater();
     delete item;
   }
-  const std::vector<ComparedKnob> differing = compare_knobs(designs());
+  const std::vector<Design> all_designs = designs();
+  const std::vector<ComparedKnob> differing = compare_knobs(all_designs);
   for (int member = 0; member <= comparisons_->size(); ++member) {
     auto* line = new QWidget(body_);
     line->setObjectName(QStringLiteral("member_") + Comparisons::letter(member));
@@ -237,7 +239,7 @@ void ComparePage::fillMembers() {
     row->addWidget(new Badge(member, line));
     auto* name = new ElidedLabel(line, Theme::instance().uiFont(13, member == 0 ? QFont::DemiBold : QFont::Normal));
     const QString all = member == 0 ? Comparisons::nameOf(session_->design()) : comparisons_->all()[static_cast<size_t>(member - 1)].name;
-    const QString apart = tellingName(differing, member);
+    const QString apart = tellingName(differing, all_designs, member);
     name->setText(member == 0 ? tr("present: %1").arg(apart.isEmpty() ? all : apart) : apart.isEmpty() ? all : apart);
     line->setToolTip(all);
     row->addWidget(name, 1);

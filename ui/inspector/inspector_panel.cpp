@@ -21,7 +21,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kLeastFact = 4;  // a name or a value has this part of the row at least
+constexpr int kShortFact = 110;  // pixels of a name or a value that nobody has to break
 
 CopyLabel* add_label(QVBoxLayout* layout, const QString& text, const char* role) {
   auto* label = new CopyLabel(text, layout->parentWidget());
@@ -42,11 +42,14 @@ QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QL
   if (value.startsWith('[') || value.contains(QChar(0xB7))) right->setFont(Theme::instance().monoFont(12));
   left->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   right->setAlignment(Qt::AlignRight | Qt::AlignTop);
-  // Each as its words are long, so that nothing breaks while both fit; neither is squeezed by the other.
+  // What is short stays in one line, and the other has the rest; two that are long share the row as they are long.
   const int left_wants = left->fontMetrics().horizontalAdvance(name), right_wants = right->fontMetrics().horizontalAdvance(value);
-  const int least = std::max(1, (left_wants + right_wants) / kLeastFact);
-  line->addWidget(left, std::max(least, left_wants));
-  line->addWidget(right, std::max(least, right_wants));
+  const bool short_value = right_wants <= kShortFact, short_name = !short_value && left_wants <= kShortFact;
+  const int least = std::max(1, (left_wants + right_wants) / 4);
+  right->setWordWrap(!short_value);
+  left->setWordWrap(!short_name);
+  line->addWidget(left, short_name ? 0 : short_value ? 1 : std::max(least, left_wants));
+  line->addWidget(right, short_value ? 0 : short_name ? 1 : std::max(least, right_wants));
   auto* hairline = new QFrame(row);
   hairline->setObjectName("hairline");
   hairline->setFixedHeight(1);

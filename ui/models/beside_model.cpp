@@ -41,7 +41,8 @@ void BesideModel::setBars(const BarData& data, int stage) {
       const double value = of(member), by = value - now;
       any = any || value != 0;
       row.push_back(number(value, text(value)));
-      row.push_back(present ? number(by, by == 0 ? tr("same") : (by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + text(std::fabs(by))) : nothing());
+      const QString size = text(std::fabs(by)), sign = size.startsWith(u'<') ? QString() : by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
+      row.push_back(present ? number(by, by == 0 ? tr("same") : sign + size) : nothing());
       row.push_back(present && now != 0 && by != 0 ? number(100 * by / now, signed_percent_text(by / now)) : nothing());
       if (present && by == 0) row.back().text.clear();
     }

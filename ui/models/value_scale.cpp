@@ -51,6 +51,7 @@ QString grouped_text(Wide value) { return QString::fromStdString(grouped(value))
 QString raw_text(Wide value) { return QString::fromStdString(to_string(value)); }
 
 QString signed_percent_text(double fraction) {
+  if (fraction != 0 && std::fabs(fraction) < 0.0005) return QStringLiteral("< 0.1 %");
   return QStringLiteral("%1%2 %").arg(fraction < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")).arg(std::fabs(100 * fraction), 0, 'f', 1);
 }
 

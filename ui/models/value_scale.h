@@ -28,7 +28,7 @@ QString flops_text(Wide flops);                            // "5.50 PFLOP"
 QString count_text(Wide count);                            // "405.9 B"
 QString grouped_text(Wide value);                          // "131,072"
 QString raw_text(Wide value);                              // "131072"
-QString signed_percent_text(double fraction);              // "+12.3 %", "−4.0 %"
+QString signed_percent_text(double fraction);              // "+12.3 %", "−4.0 %"; "< 0.1 %" either way
 QString percent_text(double fraction);                     // "68.1 %"; "< 0.1 %"
 
 QString capacity_text(Wide bytes, UnitSystem units);                               // "80 GiB": whole where it is whole
