@@ -7,7 +7,7 @@ namespace shardscape {
 namespace {
 
 constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "dp_replicate", "dp_shard",
-                                                              "cp_ring", "cp_ulysses", "edp", "edp", "edp_shard", "edp_shard",
+                                                              "cp_ring", "cp_ulysses", "tp_outer", "dcp", "edp", "edp", "edp_shard", "edp_shard",
                                                               "etp", "ep", "ep_node", "ep_local"};
 
 constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
@@ -27,8 +27,8 @@ std::string_view mesh_axis_name(MeshAxis axis) { return kNames[index(axis)]; }
 const Expr& mesh_axis_degree(MeshAxis axis) {
   static const std::array<Expr, kMeshAxisCount> degrees = [] {
     const Expr tp(Symbol::intern("tp")), dp(Symbol::intern("dp")), cp(Symbol::intern("cp")), kv_heads(Symbol::intern("G"));
-    const Expr ep(Symbol::intern("ep")), local(Symbol::intern("el")), etp(Symbol::intern("etp")), shard(Symbol::intern("ds")), ulysses(Symbol::intern("u"));
-    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard, cp / ulysses, ulysses,
+    const Expr ep(Symbol::intern("ep")), local(Symbol::intern("el")), etp(Symbol::intern("etp")), dcp(Symbol::intern("dcp")), shard(Symbol::intern("ds")), ulysses(Symbol::intern("u"));
+    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard, cp / ulysses, ulysses, tp / dcp, dcp,
                                             dp * cp / ep, dp * cp * tp / (ep * etp), shard * cp / ep, shard * cp * tp / (ep * etp), etp, ep, ep / local, local};
   }();
   return degrees[index(axis)];
@@ -41,13 +41,14 @@ bool is_replica_axis(MeshAxis axis) {
 
 std::string group_name(const MeshAxes& axes) {
   const bool whole_tp = contains(axes, MeshAxis::TpKv) && contains(axes, MeshAxis::TpRep);
+  const bool outer_tp = contains(axes, MeshAxis::TpOuter) && contains(axes, MeshAxis::TpContext);
   const bool whole_cp = contains(axes, MeshAxis::CpRing) && contains(axes, MeshAxis::CpUlysses);
   const bool whole_ep = contains(axes, MeshAxis::EpNode) && contains(axes, MeshAxis::EpLocal);
   std::string name;
   for (MeshAxis axis : axes) {
-    if ((whole_tp && axis == MeshAxis::TpRep) || (whole_cp && axis == MeshAxis::CpUlysses) || (whole_ep && axis == MeshAxis::EpLocal)) continue;
+    if ((whole_tp && axis == MeshAxis::TpRep) || (outer_tp && axis == MeshAxis::TpContext) || (whole_cp && axis == MeshAxis::CpUlysses) || (whole_ep && axis == MeshAxis::EpLocal)) continue;
     if (!name.empty()) name += '_';
-    if (whole_tp && axis == MeshAxis::TpKv) axis = MeshAxis::Tp;
+    if ((whole_tp && axis == MeshAxis::TpKv) || (outer_tp && axis == MeshAxis::TpOuter)) axis = MeshAxis::Tp;
     if (whole_cp && axis == MeshAxis::CpRing) axis = MeshAxis::Cp;
     if (whole_ep && axis == MeshAxis::EpNode) axis = MeshAxis::Ep;
     name += mesh_axis_name(axis);
@@ -112,6 +113,11 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   degree_[index(MeshAxis::TpKv)] = degrees.tp / copies;
   stride_[index(MeshAxis::TpRep)] = stride_[index(MeshAxis::Tp)];
   stride_[index(MeshAxis::TpKv)] = stride_[index(MeshAxis::Tp)] * copies;
+  const int64_t context = degrees.context > 1 && degrees.tp % degrees.context == 0 ? degrees.context : 1;
+  degree_[index(MeshAxis::TpContext)] = context;
+  degree_[index(MeshAxis::TpOuter)] = degrees.tp / context;
+  stride_[index(MeshAxis::TpContext)] = stride_[index(MeshAxis::Tp)];
+  stride_[index(MeshAxis::TpOuter)] = stride_[index(MeshAxis::Tp)] * context;
   // A rank's cp coordinate is ring · u + ulysses: the ranks that exchange heads, which send most, are neighbours.
   const bool inside = degrees.ulysses > 1 && degrees.cp % degrees.ulysses == 0;
   const int64_t exchanging = inside ? degrees.ulysses : 1;
@@ -207,6 +213,8 @@ int merge_class(MeshAxis axis) {
     case MeshAxis::Tp:
     case MeshAxis::TpKv:
     case MeshAxis::TpRep:
+    case MeshAxis::TpOuter:
+    case MeshAxis::TpContext:
     case MeshAxis::Etp:
     case MeshAxis::Ep:
     case MeshAxis::EpNode:

@@ -12,6 +12,7 @@
 namespace shardscape {
 
 // TpKv x TpRep refine Tp where KV heads are fewer than tp: each KV head then lives on tp/G ranks.
+// TpOuter x TpContext refine Tp where dcp neighbours share the context of decoded sequences.
 // DpRep x DpShard refine Dp under hybrid sharding: states are sharded inside a group of neighbours, replicated across groups.
 // CpRing x CpUlysses refine Cp where Ulysses runs inside a ring: u neighbours exchange heads, cp/u such groups form the ring.
 // Experts have a mesh of their own over the ranks of a stage: Edp x Ep covers dp x cp where experts are split over tp as
@@ -21,11 +22,11 @@ namespace shardscape {
 // the rest share one group across).
 // EpNode x EpLocal refine Ep where tokens are sent once per node: el ranks of a group share a node, ep/el nodes share the experts.
 enum class MeshAxis : uint8_t {
-  Pp, Dp, Cp, Tp, TpKv, TpRep, DpRep, DpShard, CpRing, CpUlysses, Edp, EdpFolded, EdpShard, EdpShardFolded, Etp, Ep, EpNode, EpLocal
+  Pp, Dp, Cp, Tp, TpKv, TpRep, DpRep, DpShard, CpRing, CpUlysses, TpOuter, TpContext, Edp, EdpFolded, EdpShard, EdpShardFolded, Etp, Ep, EpNode, EpLocal
 };
-inline constexpr int kMeshAxisCount = 18;
+inline constexpr int kMeshAxisCount = 20;
 std::string_view mesh_axis_name(MeshAxis axis);  // "tp", "tp_kv"
-// tp; G for tp_kv; tp/G for tp_rep; ds for dp_shard; dp/ds for dp_replicate; cp/u for cp_ring; u for cp_ulysses; edp·ds/dp for
+// tp; G for tp_kv; tp/G for tp_rep; tp/dcp for tp_outer; dcp for dcp; ds for dp_shard; dp/ds for dp_replicate; cp/u for cp_ring; u for cp_ulysses; edp·ds/dp for
 // edp_shard; ep/el for ep_node; el for ep_local
 const Expr& mesh_axis_degree(MeshAxis axis);
 bool is_cp_axis(MeshAxis axis);                  // cp or a part of it
@@ -54,6 +55,7 @@ struct MeshDegrees {
   int64_t etp = 0;       // 0: as tp
   int64_t ulysses = 1;   // splits cp
   int64_t ep_local = 1;  // splits ep
+  int64_t context = 1;   // splits tp
   bool folds_experts() const { return etp > 0 && etp != tp; }
   // How much of dp the mesh of experts covers at a time: of hybrid sharding one copy where ep (x etp) fits into it, otherwise all.
   int64_t expert_dp() const;

@@ -7,9 +7,9 @@ namespace {
 
 bool contains(const MeshAxes& axes, MeshAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
-// Tp and its parts TpKv and TpRep run over the same ranks, and so do Cp and its parts.
+// Tp and its parts run over the same ranks, and so do Cp and its parts.
 bool share_ranks(MeshAxis a, MeshAxis b) {
-  const auto part = [](MeshAxis axis) { return axis == MeshAxis::TpKv || axis == MeshAxis::TpRep; };
+  const auto part = [](MeshAxis axis) { return axis == MeshAxis::TpKv || axis == MeshAxis::TpRep || axis == MeshAxis::TpOuter || axis == MeshAxis::TpContext; };
   const auto whole_of = [&](MeshAxis whole, MeshAxis other) {
     return (whole == MeshAxis::Tp && part(other)) || (whole == MeshAxis::Cp && is_cp_axis(other));
   };
