@@ -127,6 +127,7 @@ Binding bind_symbols(const Design& design) {
     if (sends_by_node(design)) binding.set(Symbol::intern("el"), ep_ranks_per_node(design));
   }
   if (design.parallel.dp_shard > 0) binding.set(Symbol::intern("ds"), design.parallel.dp_shard);
+  if (design.parallel.dcp > 1) binding.set(Symbol::intern("dcp"), design.parallel.dcp);
   if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
   bind_mixers(binding, design.model);
   if (ulysses_ranks(design) > 1 && ring_ranks(design) > 1) binding.set(Symbol::intern("u"), ulysses_ranks(design));

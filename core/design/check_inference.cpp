@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "design/checks.h"
 #include "design/limits.h"
+#include "design/number_text.h"
 
 namespace shardscape {
 namespace {
@@ -20,18 +21,45 @@ void check_tokens(Checks& checks) {
                " does not divide", "off, or a microbatch that is a multiple of " + grouped(tp), std::move(fixes));
 }
 
-// cp spreads the cache along the context, and the sequences of a microbatch where these split over it.
-void check_context_split(Checks& checks) {
+// cp, and dcp inside tensor-parallel groups, spread the cache along the context.
+void check_parts(Checks& checks) {
   const Design& d = checks.design;
-  const int64_t cp = d.parallel.cp, length = d.workload.context_length, b = d.workload.microbatch;
+  const int64_t dcp = d.parallel.dcp, tp = d.parallel.tp, kv = d.model.kv_heads, length = d.workload.context_length;
+  if (!checks.sound({"cp", "dcp"}) || !uses_axis(d, Axis::Heads)) return;
+  const int64_t parts = d.parallel.cp * dcp;
+  const Fix off = set_to("dcp", 1);
+  if (dcp > 1 && checks.sound({"tp", "kv_heads"})) {
+    // Neighbours have the same KV heads: as many as are left for a group (vLLM asserts tp / dcp of at least the KV heads; with more of them a rank has several).
+    std::vector<int64_t> accepted = divisors(tp);
+    if (!uses_axis(d, Axis::KvRank)) std::erase_if(accepted, [&](int64_t n) { return kv % (tp / n) != 0; });
+    if (std::find(accepted.begin(), accepted.end(), dcp) == accepted.end()) {
+      std::vector<Fix> fixes;
+      if (const auto next = std::find_if(accepted.begin(), accepted.end(), [&](int64_t n) { return n > 1 && length % (d.parallel.cp * n) == 0; }); next != accepted.end())
+        fixes.push_back(set_to("dcp", *next));
+      fixes.push_back(off);
+      checks.error("dcp", tp % dcp != 0 ? "tp = " + grouped(tp) + " ranks do not split into groups of " + grouped(dcp) + " that share a context"
+                                        : grouped(kv) + " KV heads do not split over tp / dcp = " + grouped(tp / dcp) + " groups that share a context each",
+                   "1, or " + or_list(accepted), std::move(fixes));
+      return;
+    }
+    if (has_sinks(d.model.architecture))
+      checks.error("dcp", "a rank that attends for the heads of its neighbours has the sinks of its own alone", "1, and the context over cp, which merges whole heads", {off});
+  }
+  if (checks.sound({"context_length"}) && length % parts != 0) {
+    std::vector<Fix> fixes;
+    offer(fixes, "context_length", length >= parts ? length / parts * parts : parts);
+    fixes.push_back(dcp == 1 ? set_to("cp", 1) : d.parallel.cp == 1 ? off : both(set_to("cp", 1), off));
+    checks.error("context_length", "a context of " + grouped(length) + " tokens does not split over " + (dcp > 1 ? "cp x dcp = " : "cp = ") + grouped(parts), "a multiple of " + grouped(parts),
+                 std::move(fixes));
+  }
+}
+
+// Experts have no use for tokens that all ranks of cp have.
+void check_repeated(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t cp = d.parallel.cp, b = d.workload.microbatch;
   if (!checks.sound({"cp"}) || cp == 1) return;
   const Fix off = set_to("cp", 1);
-  if (checks.sound({"context_length"}) && uses_axis(d, Axis::Heads) && length % cp != 0) {
-    std::vector<Fix> fixes;
-    offer(fixes, "context_length", length >= cp ? length / cp * cp : cp);
-    fixes.push_back(off);
-    checks.error("context_length", "a context of " + grouped(length) + " tokens does not split over cp = " + grouped(cp), "a multiple of " + grouped(cp), std::move(fixes));
-  }
   if (!checks.sound({"tp", "microbatch", "ep", "etp"}) || d.model.experts == 0 || cp_splits_sequences(d)) return;
   if (d.parallel.ep == 1 && !d.parallel.folds_experts()) return;
   const int64_t parts = cp * (d.parallel.sequence_parallel ? d.parallel.tp : 1), wanted = (b / parts + 1) * parts;
@@ -69,7 +97,8 @@ void check_rounds(Checks& checks) {
 void check_inference(Checks& checks) {
   if (checks.design.workload.mode != Mode::Decode) return;
   check_tokens(checks);
-  check_context_split(checks);
+  check_parts(checks);
+  check_repeated(checks);
   check_table(checks);
   check_rounds(checks);
 }

@@ -13,7 +13,7 @@ DeviceMesh device_mesh(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const int64_t ep_local = p.dispatcher == Dispatcher::Flex ? ep_ranks_per_node(design) : 1;
   return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp, ulysses_ranks(design), ep_local,
-                     ranks_per_mixer_group(design)}, p.order);
+                     ranks_per_mixer_group(design), p.dcp}, p.order);
 }
 
 int64_t ulysses_ranks(const Design& design) {

@@ -86,6 +86,11 @@ void add_parallelism(TableWriter& table) {
   table.number(member<parallel, &P::ulysses_degree>(), "ulysses_degree", "Ulysses degree", "u", "ranks", 0, kMaxWorld,
                "Of ulysses-ring and ulysses-zigzag: neighbours that exchange tokens for heads; cp / u such groups form the ring. 0 "
                "takes as many as the KV heads allow. More of them send less, and over shorter ways.");
+  table.number(member<parallel, &P::dcp>(), "dcp", "Decode context parallel", "dcp", "ranks", 1, kMaxWorld,
+               "Of decode: neighbours in a tensor-parallel group that would keep the same KV heads, or latents, share their context instead: each "
+               "keeps 1/dcp of the cache (vLLM's -dcp; Helix, arXiv 2507.07120, with tp x cp written as tp). Queries of their heads are gathered, each "
+               "attends to its part, and results are reduce-scattered to the heads after a gather of the softmax's sums. It costs no ranks. "
+               "At least tp / KV heads; any part of tp where latents are cached.");
   table.section("Degrees");
   table.number(member<parallel, &P::dp>(), "dp", "Data parallel", "dp", "replicas", 1, kMaxWorld,
                "Replicas of the model, each with its share of the batch. All gradients are reduced over them; what "

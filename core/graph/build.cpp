@@ -42,6 +42,8 @@ Structure structure_of(const Design& given) {
   s.dp = design.parallel.dp > 1;
   s.cp = design.parallel.cp > 1;
   s.cp_sequences = cp_splits_sequences(design);
+  s.dcp = design.parallel.dcp > 1 && uses_axis(design, Axis::Heads);
+  s.dcp_groups = s.dcp && design.parallel.dcp < design.parallel.tp;
   s.ulysses = s.cp && ulysses_ranks(design) > 1;
   s.ring = s.cp && ring_ranks(design) > 1;
   s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag || design.parallel.context == ContextMode::UlyssesZigzag);

@@ -192,6 +192,7 @@ struct Structure {
   int64_t mtp_layers = 0;        // depths of multi-token prediction
   bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
   bool ssm_shared = false;       // cp spreads the groups of mixers that a rank has, and the heads of each: cp_groups x cp_heads
+  bool dcp = false, dcp_groups = false;  // decode: ranks of tp share a context; several groups of them do
   bool cp_sequences = false;     // decode: cp splits the sequences of a microbatch outside of attention
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
@@ -238,6 +239,10 @@ struct Structure {
 MeshAxes cp_axes(const Structure& structure);
 MeshAxes mixer_cp_axes(const Structure& structure);  // as mixers scan: cp_axes, or groups x heads
 MeshAxes ring_axes(const Structure& structure);
+// The mesh axes of tensor parallelism, and those of them over which KV heads go and over which the context of decoded sequences does.
+MeshAxes tp_axes(const Structure& structure);
+MeshAxes kv_axes(const Structure& structure);
+MeshAxes dcp_axes(const Structure& structure);
 MeshAxes ulysses_axes(const Structure& structure);
 // The mesh axes that split experts: none, {ep}, or its parts over and inside nodes where tokens are sent once per node.
 MeshAxes ep_axes(const Structure& structure);

@@ -59,10 +59,14 @@ Placement SegmentBuilder::cache_placement(const std::vector<Axis>& axes, bool sl
 // result by its share of the softmax, and results are added up. A sink is counted here, once.
 TensorId SegmentBuilder::merge_parts(TensorId result, TensorId sums, TensorId sinks) {
   Placement all = tensor(sums).placement;
-  all.shards.back().clear();
+  TensorId every = sums;
+  while (!all.shards.back().empty()) {  // neighbours first
+    all.shards.back().pop_back();
+    every = redistribute(every, all, Phase::Forward, "the merge of parts");
+  }
   Op op;
   op.kind = OpKind::MergeParts;
-  op.inputs = {result, sums, redistribute(sums, all, Phase::Forward, "the merge of parts")};
+  op.inputs = {result, sums, every};
   if (sinks >= 0) op.inputs.push_back(sinks);
   const Tensor source = tensor(result);
   const TensorId share = add_tensor(source.name + ".share", source.axes, source.placement, source.dtype, TensorRole::Activation);
@@ -76,7 +80,8 @@ TensorId SegmentBuilder::merge_parts(TensorId result, TensorId sums, TensorId si
   Placement home = source.placement;
   home.partial.clear();
   home.shards[0] = inner_rules_.of(Axis::Batch);
-  return redistribute(share, home, Phase::Forward, "the stream's sequences");
+  home.shards[2] = parameter_rules_.of(Axis::Heads);
+  return redistribute(share, home, Phase::Forward, "the stream's sequences and heads");
 }
 
 // What lives on from step to step, as this one leaves it; in decode the op reads it as the step before has left it.

@@ -19,9 +19,7 @@ bool used_elsewhere(const LetterShards& shards, char letter, MeshAxis axis) {
 
 SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& profile)
     : structure_(structure), profile_(profile) {
-  MeshAxes tp, kv;
-  if (structure.tp) tp = structure.kv_split ? MeshAxes{MeshAxis::TpKv, MeshAxis::TpRep} : MeshAxes{MeshAxis::Tp};
-  if (structure.tp) kv = structure.kv_split ? MeshAxes{MeshAxis::TpKv} : tp;
+  const MeshAxes tp = tp_axes(structure), kv = kv_axes(structure);
   const MeshAxes dp = structure.dp ? MeshAxes{MeshAxis::Dp} : MeshAxes{};
   parameter_rules_.set(Axis::Heads, tp);
   parameter_rules_.set(Axis::KvHeads, kv);
@@ -54,7 +52,9 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   stream_rules_.set(Axis::Seq, one_token_ ? MeshAxes{} : stream);
   cache_rules_ = parameter_rules_;
   cache_rules_.set(Axis::Batch, dp);
-  cache_rules_.set(Axis::Context, cp);
+  MeshAxes context = cp;
+  for (MeshAxis axis : dcp_axes(structure)) context.push_back(axis);
+  cache_rules_.set(Axis::Context, context);
   if (!one_token_) cache_rules_.set(Axis::Seq, cp);
 
   const auto append = [](MeshAxes& to, const MeshAxes& more) { to.insert(to.end(), more.begin(), more.end()); };
@@ -86,6 +86,7 @@ Expr SegmentBuilder::axis_extent(Axis axis) const {
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);
   if (axis == Axis::Nodes) return group_size(node_axes(structure_));
   if (axis == Axis::NodeSlots) return axis_size(axis) * group_size(token_axes_);
+  if (axis == Axis::Parts) return group_size(cache_rules_.of(Axis::Context));
   if (axis == Axis::Seq && one_token_) return Expr(1);
   if (axis == Axis::Context && structure_.mode == Mode::Prefill) return axis_size(Axis::Seq);
   const bool routed = axis == Axis::Tokens || axis == Axis::Slots;

@@ -110,6 +110,23 @@ MeshAxes cp_axes(const Structure& s) {
 
 MeshAxes mixer_cp_axes(const Structure& s) { return s.ssm_shared ? MeshAxes{MeshAxis::CpGroups, MeshAxis::CpHeads} : cp_axes(s); }
 
+MeshAxes tp_axes(const Structure& s) {
+  if (!s.tp) return {};
+  if (s.dcp_groups) return {MeshAxis::TpOuter, MeshAxis::TpContext};
+  return s.kv_split && !s.dcp ? MeshAxes{MeshAxis::TpKv, MeshAxis::TpRep} : MeshAxes{MeshAxis::Tp};
+}
+
+MeshAxes kv_axes(const Structure& s) {
+  MeshAxes out = tp_axes(s);
+  if (s.dcp || out.size() > 1) out.pop_back();
+  return out;
+}
+
+MeshAxes dcp_axes(const Structure& s) {
+  if (!s.dcp) return {};
+  return {s.dcp_groups ? MeshAxis::TpContext : MeshAxis::Tp};
+}
+
 MeshAxes ring_axes(const Structure& s) {
   if (!s.ring) return {};
   return {s.ulysses ? MeshAxis::CpRing : MeshAxis::Cp};

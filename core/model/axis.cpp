@@ -52,7 +52,7 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
                                                   {"context", "C"},
                                                   {"window_context", "We"},
                                                   {"latent_dim", "Rkv + Er"},
-                                                  {"parts", "cp"}}};
+                                                  {"parts", "cp·dcp"}}};
 
 struct DTypeInfo {
   std::string_view name;

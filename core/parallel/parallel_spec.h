@@ -50,6 +50,7 @@ struct ParallelSpec {
   bool sequence_parallel = false;
   ContextMode context = ContextMode::AllGather;
   int64_t ulysses_degree = 0;  // ranks that exchange heads inside a ring; 0: as many as the KV heads allow
+  int64_t dcp = 1;             // decode: ranks of a tensor-parallel group that share the context of their KV heads
   ScheduleKind schedule = ScheduleKind::OneFOneB;
   // Layers of every stage, empty: as even as possible, earlier stages take the rest. With virtual stages one number for
   // each of these in the order of the model (PipelineLayout says where each is).

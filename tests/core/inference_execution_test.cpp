@@ -70,6 +70,7 @@ std::string difference_from_longer(Design d, int64_t decode_cp) {
   prefill.workload.seq = kPrompt;
   decode.workload.mode = Mode::Decode;
   decode.workload.context_length = kPrompt + 1;
+  if (d.parallel.dcp > 1) prefill.parallel.sequence_parallel = false;  // six ranks do not split its tokens
   decode.parallel.cp = decode_cp;  // the prompt's ranks hand over
   try {
     const RunResult trained = run_step(longer, parameters, 11, false);
@@ -132,6 +133,15 @@ class InferenceExecutionTest : public QObject {
         row(architecture, r);
     }
     row("llama", {2, true, 1, 1, 6, 2, 2, "context=all-gather", 3});
+    // Inside tensor-parallel groups: all of one, several of them, several KV heads each, with cp beside.
+    for (const char* architecture : {"llama", "gpt", "mistral", "qwen3", "gemma2", "mpt", "latent"}) {
+      const QString name = architecture;
+      const bool whole = name == "gpt" || name == "mpt" || name == "latent";  // keys for every head
+      const char *one = whole ? "heads=12 kv_heads=12 ffn=24 vocab=24 dcp=3" : "heads=12 ffn=24 vocab=24 dcp=3";
+      for (const Run& r : {Run{3, false, 1, 1, 1, 1, 1, one}, Run{3, false, 2, 1, 3, 3, 1, one, 3}, Run{6, true, 1, 2, 6, 2, 1, one}}) row(architecture, r);
+    }
+    row("llama", {6, false, 1, 1, 2, 6, 1, "heads=12 ffn=24 vocab=24 dcp=3 kv_cache_dtype=fp8"});
+    row("deepseek3", {6, false, 1, 2, 2, 2, 1, "heads=12 kv_heads=12 ffn=24 expert_ffn=12 vocab=24 dcp=3 ep=2"});
     row("llama", {1, false, 2, 1, 3, 2, 2, "context=zigzag", 9});
     for (const char* architecture : {"mixtral", "deepseek3", "gpt-oss", "jamba"})
       for (const Run& r : {Run{1, false, 1, 2, 2, 2, 1, "", 3}, Run{1, false, 1, 1, 6, 2, 1, "", 3}, Run{1, false, 1, 2, 6, 2, 1, "ep=2 kv_cache_dtype=fp8", 3}, Run{2, false, 2, 2, 6, 2, 1, "ep=2 dispatcher=allgather", 3},

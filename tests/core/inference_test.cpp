@@ -148,6 +148,16 @@ class InferenceTest : public QObject {
     QCOMPARE(sent(*latents, "all_gather", "cp"), Wide{61} * 32 * ((16 + 1) * (512 + 64) * 2 + 16 * 4 * 4));
     QCOMPARE(sent(*latents, "reduce_scatter", "cp"), Wide{61} * 32 * 16 * 512 * 2);
     QCOMPARE(memory(*latents, MemoryCategory::KvCache), Wide{32} * 1024 * 70272);
+    // vLLM's -tp 16 -dcp 4, of latents: a fourth of the context, of the queries of four ranks.
+    const auto inside = reported(served("deepseek-v3", Mode::Decode, {{"tp", "16"}, {"dcp", "4"}, {"batch", "32"}, {"microbatch", "32"}}));
+    QCOMPARE(sent(*inside, "all_gather", "dcp"), Wide{61} * 32 * 32 * ((512 + 64) * 2 + 4 * 4));
+    QCOMPARE(sent(*inside, "reduce_scatter", "dcp"), Wide{61} * 32 * 32 * 512 * 2);
+    QCOMPARE(memory(*inside, MemoryCategory::KvCache), Wide{32} * 1024 * 70272);
+    QCOMPARE(memory(*inside, MemoryCategory::Parameters), memory(*reported(served("deepseek-v3", Mode::Decode, {{"tp", "16"}})), MemoryCategory::Parameters));
+    // -tp 16 -dcp 2 of eight KV heads: none is kept twice.
+    const auto grouped_heads = reported(served("llama3-70b", Mode::Decode, {{"tp", "16"}, {"dcp", "2"}, {"batch", "8"}, {"microbatch", "8"}}));
+    QCOMPARE(memory(*grouped_heads, MemoryCategory::KvCache) * 16, 8 * Wide{4096} * 327680);
+    QCOMPARE(sent(*grouped_heads, "all_gather", "dcp"), Wide{80} * 8 * 8 * (128 * 2 + 2 * 4));
     const auto piped = reported(served("llama3-8b", Mode::Decode, {{"pp", "2"}, {"batch", "8"}, {"microbatch", "4"}}));
     QCOMPARE(sent(*piped, "send", "pp"), Wide{8} * 4096 * 2);
     QCOMPARE(sent(*piped, "recv", "pp"), Wide{0});
@@ -223,6 +233,8 @@ class InferenceTest : public QObject {
     QTest::addColumn<QByteArray>("value");
     QTest::addColumn<QByteArray>("where");
     QTest::newRow("context over cp") << QByteArray("llama3-8b") << QByteArray("cp") << QByteArray("3") << QByteArray("context_length");
+    QTest::newRow("more groups than KV heads") << QByteArray("llama3-8b") << QByteArray("dcp") << QByteArray("3") << QByteArray("dcp");
+    QTest::newRow("sinks of other ranks") << QByteArray("gpt-oss-20b") << QByteArray("dcp") << QByteArray("2") << QByteArray("dcp");
     QTest::newRow("experts over cp") << QByteArray("mixtral-8x7b") << QByteArray("cp") << QByteArray("8") << QByteArray("microbatch");
     QTest::newRow("weights that fill no blocks") << QByteArray("llama3-8b") << QByteArray("compute") << QByteArray("fp8-blockwise") << QByteArray("head_dim");
     QTest::newRow("tokens of one sequence over tp") << QByteArray("llama3-8b") << QByteArray("sequence_parallel") << QByteArray("true") << QByteArray("sequence_parallel");
@@ -235,8 +247,7 @@ class InferenceTest : public QObject {
     QFETCH(QByteArray, where);
     Design d = served(preset.constData(), Mode::Decode, {{"tp", "2"}, {"context_length", "1024"}});
     if (knob == "compute") d.model.kv_heads = 2, d.model.head_dim = 8;
-    if (d.model.experts > 0) d.parallel.ep = 2;
-    if (d.model.experts > 0) d.workload.batch = d.workload.microbatch = 4;
+    if (knob == "cp" && d.model.experts > 0) d.parallel.ep = 2, d.workload.batch = d.workload.microbatch = 4;
     QVERIFY(!set_knob(d, *find_knob(knob.toStdString()), value.toStdString()));
     const std::vector<Problem> problems = validate(d);
     QVERIFY(!problems.empty());

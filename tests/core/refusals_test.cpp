@@ -77,6 +77,7 @@ std::vector<Reason> of_numbers() {
            "^seq: (context parallelism|sequence parallelism|a zigzag ring) cannot",
            "^(seq|context_length): a (sequence|context) of .* is longer than the table",
            "^context_length: a context of .* does not split over cp",
+           "^dcp: .* do not split (into|over)",
            "^sequence_parallel: sequence parallelism splits the new tokens of a microbatch",
            "^ssm_groups: .* cannot form",
            "^ssm_head_dim: .* do not split into heads",

@@ -209,6 +209,8 @@ std::vector<NamedDesign> trace_designs() {
       {"decode window and sinks, context parallel", trace_design("gpt-oss-20b", 1, 1, 2, false, 2, 2)},
       {"decode, context parallel, experts", trace_design("deepseek-moe-16b", 1, 2, 2, false, 2, 4)},
       {"decode, latent attention, context parallel of eight", trace_design("llama3-8b", 2, 1, 1, false, 2, 2)},
+      {"decode kv heads fewer than tp, shared context", trace_design("llama3-8b", 16, 1, 1, true, 1, 2)},
+      {"decode, latent attention tp 4, shared context", trace_design("llama3-8b", 4, 1, 1, false, 2, 2)},
       {"decode attention among mixers tp 4", trace_design("mamba2-hybrid-8b", 4, 1, 2, false, 2, 24)},
   };
   for (NamedDesign& d : all) {
@@ -297,6 +299,8 @@ std::vector<NamedDesign> trace_designs() {
       d.design.workload.mode = Mode::Decode;
       d.design.workload.microbatch = 4;
       d.design.workload.batch *= 4;
+      if (name.ends_with("shared context")) d.design.parallel.dcp = 2;
+      if (name.ends_with("kv heads fewer than tp, shared context")) d.design.workload.microbatch = 16, d.design.workload.batch = 32;
       if (name.ends_with("of eight")) d.design.parallel.cp = 8;  // more than sequences
       if (name.find("experts") != std::string::npos) d.design.workload.kv_cache_dtype = DType::FP8;
     }
