@@ -87,7 +87,7 @@ std::vector<Reason> of_numbers() {
            "^tp: .* KV heads cannot be copied evenly",
            "^ulysses_degree: .* KV heads do not spread",
            "^ulysses_degree: .* ranks do not divide cp",
-           "^virtual_stages: .* layers do not split evenly",
+           "^virtual_stages: .* layers.* do not split evenly",
            "^pod_size|^scaleup_domain: ",
            "^\\w+: [0-9,.-]+ is too (small|large)",
        })
