@@ -504,12 +504,17 @@ StepModel make_outline_model(std::shared_ptr<const Graph> graph) {
   return model;
 }
 
+const SharedSyncBasis& StateShapes::basis() const {
+  std::call_once(based_, [&] { basis_ = shared_sync_basis(*graph_); });
+  return *basis_;
+}
+
 const StateShapes::Shape& StateShapes::at(int index) const {
   Shape& out = shapes_[static_cast<size_t>(index)];
   std::call_once(made_[static_cast<size_t>(index)], [&] {
     const StageShape shape = ShapeBuilder(*graph_, (index & 1) != 0, (index & 2) != 0, (index & 4) != 0).take();
     std::vector<Expr> parts;
-    std::set<Symbol> read = sync_symbols(*graph_);
+    std::set<Symbol> read = basis().symbols;
     for (int c = 0; c < kStateCategories; ++c)
       for (const MemoryPart& p : shape.parts[c]) {
         parts.push_back(p.bytes);

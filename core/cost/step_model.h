@@ -70,6 +70,8 @@ struct StageShape {
   std::vector<const Expr*> expressions() const;
 };
 
+struct SharedSyncBasis;  // sync_params.h
+
 // What is there all along on stages of a shape, for outlines (report/outline.h): made when it is asked for. Thread safe.
 class StateShapes {
  public:
@@ -81,9 +83,12 @@ class StateShapes {
   };
   explicit StateShapes(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
   const Shape& at(int index) const;
+  const SharedSyncBasis& basis() const;      // of plans of gradient sync
 
  private:
   std::shared_ptr<const Graph> graph_;
+  mutable std::once_flag based_;
+  mutable std::shared_ptr<const SharedSyncBasis> basis_;
   mutable std::array<std::once_flag, 8> made_;
   mutable std::array<Shape, 8> shapes_;
 };

@@ -30,7 +30,7 @@ KindSymbols kind_symbols(const SyncKind& kind, size_t group) {
 }
 
 // FSDP units that stay gathered while a chunk's microbatches come and go.
-bool needs_schedule(const Structure& s) { return is_fsdp(s.sync) && (s.split_backward ? s.reshards : s.interleaved); }
+bool needs_schedule(const Structure& s) { return is_fsdp(s.sync) && (s.gathered_till_reduced ? s.reshards : s.interleaved); }
 
 class StageSyncBuilder {
  public:
@@ -144,7 +144,7 @@ class StageSyncBuilder {
     unit.count = count;
     unit.elements = elements_of(params);
     const bool kept = root || !s_.reshards;
-    unit.freed = s_.split_backward ? (kept ? UnitFreed::AfterReduction : UnitFreed::AfterForwardAlone)
+    unit.freed = s_.gathered_till_reduced ? (kept ? UnitFreed::AfterReduction : UnitFreed::AfterForwardAlone)
                  : !kept           ? UnitFreed::AfterForward
                  : s_.sync == SyncStrategy::Fsdp1 && !s_.reshards && !s_.every_microbatch ? UnitFreed::AfterReduction
                                                                                          : UnitFreed::AfterBackward;
@@ -213,7 +213,7 @@ class StageSyncBuilder {
       }
       const std::string index = several ? std::to_string(kind) : "";
       Expr held = part.count;
-      if (s_.reshards && !s_.split_backward) {
+      if (s_.reshards && !s_.gathered_till_reduced) {
         sync_.derived.push_back({symbol("Lg" + index), DerivedRule::Min, Expr(s_.recompute_groups ? 3 : 2), part.count});
         held = Expr(symbol("Lg" + index));
       }
@@ -264,40 +264,17 @@ int64_t owned_of(const SyncPlan& plan, const SyncInput& input, int group) {
   return gathered > 0 ? gathered / of.size : scattered > 0 ? scattered / of.size : whole;
 }
 
-void bind_plan(Binding& binding, const Graph& graph, const StagePlan& planned, const SyncPolicy& policy) {
-  const SyncPlan& plan = planned.plan;
-  const SyncInput& input = planned.input;
-  for (size_t g = 0; g < input.groups.size(); ++g) {
-    const auto totals = sync_totals(plan, policy.microbatches, static_cast<int>(g));
-    for (const SyncKind& kind : sync_kinds(policy)) {
-      const std::string& over = kind.across ? input.groups[g].across : input.groups[g].name;
-      if (over.empty()) continue;
-      const auto it = totals.find({kind.phase, kind.op, over, kind.gathers() ? policy.param_dtype : policy.grad_dtype});
-      const SyncTotal total = it == totals.end() ? SyncTotal{} : it->second;
-      const KindSymbols symbols = kind_symbols(kind, g);
-      binding.set(symbol(symbols.count), total.count);
-      binding.set(symbol(symbols.elements), total.elements);
-    }
-    binding.set(symbol("Po" + suffix(g)), owned_of(plan, input, static_cast<int>(g)));
-  }
-  if (is_deepspeed(graph.structure.sync)) {
-    binding.set(symbol("Pg"), plan.gathered);
-    binding.set(symbol("Zb"), policy.zero.reduce_bucket_size);
-  }
-}
-
 // Of a unit that only backwards of its chunk free, or only forwards: gathers in forward and in backward, per chunk.
 using ChunkGathers = std::vector<std::pair<int64_t, int64_t>>;
-ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbatches, int chunks) {
+ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbatches, int chunks, bool backward_frees) {
   ChunkGathers out(static_cast<size_t>(chunks));
   std::vector<char> whole(static_cast<size_t>(chunks));
-  const bool split = splits_backward(schedule_of(parallel));
   for (const Action& a : make_stage_schedule(parallel, stage, microbatches)) {
     const bool backward = a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
     if (!backward && a.kind != ActionKind::Forward) continue;
     const auto c = static_cast<size_t>(a.chunk);
     if (!whole[c]) ++(backward ? out[c].second : out[c].first);
-    whole[c] = backward == split;
+    whole[c] = backward != backward_frees;
   }
   return out;
 }
@@ -305,11 +282,12 @@ ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbat
 void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last, const std::vector<std::vector<int>>& chunks) {
   const auto stages = static_cast<int>(parallel.pp), stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size());
   const int64_t m = number(binding, "m");
+  const bool frees = !graph.structure.gathered_till_reduced;
   // Schedules repeat themselves every pp microbatches between warm-up and cool-down.
   const int64_t enough = telling_microbatches(parallel, static_cast<int>(m)), seen = enough - ((enough - m) % stages + stages) % stages;
-  ChunkGathers gathers = chunk_gathers(parallel, stage, static_cast<int>(seen), v);
+  ChunkGathers gathers = chunk_gathers(parallel, stage, static_cast<int>(seen), v, frees);
   if (m > seen) {
-    const ChunkGathers before = chunk_gathers(parallel, stage, static_cast<int>(seen) - stages, v);
+    const ChunkGathers before = chunk_gathers(parallel, stage, static_cast<int>(seen) - stages, v, frees);
     for (size_t c = 0; c < gathers.size(); ++c) {
       gathers[c].first += (m - seen) / stages * (gathers[c].first - before[c].first);
       gathers[c].second += (m - seen) / stages * (gathers[c].second - before[c].second);
@@ -369,7 +347,7 @@ SyncPolicy sync_policy(const Structure& structure) {
   policy.overlap = structure.overlap;
   policy.every_microbatch = structure.every_microbatch;
   policy.sharding = structure.reshards ? FsdpSharding::FullShard : FsdpSharding::ShardGradOp;
-  policy.recompute = structure.recompute == Recompute::Full;
+  policy.recompute = structure.sync == SyncStrategy::Zero3 && structure.recompute == Recompute::Full;
   // The one buffer is padded to the group's size as in Megatron-LM; Megatron-core, which has the buckets, aligns more, but
   // that changes nothing for sizes that are multiples of 128.
   if (!structure.overlap) policy.param_alignment = policy.bucket_alignment = 1;
@@ -441,14 +419,58 @@ PlacedPlan place_plan(const Graph& graph, const StagePlan& plan) {
   return out;
 }
 
-void bind_plan(Binding& binding, const Graph& graph, const ParallelSpec& parallel, const StagePlan& plan) {
-  bind_plan(binding, graph, plan, sync_policy(graph.structure, parallel, number(binding, "m")));
+PlanTotals plan_totals(const Structure& structure, const StagePlan& planned) {
+  const SyncPolicy policy = sync_policy(structure);
+  const SyncInput& input = planned.input;
+  PlanTotals out;
+  out.gathered = planned.plan.gathered;
+  for (size_t g = 0; g < input.groups.size(); ++g) {
+    PlanTotals::Group& group = out.groups.emplace_back();
+    group.owned = owned_of(planned.plan, input, static_cast<int>(g));
+    group.reduces = !input.groups[g].name.empty();
+    group.crosses = !input.groups[g].across.empty();
+    for (const SyncKind& kind : sync_kinds(policy)) {
+      PlanTotals::Kind& sums = group.kinds.emplace_back();
+      const std::string& over = kind.across ? input.groups[g].across : input.groups[g].name;
+      const DType dtype = kind.gathers() ? policy.param_dtype : policy.grad_dtype;
+      for (const SyncAction& a : planned.plan.actions) {
+        if (over.empty() || a.of != static_cast<int>(g) || a.phase != kind.phase || a.op != kind.op || a.dtype != dtype || a.group != over) continue;
+        ++sums.count[static_cast<size_t>(a.turn)];
+        sums.elements[static_cast<size_t>(a.turn)] += a.elements;
+      }
+    }
+  }
+  return out;
+}
+
+void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec& parallel, const PlanTotals& totals) {
+  const int64_t m = number(binding, "m");
+  const std::vector<SyncKind> kinds = sync_kinds(sync_policy(structure));
+  const auto in_step = [m](const PlanTotals::ByTurn& sums) {
+    int64_t out = 0;
+    for (size_t turn = 0; turn < kSyncTurns; ++turn) out += sync_turns(static_cast<SyncTurn>(turn), m) * sums[turn];
+    return out;
+  };
+  for (size_t g = 0; g < totals.groups.size(); ++g) {
+    const PlanTotals::Group& group = totals.groups[g];
+    for (size_t k = 0; k < kinds.size(); ++k) {
+      if (!(kinds[k].across ? group.crosses : group.reduces)) continue;
+      const KindSymbols symbols = kind_symbols(kinds[k], g);
+      binding.set(symbol(symbols.count), in_step(group.kinds[k].count));
+      binding.set(symbol(symbols.elements), in_step(group.kinds[k].elements));
+    }
+    binding.set(symbol("Po" + suffix(g)), group.owned);
+  }
+  if (is_deepspeed(structure.sync)) {
+    binding.set(symbol("Pg"), totals.gathered);
+    binding.set(symbol("Zb"), parallel.zero.reduce_bucket_size);
+  }
 }
 
 void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
                const std::vector<std::vector<int>>& chunks) {
   if (needs_plan(graph.structure))
-    bind_plan(binding, graph, stage_plan(graph, binding, parallel, first, last, chunks), sync_policy(graph.structure, parallel, number(binding, "m")));
+    bind_plan(binding, graph.structure, parallel, plan_totals(graph.structure, stage_plan(graph, binding, parallel, first, last, chunks)));
   if (needs_schedule(graph.structure)) bind_chunk_gathers(binding, graph, parallel, first, last, chunks);
 }
 

@@ -2,6 +2,7 @@
 // symbols, and what only the planner can count as symbols that bind_sync sets. Tests hold it against the planner's numbers.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "cost/grad_plan.h"
@@ -11,8 +12,9 @@
 namespace shardscape {
 
 // When a gathered FSDP unit is freed: after each forward and each backward, after each backward, or after the one that
-// reduces (FSDP1 keeps what it did not reshard under no_sync). Where backwards are split none frees it before that, whatever a
-// forward does (torch.distributed.pipelining, stage.py: set_reshard_after_backward(False)); gradients of weights read no parameters.
+// reduces (FSDP1 keeps what it did not reshard under no_sync). Of FSDP2 in a pipeline none frees it before that, whatever a
+// forward does (torch.distributed.pipelining, stage.py: set_reshard_after_backward(False) whatever the schedule); gradients of weights
+// read no parameters.
 enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterReduction, AfterForwardAlone };
 
 // FSDP: what is gathered and reduced as one. A layer is a unit; embedding, head and what else is outside layers is the
@@ -81,8 +83,23 @@ struct PlacedPlan {
   std::vector<Place> places;
 };
 PlacedPlan place_plan(const Graph& graph, const StagePlan& plan);
+// Its collectives added up, by group of the input, kind of sync_kinds(policy) and turn: of any number of microbatches.
+struct PlanTotals {
+  using ByTurn = std::array<int64_t, kSyncTurns>;
+  struct Kind {
+    ByTurn count{}, elements{};
+  };
+  struct Group {
+    std::vector<Kind> kinds;
+    int64_t owned = 0;             // of a rank, once gradients are reduced
+    bool reduces = false, crosses = false;  // has ranks to reduce over; groups that replicate its shards
+  };
+  std::vector<Group> groups;
+  int64_t gathered = 0;            // as SyncPlan has it
+};
+PlanTotals plan_totals(const Structure& structure, const StagePlan& plan);
 // What bind_sync binds where needs_plan.
-void bind_plan(Binding& binding, const Graph& graph, const ParallelSpec& parallel, const StagePlan& plan);
+void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec& parallel, const PlanTotals& totals);
 // Whether states of a stage depend on its plan.
 bool needs_plan(const Structure& structure);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <stdexcept>
 
 #include "cost/sync_groups.h"
@@ -89,7 +90,59 @@ std::vector<FlatParam> flat_params(const Segment& segment) {
   return out;
 }
 
+SyncBasis sync_basis(const Graph& graph) {
+  SyncBasis out;
+  const std::vector<ReplicaGroup> groups = replica_groups(graph);
+  for (const ReplicaGroup& g : groups) out.groups.push_back({g, g.size(graph.structure), group_size(g.across)});
+  for (const Segment& segment : graph.segments) {
+    SyncBasis::Part& part = out.parts.emplace_back();
+    part.name = segment.name;
+    for (FlatParam& p : flat_params(segment))
+      part.params.push_back({std::move(p.name), std::move(p.module), p.param->tied, std::move(p.rows), std::move(p.columns), p.vector,
+                             groups.empty() ? 0 : replica_group_index(groups, graph.structure, segment.tensor(p.param->gradient))});
+  }
+  return out;
+}
+
+std::set<Symbol> SyncBasis::symbols() const {
+  std::set<Symbol> out;
+  const auto add = [&](const Expr& expr) {
+    for (const Symbol symbol : expr.symbols()) out.insert(symbol);
+  };
+  for (const Group& g : groups) {
+    add(g.size);
+    add(g.across_size);
+  }
+  for (const Part& part : parts)
+    for (const Flat& p : part.params) {
+      add(p.rows);
+      add(p.columns);
+    }
+  return out;
+}
+
+std::shared_ptr<const SharedSyncBasis> shared_sync_basis(const Graph& graph) {
+  static std::mutex mutex;
+  static std::vector<std::weak_ptr<const SharedSyncBasis>> known;
+  static uint64_t made = 0;
+  auto fresh = std::make_shared<SharedSyncBasis>();
+  fresh->basis = sync_basis(graph);
+  fresh->symbols = fresh->basis.symbols();
+  const std::scoped_lock lock(mutex);
+  std::erase_if(known, [](const auto& one) { return one.expired(); });
+  for (const auto& one : known)
+    if (auto shared = one.lock(); shared && shared->basis == fresh->basis) return shared;
+  fresh->serial = ++made;
+  known.push_back(fresh);
+  return fresh;
+}
+
 SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, bool last, const std::vector<std::vector<int>>& chunks,
+                     std::vector<size_t>* instances) {
+  return sync_input(sync_basis(graph), binding, first, last, chunks, instances);
+}
+
+SyncInput sync_input(const SyncBasis& basis, const Binding& binding, bool first, bool last, const std::vector<std::vector<int>>& chunks,
                      std::vector<size_t>* instances) {
   SyncInput input;
   const auto number = [&](const Expr& expr) {
@@ -97,10 +150,8 @@ SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, boo
     if (const auto* error = std::get_if<EvalError>(&value)) throw std::invalid_argument(error->message);
     return static_cast<int64_t>(std::get<Wide>(value));
   };
-  const std::vector<ReplicaGroup> groups = replica_groups(graph);
   input.groups.clear();
-  for (const ReplicaGroup& g : groups)
-    input.groups.push_back({group_name(g.shard), number(g.size(graph.structure)), group_name(g.across), number(group_size(g.across))});
+  for (const SyncBasis::Group& g : basis.groups) input.groups.push_back({group_name(g.of.shard), number(g.size), group_name(g.of.across), number(g.across_size)});
   // A segment's parameters are worked out once: its layers have equal ones.
   struct Made {
     SyncParam param;
@@ -111,14 +162,13 @@ SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, boo
   std::vector<size_t> reused;
   size_t place = 0;
   const auto add = [&](int index, const std::string& unit, int chunk) {
-    const Segment& segment = graph.segments[static_cast<size_t>(index)];
+    const SyncBasis::Part& segment = basis.parts[static_cast<size_t>(index)];
     const auto [at, fresh] = made.try_emplace(index);
     if (fresh)
-      for (const FlatParam& p : flat_params(segment)) {
+      for (const SyncBasis::Flat& p : segment.params) {
         std::vector<int64_t> shape{number(p.rows)};
         if (!p.vector) shape.push_back(number(p.columns));
-        const int group = replica_group_index(groups, graph.structure, segment.tensor(p.param->gradient));
-        at->second.push_back({{p.name, p.module, "", std::move(shape), group}, p.param->tied});
+        at->second.push_back({{p.name, p.module, "", std::move(shape), p.group}, p.tied});
       }
     const std::string prefix = (unit.empty() ? segment.name : unit) + ".";
     for (const auto& [made_once, key] : at->second) {
@@ -145,27 +195,10 @@ SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, boo
     const int chunk = static_cast<int>(c);
     if (first && c == 0) add(0, "", chunk);
     for (const int kind : chunks[c]) add(1 + kind, "layers." + std::to_string(layer++), chunk);
-    if (last && c + 1 == chunks.size()) add(graph.head(), "", chunk);
+    if (last && c + 1 == chunks.size()) add(static_cast<int>(basis.parts.size()) - 1, "", chunk);
   }
   if (instances) instances->insert(instances->end(), reused.begin(), reused.end());
   return input;
-}
-
-std::set<Symbol> sync_symbols(const Graph& graph) {
-  std::set<Symbol> out;
-  const auto add = [&](const Expr& expr) {
-    for (const Symbol symbol : expr.symbols()) out.insert(symbol);
-  };
-  for (const ReplicaGroup& g : replica_groups(graph)) {
-    add(g.size(graph.structure));
-    add(group_size(g.across));
-  }
-  for (const Segment& segment : graph.segments)
-    for (const FlatParam& p : flat_params(segment)) {
-      add(p.rows);
-      add(p.columns);
-    }
-  return out;
 }
 
 }  // namespace shardscape

@@ -17,7 +17,10 @@ ParallelSpec of_inference(const ParallelSpec& p) {
   out.sequence_parallel = p.sequence_parallel;
   out.context = p.context;
   out.ulysses_degree = p.ulysses_degree;
+  out.dcp = p.dcp;
   out.stage_layers = p.stage_layers;
+  out.account_for_embedding_in_pipeline_split = p.account_for_embedding_in_pipeline_split;
+  out.account_for_loss_in_pipeline_split = p.account_for_loss_in_pipeline_split;
   out.order = p.order;
   out.scatter_gather_pipeline = p.scatter_gather_pipeline;
   out.tp_comm_overlap = p.tp_comm_overlap;
@@ -49,10 +52,15 @@ WorkloadSpec of_inference(const WorkloadSpec& w) {
 Design as_run(const Design& design) {
   Design out = design;
   out.parallel.forward_only = false;
+  if (design.workload.mode != Mode::Decode) out.parallel.dcp = 1;
   if (trains(design)) return out;
-  out.parallel = of_inference(design.parallel);
-  // The one token of a sequence is not split.
-  if (design.workload.mode == Mode::Decode) out.parallel.scatter_gather_pipeline = false;
+  out.parallel = of_inference(out.parallel);
+  // The one token of a sequence is not split; cp has parts of the context.
+  if (design.workload.mode == Mode::Decode) {
+    out.parallel.scatter_gather_pipeline = false;
+    out.parallel.context = ContextMode::AllGather;
+    out.parallel.ulysses_degree = ParallelSpec{}.ulysses_degree;
+  }
   out.workload = of_inference(design.workload);
   out.model.mtp_layers = 0;  // modules of multi-token prediction are not loaded
   return out;

@@ -48,9 +48,12 @@ std::vector<int64_t> layers_per_virtual_stage(const Design& design) {
   if (!design.parallel.stage_layers.empty()) return design.parallel.stage_layers;
   const int64_t pp = design.parallel.pp, v = design.parallel.virtual_stages, layers = std::max<int64_t>(0, design.model.layers);
   if (pp < 1 || pp > kMaxWorld || v < 1 || v > kMaxWorld / pp) return {};
-  const int64_t stages = pp * v;
-  std::vector<int64_t> result(static_cast<size_t>(stages), layers / stages);
-  for (int64_t i = 0; i < layers % stages; ++i) ++result[static_cast<size_t>(i)];
+  const int64_t stages = pp * v, parts = layers + design.parallel.counted_beside_layers();
+  std::vector<int64_t> result(static_cast<size_t>(stages), parts / stages);
+  for (int64_t i = 0; i < parts % stages; ++i) ++result[static_cast<size_t>(i)];
+  for (const auto& [end, counted] : {std::pair{&result.front(), design.parallel.account_for_embedding_in_pipeline_split},
+                                     std::pair{&result.back(), design.parallel.account_for_loss_in_pipeline_split}})
+    if (counted && *end > 0) --*end;
   return result;
 }
 
@@ -91,7 +94,8 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
   if (!slots_are_derived(design)) return out;
   // Slots of one expert for the tokens of one rank: the fullest expert's, at most the capacity; padding fills it.
   const Expr even = Expr(symbol("b")) * Expr(symbol("S")) * Expr(symbol("K"));
-  const Expr experts = (p.cp > 1 ? Expr(symbol("cp")) : Expr(1)) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
+  const bool over_cp = p.cp > 1 && (design.workload.mode != Mode::Decode || cp_splits_sequences(design));
+  const Expr experts = (over_cp ? Expr(symbol("cp")) : Expr(1)) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
   const int64_t factor = design.workload.capacity_factor;
   out.push_back({symbol("Cx"), DerivedRule::CeilDiv, even * Expr(design.workload.pad_to_capacity && factor > 0 ? factor : design.workload.load_imbalance), experts});
   if (factor > 0 && !design.workload.pad_to_capacity) {
@@ -123,10 +127,11 @@ Binding bind_symbols(const Design& design) {
     if (sends_by_node(design)) binding.set(Symbol::intern("el"), ep_ranks_per_node(design));
   }
   if (design.parallel.dp_shard > 0) binding.set(Symbol::intern("ds"), design.parallel.dp_shard);
+  if (design.parallel.dcp > 1) binding.set(Symbol::intern("dcp"), design.parallel.dcp);
   if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
   bind_mixers(binding, design.model);
   if (ulysses_ranks(design) > 1 && ring_ranks(design) > 1) binding.set(Symbol::intern("u"), ulysses_ranks(design));
-  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1) binding.set(Symbol::intern("u"), sharing);
+  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1) binding.set(Symbol::intern("uh"), sharing);
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
   }

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "design/checks.h"
 #include "design/limits.h"
+#include "design/number_text.h"
 
 namespace shardscape {
 namespace {
@@ -20,14 +21,55 @@ void check_tokens(Checks& checks) {
                " does not divide", "off, or a microbatch that is a multiple of " + grouped(tp), std::move(fixes));
 }
 
-void check_context_split(Checks& checks) {
+// cp, and dcp inside tensor-parallel groups, spread the cache along the context.
+void check_parts(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"cp"}) || d.parallel.cp == 1) return;
-  std::vector<Fix> fixes{set_to("cp", 1)};
-  if (checks.sound({"dp", "batch", "microbatch"}) && splits_batch(d, d.parallel.dp * d.parallel.cp, d.workload.microbatch))
-    fixes.push_back(both(set_to("cp", 1), set_to("dp", d.parallel.dp * d.parallel.cp)));
-  checks.error("cp", "the new token of a sequence is on one rank: attention over a context that is spread over cp = " + grouped(d.parallel.cp) +
-               " ranks, whose partial results are merged, is not covered", "1: sequences are spread over dp, heads over tp", std::move(fixes));
+  const int64_t dcp = d.parallel.dcp, tp = d.parallel.tp, kv = d.model.kv_heads, length = d.workload.context_length;
+  if (!checks.sound({"cp", "dcp"}) || !uses_axis(d, Axis::Heads)) return;
+  const int64_t parts = d.parallel.cp * dcp;
+  const Fix off = set_to("dcp", 1);
+  if (dcp > 1 && checks.sound({"tp", "kv_heads"})) {
+    // Neighbours have the same KV heads: as many as are left for a group (vLLM asserts tp / dcp of at least the KV heads; with more of them a rank has several).
+    std::vector<int64_t> accepted = divisors(tp);
+    if (!uses_axis(d, Axis::KvRank)) std::erase_if(accepted, [&](int64_t n) { return kv % (tp / n) != 0; });
+    if (std::find(accepted.begin(), accepted.end(), dcp) == accepted.end()) {
+      std::vector<Fix> fixes;
+      if (const auto next = std::find_if(accepted.begin(), accepted.end(), [&](int64_t n) { return n > 1 && length % (d.parallel.cp * n) == 0; }); next != accepted.end())
+        fixes.push_back(set_to("dcp", *next));
+      fixes.push_back(off);
+      checks.error("dcp", tp % dcp != 0 ? "tp = " + grouped(tp) + " ranks do not split into groups of " + grouped(dcp) + " that share a context"
+                                        : grouped(kv) + " KV heads do not split over tp / dcp = " + grouped(tp / dcp) + " groups that share a context each",
+                   "1, or " + or_list(accepted), std::move(fixes));
+      return;
+    }
+    if (has_sinks(d.model.architecture))
+      checks.error("dcp", "a rank that attends for the heads of its neighbours has the sinks of its own alone", "1, and the context over cp, which merges whole heads", {off});
+  }
+  if (checks.sound({"context_length"}) && length % parts != 0) {
+    std::vector<Fix> fixes;
+    offer(fixes, "context_length", length >= parts ? length / parts * parts : parts);
+    fixes.push_back(dcp == 1 ? set_to("cp", 1) : d.parallel.cp == 1 ? off : both(set_to("cp", 1), off));
+    checks.error("context_length", "a context of " + grouped(length) + " tokens does not split over " + (dcp > 1 ? "cp x dcp = " : "cp = ") + grouped(parts), "a multiple of " + grouped(parts),
+                 std::move(fixes));
+  }
+}
+
+// Experts have no use for tokens that all ranks of cp have.
+void check_repeated(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t cp = d.parallel.cp, b = d.workload.microbatch;
+  if (!checks.sound({"cp"}) || cp == 1) return;
+  const Fix off = set_to("cp", 1);
+  if (!checks.sound({"tp", "microbatch", "ep", "etp"}) || d.model.experts == 0 || cp_splits_sequences(d)) return;
+  if (d.parallel.ep == 1 && !d.parallel.folds_experts()) return;
+  const int64_t parts = cp * (d.parallel.sequence_parallel ? d.parallel.tp : 1), wanted = (b / parts + 1) * parts;
+  const ParallelSpec& p = d.parallel;
+  const bool fits = p.dp * (p.folds_experts() ? p.tp : 1) % (p.ep * (p.folds_experts() ? p.etp : 1)) == 0;  // without cp
+  std::vector<Fix> fixes{fits ? off : both(off, both(set_to("ep", 1), set_to("etp", 0)))};
+  if (checks.sound({"batch", "dp"}) && wanted <= kMaxBatch / d.parallel.dp)
+    fixes.push_back(both(set_to("microbatch", wanted), set_to("batch", std::max<int64_t>(1, d.workload.batch / (wanted * d.parallel.dp)) * wanted * d.parallel.dp)));
+  checks.error("microbatch", "the new tokens of " + grouped(b) + " sequences do not split over " + grouped(parts) + " ranks that experts are spread over", "a multiple of " + grouped(parts),
+               std::move(fixes));
 }
 
 void check_table(Checks& checks) {
@@ -55,7 +97,8 @@ void check_rounds(Checks& checks) {
 void check_inference(Checks& checks) {
   if (checks.design.workload.mode != Mode::Decode) return;
   check_tokens(checks);
-  check_context_split(checks);
+  check_parts(checks);
+  check_repeated(checks);
   check_table(checks);
   check_rounds(checks);
 }

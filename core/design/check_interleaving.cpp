@@ -22,11 +22,11 @@ std::vector<int64_t> choices(int64_t layers, int64_t pp) {
 
 void check_layers(Checks& checks) {
   const Design& d = checks.design;
-  const int64_t layers = d.model.layers, pp = d.parallel.pp, v = d.parallel.virtual_stages;
+  const int64_t layers = d.model.layers, pp = d.parallel.pp, v = d.parallel.virtual_stages, parts = layers + d.parallel.counted_beside_layers();
   // More stages than layers are a problem of their own.
-  if (!d.parallel.stage_layers.empty() || !checks.sound({"layers"}) || pp > layers || layers % (pp * v) == 0) return;
+  if (!d.parallel.stage_layers.empty() || !checks.sound({"layers"}) || pp > parts || parts % (pp * v) == 0) return;
   if (checks.stops_at("virtual_stages")) return;
-  const std::vector<int64_t> accepted = choices(layers, pp);
+  const std::vector<int64_t> accepted = choices(parts, pp);
   int64_t below = 0, above = 0;
   for (int64_t c : accepted) {
     if (c > 1 && c < v) below = c;
@@ -35,10 +35,15 @@ void check_layers(Checks& checks) {
   std::vector<Fix> fixes;
   offer(fixes, "virtual_stages", below);
   offer(fixes, "virtual_stages", above);
+  const auto account = [](bool embedding, bool loss) {
+    return both(set_to("account_for_embedding_in_pipeline_split", embedding ? "true" : "false"), set_to("account_for_loss_in_pipeline_split", loss ? "true" : "false"));
+  };
+  if ((layers + 2) % (pp * v) == 0) fixes.push_back(account(true, true));
+  if ((layers + 1) % (pp * v) == 0) fixes.push_back(account(false, true));
   fixes.push_back(without_interleaving(d));
   if (pp * v <= layers && pp * v <= kLongestListOffered) fixes.push_back(set_to("stage_layers", list_text(layers_per_virtual_stage(d))));
   checks.error("virtual_stages",
-               grouped(layers) + " layers do not split evenly over pp x virtual stages = " + grouped(pp) + " x " + grouped(v),
+               grouped(layers) + " layers" + counted_ends(d) + " do not split evenly over pp x virtual stages = " + grouped(pp) + " x " + grouped(v),
                or_list(accepted) + ", or layers per stage with a number for each of the " + grouped(pp * v) + " virtual stages",
                std::move(fixes));
 }

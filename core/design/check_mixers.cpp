@@ -42,12 +42,11 @@ void check_heads(Checks& checks) {
 
 // A scan needs what all tokens before have left: cp exchanges the sequence for groups of heads around it, or for heads where tensor
 // parallelism has left each rank one group, of which all then have B and C (Megatron-core, ssm/mamba_context_parallel.py, which
-// asserts that the one of cp and groups on a rank divides the other, and that cp divides the heads). Where several ranks share each of
-// several groups, cp is split for them, and not for a ring.
+// asserts that the one of cp and groups on a rank divides the other, and that cp divides the heads).
 void check_scan_order(Checks& checks) {
   const Design& d = checks.design;
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp;
-  if (!checks.sound({"cp"}) || cp == 1 || !uses_axis(d, Axis::SsmConv)) return;
+  if (!checks.sound({"cp"}) || cp == 1 || d.workload.mode == Mode::Decode || !uses_axis(d, Axis::SsmConv)) return;
   const Fix off = set_to("cp", 1);
   if (uses_axis(d, Axis::SsmInner)) {
     checks.error("cp",
@@ -61,19 +60,17 @@ void check_scan_order(Checks& checks) {
   if (m.ssm_groups % tp != 0 || ssm_channels(d) % (m.ssm_head_dim * m.ssm_groups) != 0) return;  // problems of their own
   const int64_t groups = m.ssm_groups / tp, heads = ssm_channels(d) / (m.ssm_head_dim * m.ssm_groups), parts = groups == 1 ? heads : groups;
   const bool shared = groups > 1 && cp % groups == 0 && groups * heads % cp == 0;
-  if (parts % cp == 0 || (shared && ring_ranks(d) == 1)) return;
+  if (parts % cp == 0 || shared) return;
   std::vector<int64_t> accepted = divisors(parts);
   std::erase_if(accepted, [&](int64_t n) { return n > cp; });
   std::vector<Fix> fixes;
   if (accepted.back() > 1) fixes.push_back(set_to("cp", accepted.back()));
   fixes.push_back(off);
-  if (shared) fixes.insert(fixes.begin(), set_to("context", std::string("all-gather")));
   checks.error("cp",
                "a tensor-parallel rank has " + (groups == 1 ? grouped(heads) + " heads of one mixer group" : grouped(groups) + " mixer groups") +
                    ", which cp = " + grouped(cp) +
-                   (shared ? " ranks would share " + grouped(cp / groups) + " to a group, for which cp is split; a ring of attention splits it otherwise"
-                           : " ranks cannot share out evenly: Megatron-core's MambaContextParallel asserts it of ngroups / tp and nheads / tp"),
-               shared ? or_list(accepted) + ", or context all-gather or ulysses" : or_list(accepted), std::move(fixes));
+                   " ranks cannot share out evenly: Megatron-core's MambaContextParallel asserts it of ngroups / tp and nheads / tp",
+               or_list(accepted), std::move(fixes));
 }
 
 }  // namespace

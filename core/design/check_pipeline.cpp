@@ -13,9 +13,9 @@ namespace {
 // An even split always works for as many stages as layers; virtual stages want equal ones.
 std::vector<Fix> even_split(const Design& d) {
   Fix fix = set_to("stage_layers", std::string());
-  if (d.parallel.pp > d.model.layers) fix = both(std::move(fix), set_to("pp", d.model.layers));
-  const int64_t v = d.parallel.virtual_stages;
-  if (v > 1 && (d.parallel.pp > d.model.layers || d.model.layers % (d.parallel.pp * v) != 0))
+  const int64_t v = d.parallel.virtual_stages, parts = d.model.layers + d.parallel.counted_beside_layers();
+  if (d.parallel.pp > parts) fix = both(std::move(fix), set_to("pp", parts));
+  if (v > 1 && (d.parallel.pp > parts || parts % (d.parallel.pp * v) != 0))
     fix = both(std::move(fix), set_to("virtual_stages", 1));
   return {std::move(fix)};
 }
@@ -96,6 +96,11 @@ void check_messages(Checks& checks) {
 
 }  // namespace
 
+std::string counted_ends(const Design& d) {
+  const bool embedding = d.parallel.account_for_embedding_in_pipeline_split, head = d.parallel.account_for_loss_in_pipeline_split;
+  return embedding && head ? ", embedding and head" : embedding ? " and the embedding" : head ? " and the head" : "";
+}
+
 void check_pipeline(Checks& checks) {
   if (!checks.sound({"pp", "virtual_stages"})) return;
   check_bubble(checks);
@@ -104,9 +109,9 @@ void check_pipeline(Checks& checks) {
   const Design& d = checks.design;
   if (!d.parallel.stage_layers.empty()) {
     check_list(checks);
-  } else if (d.parallel.pp > d.model.layers && !checks.stops_at("pp")) {
-    checks.error("pp", grouped(d.parallel.pp) + " stages are more than " + grouped(d.model.layers) + " layers",
-                 "at most " + grouped(d.model.layers), {set_to("pp", d.model.layers)});
+  } else if (const int64_t parts = d.model.layers + d.parallel.counted_beside_layers(); d.parallel.pp > parts && !checks.stops_at("pp")) {
+    checks.error("pp", grouped(d.parallel.pp) + " stages are more than " + grouped(d.model.layers) + " layers" + counted_ends(d), "at most " + grouped(parts),
+                 {set_to("pp", parts)});
   }
 }
 

@@ -17,9 +17,10 @@ void check_sizes(Checks& checks) {
   const Design& d = checks.design;
   const DType type = compute_dtype(d.workload);
   if (!is_quantized(type) || !checks.sound({"compute", "tp", "cp", "heads", "head_dim", "hidden", "ffn", "seq", "microbatch"})) return;
-  const int64_t tp = d.parallel.tp, block = wanted(type, false), rows = wanted(type, true);
+  const int64_t tp = d.parallel.tp, rows = wanted(type, true);
   const Fix off = set_to("compute", kStorage);
   const std::string name(dtype_name(type));
+  int64_t block = wanted(type, false);
   const auto features = [&](const char* knob, const char* what, int64_t size, int64_t parts, bool mends) {
     if (size % parts != 0 || size / parts % block == 0) return;  // sizes that do not split at all are told elsewhere
     std::vector<Fix> fixes;
@@ -46,6 +47,15 @@ void check_sizes(Checks& checks) {
       if (uses_axis(d, Axis::SsmConv)) features("ssm_expand", "the channels of mixers", ssm_channels(d), tp, false);
       if (uses_axis(d, Axis::SsmDtRank)) features("ssm_dt_rank", "the rank of the step size", d.model.ssm_dt_rank, 1, true);
     }
+    // A square of weights shares a float32: with inputs in whole blocks, so many outputs fill a byte of it.
+    if (type != DType::FP8Block || !checks.sound({"kv_heads", "rope_head_dim", "nope_head_dim"})) return;
+    block /= dtype_bytes(DType::FP32);
+    if (!uses_axis(d, Axis::KvRank)) {
+      features("head_dim", "KV heads x head size", std::max<int64_t>(1, d.model.kv_heads / tp) * d.model.head_dim, 1, false);
+      return;
+    }
+    features("rope_head_dim", "the rotated head size", d.model.rope_head_dim, 1, true);
+    features("nope_head_dim", "heads x plain head size", d.model.heads * d.model.nope_head_dim, tp, false);
     return;
   }
   const int64_t parts = d.parallel.cp * (d.parallel.sequence_parallel ? tp : 1), b = d.workload.microbatch, seq = d.workload.seq;

@@ -12,13 +12,15 @@ namespace {
 std::string label(const Design& d) { return schedule_label(d.parallel.schedule); }
 
 Fix to_1f1b() { return set_to("schedule", std::string("1f1b")); }
+// From a schedule that may ask for virtual stages.
+Fix plain(const Design& d) { return d.parallel.virtual_stages > 1 ? both(to_1f1b(), set_to("virtual_stages", 1)) : to_1f1b(); }
 
 // The schedule that is one V of two chunks, and the one that interleaves as many as one likes.
 void check_chunks(Checks& checks) {
   const Design& d = checks.design;
   const int64_t v = d.parallel.virtual_stages;
   if (chunk_layout(d.parallel.schedule) == ChunkLayout::Vee) {
-    if (v == 2) return;
+    if (v == 2 || checks.stops_at("virtual_stages")) return;
     checks.error("virtual_stages", label(d) + " lays two chunks per stage in a V, but virtual stages are " + grouped(v), "2, or another schedule",
                  {set_to("virtual_stages", 2), v == 1 ? to_1f1b() : both(to_1f1b(), set_to("virtual_stages", 1))});
   } else if (d.parallel.schedule == ScheduleKind::Flexible) {
@@ -54,22 +56,23 @@ void check_dual_pipe(Checks& checks) {
 
 // FSDP as torch.distributed.pipelining runs it under split backwards (stage.py, schedules.py; torchtitan's ZBVZeroBubble and DualPipeV,
 // or a list of actions from a file): units of fully_shard, reduced once a step, every stage of the model on one rank.
-void check_split_units(Checks& checks, const Fix& plain) {
+void check_split_units(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
+  const bool both_ways = chunk_layout(p.schedule) == ChunkLayout::BothWays, fsdp1 = p.sync == SyncStrategy::Fsdp1;
+  if (!fsdp1 && (p.sync != SyncStrategy::Fsdp2 || !(both_ways || p.reduce_every_microbatch))) return;
   Fix fsdp2 = set_to("sync", std::string("fsdp2"));
   if (p.reduce_every_microbatch) fsdp2 = both(std::move(fsdp2), set_to("reduce_every_microbatch", std::string("false")));
   const Fix sharded_states = set_to("sync", std::string("distributed-optimizer"));
-  const bool both_ways = chunk_layout(p.schedule) == ChunkLayout::BothWays;
-  if (both_ways && (p.sync == SyncStrategy::Fsdp1 || p.sync == SyncStrategy::Fsdp2)) {
+  if (both_ways) {
     checks.error("sync", label(d) + " holds every layer on two stages: torch.distributed.pipelining, whose schedules run FSDP with split backwards, gives a stage to one rank",
-                 "distributed-optimizer, or the schedule dualpipe-v, zb-v or 1f1b", {sharded_states, plain});
-  } else if (p.sync == SyncStrategy::Fsdp1) {
+                 "distributed-optimizer, or the schedule dualpipe-v, zb-v or 1f1b", {sharded_states, plain(d)});
+  } else if (fsdp1) {
     checks.error("sync", "FSDP1 frees and reduces a flat unit when autograd has accumulated all its gradients, which " + label(d) + " splits; torch.distributed.pipelining does so with fsdp2 only",
-                 "fsdp2, ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {fsdp2, plain});
-  } else if (p.sync == SyncStrategy::Fsdp2 && p.reduce_every_microbatch) {
+                 "fsdp2, ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {fsdp2, plain(d)});
+  } else {
     checks.error("reduce_every_microbatch", "under " + label(d) + " torch.distributed.pipelining reduces the gradients of a stage once, after its last backward", "off, or the schedule 1f1b",
-                 {set_to("reduce_every_microbatch", std::string("false")), plain});
+                 {set_to("reduce_every_microbatch", std::string("false")), plain(d)});
   }
 }
 
@@ -78,18 +81,17 @@ void check_split(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
   if (!splits_backward(p.schedule)) return;
-  const Fix plain = p.virtual_stages > 1 ? both(to_1f1b(), set_to("virtual_stages", 1)) : to_1f1b();
-  if (d.workload.offload_activations > 0)
+  if (d.workload.offload_activations > 0 && !checks.stops_at("offload_activations"))
     checks.error("offload_activations", "activations come back from the host for a whole backward, which " + label(d) + " splits: no code base offloads under such a schedule",
-                 "0, or the schedule 1f1b", {set_to("offload_activations", 0), plain});
+                 "0, or the schedule 1f1b", {set_to("offload_activations", 0), plain(d)});
   if (!checks.sound({"sync", "dp", "cp"}) || p.dp * p.cp == 1) return;
-  check_split_units(checks, plain);
-  if (p.sync >= SyncStrategy::Zero0 && p.sync <= SyncStrategy::Zero3)
+  check_split_units(checks);
+  if (p.sync >= SyncStrategy::Zero0 && p.sync <= SyncStrategy::Zero3 && !checks.stops_at("sync"))
     checks.error("sync", "DeepSpeed's pipelines do not run " + label(d) + ": its engine knows 1f1b alone",
-                 "ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {set_to("sync", std::string("distributed-optimizer")), plain});
+                 "ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {set_to("sync", std::string("distributed-optimizer")), plain(d)});
   if (p.reduce_every_microbatch && p.sync == SyncStrategy::DdpBuckets && chunk_layout(p.schedule) == ChunkLayout::BothWays)
     checks.error("reduce_every_microbatch", "the two stages that hold the same parameters under DualPipe meet once a step", "off, or the schedule 1f1b",
-                 {set_to("reduce_every_microbatch", std::string("false")), plain});
+                 {set_to("reduce_every_microbatch", std::string("false")), plain(d)});
 }
 
 }  // namespace

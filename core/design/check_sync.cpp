@@ -24,7 +24,7 @@ void check_deepspeed(Checks& checks) {
     checks.error("sync", policy + " does not go with pipeline stages: it reduces gradients after every microbatch",
                  "zero-1, fsdp1 or fsdp2, or pp = 1",
                  {sync_to(p.virtual_stages > 1 ? "distributed-optimizer" : "zero-1"), sync_to("fsdp2")});
-  } else if (p.virtual_stages > 1) {
+  } else if (p.virtual_stages > 1 && !checks.stops_at("sync")) {
     checks.error("sync", "DeepSpeed's pipelines have no virtual stages", "1 virtual stage, or another gradient sync",
                  {set_to("virtual_stages", 1), sync_to("distributed-optimizer")});
   }

@@ -51,6 +51,8 @@ Fix set_to(std::string_view id, int64_t value);
 Fix set_to(std::string_view id, const std::string& text);
 // Settings of a as well as of b.
 Fix both(Fix a, const Fix& b);
+// " and the head": what counts as a layer beside the layers.
+std::string counted_ends(const Design& design);
 // Nothing when the value is 0: no value was found.
 void offer(std::vector<Fix>& fixes, std::string_view id, int64_t value);
 

@@ -11,9 +11,9 @@ namespace shardscape {
 
 DeviceMesh device_mesh(const Design& design) {
   const ParallelSpec& p = design.parallel;
-  const int64_t sharing = ranks_per_mixer_group(design);
   const int64_t ep_local = p.dispatcher == Dispatcher::Flex ? ep_ranks_per_node(design) : 1;
-  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp, sharing > 1 ? sharing : ulysses_ranks(design), ep_local}, p.order);
+  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp, ulysses_ranks(design), ep_local,
+                     ranks_per_mixer_group(design), p.dcp}, p.order);
 }
 
 int64_t ulysses_ranks(const Design& design) {
@@ -26,9 +26,15 @@ int64_t ulysses_ranks(const Design& design) {
   return p.tp > 0 && m.kv_heads % p.tp == 0 ? std::max<int64_t>(1, std::gcd(p.cp, std::gcd(m.kv_heads, m.heads) / p.tp)) : 1;
 }
 
+bool cp_splits_sequences(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  return design.workload.mode == Mode::Decode && p.cp > 1 && p.tp > 0 && design.workload.microbatch % (p.cp * (p.sequence_parallel ? p.tp : 1)) == 0;
+}
+
 int64_t ranks_per_mixer_group(const Design& design) {
+  if (design.workload.mode == Mode::Decode) return 1;  // they scan one token
   const int64_t groups = design.parallel.tp > 0 ? design.model.ssm_groups / design.parallel.tp : 0, cp = design.parallel.cp;
-  const bool shared = groups > 1 && groups < cp && cp % groups == 0 && ring_ranks(design) == 1 && uses_axis(design, Axis::SsmGroups);
+  const bool shared = groups > 1 && groups < cp && cp % groups == 0 && uses_axis(design, Axis::SsmGroups);
   return shared ? cp / groups : 1;
 }
 

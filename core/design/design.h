@@ -101,6 +101,9 @@ DType compute_dtype(const WorkloadSpec& workload);
 // The cp ranks that exchange heads by all-to-all (u) and those that pass K and V round a ring (cp/u); 1: none do.
 int64_t ulysses_ranks(const Design& design);
 int64_t ring_ranks(const Design& design);
+// Whether cp splits the sequences of a decoded microbatch outside of attention to a context, or leaves all of them to each of its ranks:
+// where they do not split over it (and over tp under sequence parallelism).
+bool cp_splits_sequences(const Design& design);
 // The cp ranks that share a group of Mamba-2 mixers, where a tensor-parallel rank has several groups but fewer than cp; 1: none do.
 int64_t ranks_per_mixer_group(const Design& design);
 // What the window opens on: Llama 3 8B on 8 GPUs.

@@ -15,6 +15,8 @@ using KnobValue = std::variant<int64_t, bool, std::string, std::vector<int64_t>,
 struct KnobAccess {
   KnobValue (*get)(const Design&);
   void (*set)(Design&, const KnobValue&);  // of the type that get returns, choices in their canonical spelling
+  // Of a number or a flag the value; of a choice among names of an enum its place, -1 where it is none of them. nullptr: no number tells it.
+  int64_t (*number)(const Design&) = nullptr;
 };
 
 struct KnobTable {

@@ -77,7 +77,15 @@ std::string mtp(const Design& d) {
 }
 
 std::string no_tp(const Design& d) { return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)"); }
+std::string heads_over_tp(const Design& d) {
+  if (std::string none = no_tp(d); !none.empty()) return none;
+  return lacks(d, uses_axis(d, Axis::Heads), "attention");
+}
 std::string no_pp(const Design& d) { return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)"); }
+std::string even_stages(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(!d.parallel.stage_layers.empty(), "stage_layers says how many layers each stage has");
+}
 std::string groups(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
   return when(d.parallel.schedule != ScheduleKind::Flexible, "only the flexible schedule groups microbatches at will");
@@ -217,10 +225,13 @@ constexpr Rule kRules[] = {
     {"load_imbalance", experts},
     {"context", context},
     {"ulysses_degree", ulysses_degree, true, "cp of at least 2 with ulysses-ring or ulysses-zigzag"},
+    {"dcp", heads_over_tp, true, "decode with tp of at least 2"},
     {"sequence_parallel", no_tp, true, "tp of at least 2"},
     {"virtual_stages", no_pp},
     {"microbatch_group", groups},
     {"stage_layers", no_pp},
+    {"account_for_embedding_in_pipeline_split", even_stages},
+    {"account_for_loss_in_pipeline_split", even_stages},
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
     {"sync", alone, true, "dp of at least 2"},
     {"overlap_grad_reduce", overlap, true, "the gradient sync ddp-flat or distributed-optimizer over dp of at least 2"},
@@ -282,6 +293,8 @@ std::string idle_in_mode(const Design& d, std::string_view knob) {
     return mode == Mode::Train ? "training has no cache of keys and values" : "prefill caches the prompts, whose length is seq";
   if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no cache of keys and values");
   if (knob == "seq") return when(mode == Mode::Decode, "decode makes one token per sequence; the context length counts those before it");
+  if ((knob == "context" || knob == "ulysses_degree") && mode == Mode::Decode) return "decode attends to the context where the cache has it, and merges the parts";
+  if (knob == "dcp" && mode != Mode::Decode) return mode == Mode::Train ? "training has no cache of keys and values" : "prompts attend to keys that are at hand";
   if (knob == "scatter_gather_pipeline" && mode == Mode::Decode) return "messages split a sequence, of which decode has one token";
   if (mode == Mode::Train) return "";
   const auto only = std::find_if(std::begin(kTrainingOnly), std::end(kTrainingOnly), [&](const ModeRule& r) { return knob == r.knob; });

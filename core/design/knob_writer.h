@@ -1,6 +1,7 @@
 // How rows of the knob table are written. Private to core/design.
 #pragma once
 
+#include <iterator>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -9,6 +10,13 @@
 #include "design/knob_access.h"
 
 namespace shardscape {
+
+template <auto Spec, auto Field>
+constexpr auto number_of() -> int64_t (*)(const Design&) {
+  using T = std::decay_t<decltype((std::declval<const Design&>().*Spec).*Field)>;
+  if constexpr (std::is_integral_v<T>) return [](const Design& d) -> int64_t { return (d.*Spec).*Field; };
+  else return nullptr;
+}
 
 // Access to a plain member: &Design::parallel, &ParallelSpec::tp.
 template <auto Spec, auto Field>
@@ -20,7 +28,8 @@ constexpr KnobAccess member() {
           [](Design& d, const KnobValue& value) {
             using T = std::decay_t<decltype((d.*Spec).*Field)>;
             (d.*Spec).*Field = std::get<T>(value);
-          }};
+          },
+          number_of<Spec, Field>()};
 }
 
 // Access to an enum whose values have names in a table.
@@ -42,6 +51,11 @@ constexpr KnobAccess named() {
             for (const auto& entry : Names) {
               if (entry.name == std::get<std::string>(value)) (d.*Spec).*Field = entry.value;
             }
+          },
+          [](const Design& d) -> int64_t {
+            for (size_t i = 0; i < std::size(Names); ++i)
+              if (Names[i].value == (d.*Spec).*Field) return static_cast<int64_t>(i);
+            return -1;
           }};
 }
 

@@ -39,6 +39,10 @@ inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
 constexpr KnobAccess kRankOrder{[](const Design& d) { return KnobValue(to_string(d.parallel.order)); },
                                 [](Design& d, const KnobValue& value) {
                                   parse_rank_order(std::get<std::string>(value), d.parallel.order);
+                                },
+                                [](const Design& d) -> int64_t {
+                                  const auto& order = d.parallel.order.fastest_first;
+                                  return std::is_permutation(order.begin(), order.end(), RankOrder{}.fastest_first.begin()) ? 0 : -1;
                                 }};
 
 // The default first, the others by name.
@@ -69,7 +73,9 @@ void add_parallelism(TableWriter& table) {
   table.number(member<parallel, &P::cp>(), "cp", "Context parallel", "cp", "ranks", 1, kMaxWorld,
                "Ranks that share one sequence: each holds seq/cp tokens of every activation. Attention then gathers K and V, "
                "passes them round a ring, or exchanges heads for tokens, in every layer; Mamba-2 mixers exchange tokens for groups or "
-               "heads.");
+               "heads. In decode each keeps 1/cp of the cache of every sequence and attends to it; partial results are merged by the sums of "
+               "their softmax. Outside of attention cp splits the sequences of a microbatch if it divides their number (LoongServe), else all its "
+               "ranks do the same; windows and the states of mixers stay with the sequences.");
   table.section("Context");
   table.choice(named<parallel, &P::context, kContextModes>(), "context", "Context attention", choices_of(kContextModes),
                "How attention sees the whole sequence under context parallelism. all-gather: of K and V. ring: blocks of K and V "
@@ -80,6 +86,11 @@ void add_parallelism(TableWriter& table) {
   table.number(member<parallel, &P::ulysses_degree>(), "ulysses_degree", "Ulysses degree", "u", "ranks", 0, kMaxWorld,
                "Of ulysses-ring and ulysses-zigzag: neighbours that exchange tokens for heads; cp / u such groups form the ring. 0 "
                "takes as many as the KV heads allow. More of them send less, and over shorter ways.");
+  table.number(member<parallel, &P::dcp>(), "dcp", "Decode context parallel", "dcp", "ranks", 1, kMaxWorld,
+               "Of decode: neighbours in a tensor-parallel group that would keep the same KV heads, or latents, share their context instead: each "
+               "keeps 1/dcp of the cache (vLLM's -dcp; Helix, arXiv 2507.07120, with tp x cp written as tp). Queries of their heads are gathered, each "
+               "attends to its part, and results are reduce-scattered to the heads after a gather of the softmax's sums. It costs no ranks. "
+               "At least tp / KV heads; any part of tp where latents are cached.");
   table.section("Degrees");
   table.number(member<parallel, &P::dp>(), "dp", "Data parallel", "dp", "replicas", 1, kMaxWorld,
                "Replicas of the model, each with its share of the batch. All gradients are reduced over them; what "
@@ -148,6 +159,11 @@ void add_parallelism(TableWriter& table) {
              "Layers of every stage, first to last, as in 7,8,8,9. Empty splits evenly, earlier stages taking the rest. "
              "Fewer layers on the first and last stage make up for embedding and head. With virtual stages pp x v numbers "
              "in the order of the model.");
+  table.flag(member<parallel, &P::account_for_embedding_in_pipeline_split>(), "account_for_embedding_in_pipeline_split", "Embedding counts as a layer",
+             "When layers are split evenly over stages the embedding counts as one, so that the first (virtual) stage has a layer fewer: "
+             "Llama 3 405B has 126 layers for 128 even parts. Megatron's account-for-embedding-in-pipeline-split.");
+  table.flag(member<parallel, &P::account_for_loss_in_pipeline_split>(), "account_for_loss_in_pipeline_split", "Head counts as a layer",
+             "The same of the head and its loss, on the last (virtual) stage. Megatron's account-for-loss-in-pipeline-split.");
   table.section("Degrees");
   table.choice(kRankOrder, "rank_order", "Rank order", rank_orders(),
                "Mesh axes from the fastest to the slowest varying rank. The first axis gets neighbouring ranks and so "

@@ -9,7 +9,8 @@ namespace {
 template <auto Field>
 constexpr KnobAccess zero_limit() {
   return {[](const Design& d) { return KnobValue(std::in_place_type<int64_t>, d.parallel.zero.*Field); },
-          [](Design& d, const KnobValue& value) { d.parallel.zero.*Field = std::get<int64_t>(value); }};
+          [](Design& d, const KnobValue& value) { d.parallel.zero.*Field = std::get<int64_t>(value); },
+          [](const Design& d) -> int64_t { return d.parallel.zero.*Field; }};
 }
 
 }  // namespace
@@ -25,8 +26,8 @@ void add_sync(TableWriter& table) {
                "Megatron counts the groups: num-distributed-optimizer-instances is dp / ds. 0 shards over all replicas.");
   table.flag(member<parallel, &P::reshard_after_forward>(), "reshard_after_forward", "Reshard after forward",
              "Of fsdp1 and fsdp2: units are freed after their forward and gathered again for the backward (FULL_SHARD). Off "
-             "keeps them whole until then (SHARD_GRAD_OP): fewer gathers, memory for all parameters of the stage. Under schedules that "
-             "split backwards no backward but the last frees a unit (torch.distributed.pipelining), so that off gathers each once a step.");
+             "keeps them whole until then (SHARD_GRAD_OP): fewer gathers, memory for all parameters of the stage. Of fsdp2 in a pipeline "
+             "no backward but the last of a step frees a unit (torch.distributed.pipelining), so that off gathers each once a step.");
   table.section("Gradient sync");
   table.flag(member<parallel, &P::reduce_every_microbatch>(), "reduce_every_microbatch", "Reduce every microbatch",
              "Of ddp-buckets, fsdp1 and fsdp2: gradients are reduced after the backward of each microbatch, as PyTorch does "

@@ -45,7 +45,7 @@ std::string first_error(const Design& given) {
 }
 
 bool Checks::sound(std::initializer_list<std::string_view> ids) const {
-  return std::none_of(ids.begin(), ids.end(), [&](std::string_view id) {
+  return broken.empty() || std::none_of(ids.begin(), ids.end(), [&](std::string_view id) {
     return std::find(broken.begin(), broken.end(), id) != broken.end();
   });
 }
@@ -65,8 +65,58 @@ void Checks::note(std::string where, std::string what, std::string accepted, std
   problems.push_back({Severity::Note, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
 }
 
+namespace {
+
+// Knobs of one part of the design.
+struct PartKnobs {
+  struct Number {
+    int64_t (*of)(const Design&);
+    int64_t min, max;
+  };
+  std::vector<Number> numbers;
+  std::vector<const Knob*> others;  // choices that no number tells
+};
+
+PartKnobs part_knobs(KnobGroup group) {
+  PartKnobs out;
+  for (const Knob& knob : knobs()) {
+    if (knob.group != group || knob.type == KnobType::Boolean || knob.type == KnobType::IntegerList || knob.type == KnobType::ChoiceList) continue;
+    const auto number = knob_access(knob).number;
+    if (number && knob.type == KnobType::Choice) out.numbers.push_back({number, 0, static_cast<int64_t>(knob.choices.size()) - 1});
+    else if (number && group != KnobGroup::Model) out.numbers.push_back({number, knob.min, knob.max});  // of a model least_value decides
+    else out.others.push_back(&knob);
+  }
+  return out;
+}
+
+bool in_bounds(const Design& design, const Knob& knob) {
+  if (knob.type == KnobType::Choice) return canonical_choice(knob, knob_text(design, knob)) != nullptr;
+  const int64_t value = knob_integer(design, knob);
+  return value >= least_value(design, knob) && value <= knob.max;
+}
+
+// Whether every value of a part of the design is right by itself. Those who ask of many designs change a few parts.
+template <KnobGroup group, auto Part>
+bool part_sound(const Design& design) {
+  static const PartKnobs of = part_knobs(group);
+  thread_local std::optional<std::decay_t<decltype(design.*Part)>> sound;  // the last one that was
+  if (sound == design.*Part) return true;
+  if (!std::all_of(of.numbers.begin(), of.numbers.end(), [&](const PartKnobs::Number& n) { return n.of(design) >= n.min && n.of(design) <= n.max; })) return false;
+  if (!std::all_of(of.others.begin(), of.others.end(), [&](const Knob* knob) { return in_bounds(design, *knob); })) return false;
+  sound = design.*Part;
+  return true;
+}
+
+bool values_sound(const Design& design) {
+  return part_sound<KnobGroup::Model, &Design::model>(design) && part_sound<KnobGroup::Parallelism, &Design::parallel>(design) &&
+         part_sound<KnobGroup::Workload, &Design::workload>(design) && part_sound<KnobGroup::Cluster, &Design::cluster>(design);
+}
+
+}  // namespace
+
 void check_values(Checks& checks) {
   const Design& design = checks.design;
+  if (checks.first_only && values_sound(design)) return;
   for (const Knob& knob : knobs()) {
     const auto wrong = [&](const std::string& what, std::vector<Fix> fixes) {
       checks.broken.push_back(knob.id);

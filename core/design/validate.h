@@ -13,7 +13,7 @@ std::vector<Problem> validate(const Design& design);
 // The knob of the first error among them, found without making any text; empty where there is none.
 std::string first_error(const Design& design);
 
-// Layers on each of pp stages: stage_layers, or as even as possible.
+// Layers on each of pp stages: stage_layers, or as even as possible, embedding and head counted where they are accounted for.
 std::vector<int64_t> layers_per_stage(const Design& design);
 // The same per virtual stage, in the order of the model; PipelineLayout says where each is.
 std::vector<int64_t> layers_per_virtual_stage(const Design& design);

@@ -1,5 +1,8 @@
 #include "explore/evaluation.h"
 
+#include <tbb/enumerable_thread_specific.h>
+
+#include <optional>
 #include <stdexcept>
 
 #include "design/validate.h"
@@ -11,11 +14,35 @@
 
 namespace shardscape {
 
+namespace {
+
+// What a design comes to but for its time. Designs that are alike in all else come one after the other where a space is searched.
+struct Sized {
+  std::optional<Design> of;   // without what only time depends on; nothing: not made
+  Report outline;
+  int64_t memory = 0;
+  bool exact = false;         // memory; otherwise at least so much
+};
+
+// Nothing of these is read by the graph, the numbers bound to it, or memory.
+Design without_speed(Design design) {
+  design.parallel.tp_comm_overlap = design.parallel.overlap_param_gather = false;
+  design.parallel.dispatch_sms = 0;
+  ClusterSpec& c = design.cluster;
+  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.rails = c.oversubscription = 0;
+  c.in_network_reduction = InNetworkReduction::Auto;
+  c.collective_algorithm = CollectiveAlgorithm::Auto;
+  return design;
+}
+
+}  // namespace
+
 struct Evaluator::Shared {
   ManyStructures many;
   OutlineMemo outlines;
-  Memo<MemoryTable> memories{1 << 13};
-  Memo<LayerTable> layers{1 << 13};
+  Memo<MemoryTable> memories{1 << 10};  // neighbours of a space share them
+  Memo<LayerTable> layers{1 << 10};
+  tbb::enumerable_thread_specific<Sized> sized;
 };
 
 Evaluator::Evaluator() : shared_(std::make_unique<Shared>()) {}
@@ -61,15 +88,29 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
   Evaluation out;
   if (out.reason = first_error(design); !out.reason.empty()) return out;
   if (!trains(design)) return of_report(design, options, stop);
-  Report outline;
+  Sized& sized = shared_->sized.local();
   try {
-    if (!make_outline(design, shared_->outlines, outline)) return of_report(design, options, stop);
-    out.memory = most_in_use(outline, shared_->memories);
+    if (Design of = without_speed(design); sized.of != of) {
+      sized.of.reset();
+      sized.exact = false;
+      sized.outline = {};
+      if (!make_outline(design, shared_->outlines, sized.outline)) return of_report(design, options, stop);
+      sized.memory = held_all_along(sized.outline);
+      sized.of = std::move(of);
+    } else {
+      sized.outline.design = design;
+    }
+    out.memory = sized.memory;
+    if (!sized.exact && !options.size_what_does_not_fit && !judge(out, sized.outline.accelerator, options)) return out;
+    if (!sized.exact) sized.memory = most_in_use(sized.outline, shared_->memories);
+    sized.exact = true;
+    out.memory = sized.memory;
   } catch (const std::invalid_argument&) {  // a size that is not whole: the report says which
+    sized.of.reset();
     return of_report(design, options, stop);
   }
-  if (!judge(out, outline.accelerator, options) || stop.stop_requested()) return out;
-  take(out, step_numbers(outline, shared_->layers));
+  if (!judge(out, sized.outline.accelerator, options) || stop.stop_requested()) return out;
+  take(out, step_numbers(sized.outline, shared_->layers));
   return out;
 }
 

@@ -27,6 +27,7 @@ struct Evaluation {
 struct EvaluationOptions {
   double memory_margin = 0;       // share of the capacity that has to stay free
   bool time_what_does_not_fit = false;
+  bool size_what_does_not_fit = true;  // false: its memory is only known to be more than there is
 };
 
 // Agrees with the report of the design: memory to the byte, time within 1 % (tests/core/evaluation_test.cpp). Thread safe; what

@@ -1,5 +1,6 @@
 // What is worth varying of a design, for those who do not say.
 #include <algorithm>
+#include <bit>
 
 #include "design/checks.h"
 #include "design/cluster.h"
@@ -15,6 +16,8 @@ std::string at_most(const std::vector<int64_t>& values, int64_t limit) {
   return text;
 }
 
+auto as_bits(int64_t n) { return static_cast<uint64_t>(n); }
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& base, int64_t gpus, const std::vector<std::string>& fixed) {
@@ -23,10 +26,18 @@ std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& 
   on.parallel.tp = on.parallel.pp = on.parallel.cp = 1;
   on.parallel.dp = std::max<int64_t>(gpus, 1);
   const bool experts = base.model.experts > 0;
+  // Layers that split into few stages may do so once embedding and head count as one each: 126 and 2.
+  const int64_t layers = base.model.layers;
+  std::vector<int64_t> chunks = divisors(layers);
+  const bool ends = base.parallel.stage_layers.empty() && layers > 0 && std::max(std::countr_zero(as_bits(layers + 1)), std::countr_zero(as_bits(layers + 2))) > std::countr_zero(as_bits(layers));
+  for (const int64_t parts : {layers + 1, layers + 2})
+    for (const int64_t n : divisors(parts))
+      if (ends && std::find(chunks.begin(), chunks.end(), n) == chunks.end()) chunks.push_back(n);
+  std::sort(chunks.begin(), chunks.end());
   std::vector<std::pair<std::string, std::string>> out{
       {"tp", at_most(divisors(on.parallel.dp), scaleup_domain(on))},
       {"pp", "all"},
-      {"virtual_stages", at_most(divisors(base.model.layers), kMostVirtualStages)},
+      {"virtual_stages", at_most(chunks, kMostVirtualStages)},
       {"microbatch", at_most(divisors(base.workload.batch), kMostMicrobatch)},
       {"schedule", experts ? "1f1b,zb-v,dualpipe" : "1f1b,zb-h1,zb-v"},
       {"recompute", "all"},
@@ -39,6 +50,8 @@ std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& 
     out.push_back({"cp", at_most(divisors(on.parallel.dp), kMostContext)});
     out.push_back({"context", "all-gather,zigzag"});
   }
+  if (ends)
+    for (const char* end : {"account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"}) out.push_back({end, "all"});
   if (experts) out.push_back({"ep", at_most(divisors(base.model.experts), std::max<int64_t>(gpus, 1))});
   std::erase_if(out, [&](const auto& d) { return std::find(fixed.begin(), fixed.end(), d.first) != fixed.end(); });
   return out;

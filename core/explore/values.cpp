@@ -106,6 +106,7 @@ constexpr Splits kSplits[] = {
     {"ep", [](const Design& d) { return std::max<int64_t>(d.model.experts, 1); }, false},
     {"etp", [](const Design& d) { return d.cluster.gpus_per_node; }, true},
     {"ulysses_degree", [](const Design& d) { return std::max<int64_t>(d.model.kv_heads, 1); }, true},
+    {"dcp", [](const Design& d) { return d.parallel.tp; }, false},
     {"dp_shard", [](const Design& d) { return d.workload.batch; }, true},
 };
 

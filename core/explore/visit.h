@@ -11,7 +11,10 @@ namespace shardscape {
 
 class Visitor {
  public:
-  Visitor(const Space& space, double price_per_hour) : space_(space), price_(price_per_hour) { options_.memory_margin = space.spec().memory_margin; }
+  Visitor(const Space& space, double price_per_hour) : space_(space), price_(price_per_hour) {
+    options_.memory_margin = space.spec().memory_margin;
+    options_.size_what_does_not_fit = false;
+  }
   // Counts the design, and returns it where it was timed. Once stopped it counts nothing; look at the token.
   std::optional<Point> visit(SpaceCursor& cursor, Wide index, SearchCounts& counts, const std::stop_token& stop);
 

@@ -1,5 +1,6 @@
 // Assemble + place: block templates become forward ops; placements follow op by op, redistributions are inserted.
 #include <algorithm>
+#include <utility>
 
 #include "graph/segment_builder.h"
 
@@ -233,11 +234,12 @@ class Assembler {
     return axes;
   }
 
-  // Products of layers with weights; those that only score experts want full precision.
+  // Products of layers with weights; those that only score experts, or make a gate's single number, want full precision (Megatron-core's shared
+  // experts, vLLM's shared_expert_gate).
   bool quantizes(OpKind kind, const std::vector<TensorId>& operands, const std::vector<Axis>& result) {
     if (!is_quantized(b_.structure().compute) || kind != OpKind::Einsum || b_.segment().kind != SegmentKind::Layer) return false;
     const auto weights = std::count_if(operands.begin(), operands.end(), [&](TensorId id) { return b_.tensor(id).role == TensorRole::Parameter; });
-    return weights == 1 && std::find(result.begin(), result.end(), Axis::Routes) == result.end();
+    return weights == 1 && std::none_of(result.begin(), result.end(), [](Axis a) { return a == Axis::Routes || a == Axis::One; });
   }
 
   // A weight is quantized once a step, beside the graph. Data is quantized where it is, before a gather: that moves fewer
@@ -326,6 +328,13 @@ class Assembler {
       made.ring = b_.structure().zigzag && spec.causal ? Ring::Zigzag : Ring::Plain;
       made.label += made.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
     }
+    // Where other ranks have other parts of the context, results are merged, which counts the sinks.
+    const bool parts = *kind == OpKind::Attention && !shards.at(attention_values(spec)[1]).empty();
+    const TensorId sinks = parts && operands.size() > 3 ? operands[3] : -1;
+    if (sinks >= 0) {
+      made.inputs.pop_back();
+      made.spec = OpSpec{{spec.in.begin(), spec.in.end() - 1}, spec.out}.text();
+    }
     const auto& again = b_.profile().recomputes;
     const std::string in_block = b_.segment().blocks.empty() ? "" : b_.segment().blocks.back().template_id + "." + line.output;
     made.remade = std::any_of(again.begin(), again.end(), [&](const std::string& output) { return output == line.output || output == in_block; });
@@ -342,7 +351,17 @@ class Assembler {
       for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made);
     else if (*kind == OpKind::CausalConv || *kind == OpKind::SelectiveScan || *kind == OpKind::Ssd)
       b_.add_state(made, spec, axes, shards, name);
+    TensorId sums = -1;
+    if (parts) {
+      std::vector<Axis> lines = out_axes;
+      lines.back() = Axis::Parts;
+      Placement own = placement;
+      own.shards.back() = std::exchange(own.partial, {});
+      sums = b_.add_tensor(name + ".lse", lines, std::move(own), DType::FP32, TensorRole::Activation);
+      made.outputs.push_back(sums);
+    }
     b_.add_op(std::move(made));
+    if (parts) return b_.merge_parts(out, sums, sinks);
     // Of a column-parallel product every rank gets the whole stream, then takes its part of it.
     if (*kind == OpKind::Einsum && out_axes == kStream && !b_.tensor(out).placement.shards.back().empty()) {
       Placement whole = b_.tensor(out).placement;

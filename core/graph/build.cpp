@@ -25,6 +25,7 @@ void set_sync(const Design& design, Structure& s) {
   s.every_microbatch = accumulates && p.reduce_every_microbatch && (fsdp || s.sync == SyncStrategy::DdpBuckets);
   s.accumulates = accumulates && fsdp && !s.every_microbatch;
   s.reshards = !fsdp || p.reshard_after_forward;
+  s.gathered_till_reduced = s.sync == SyncStrategy::Fsdp2 && p.pp > 1 && !s.every_microbatch;
   s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
   s.edp_shards = s.hybrid && s.edp && p.edp() > p.dp / p.dp_shard;
 }
@@ -40,11 +41,14 @@ Structure structure_of(const Design& given) {
   s.profile = design.workload.profile;
   s.dp = design.parallel.dp > 1;
   s.cp = design.parallel.cp > 1;
+  s.cp_sequences = cp_splits_sequences(design);
+  s.dcp = design.parallel.dcp > 1 && uses_axis(design, Axis::Heads);
+  s.dcp_groups = s.dcp && design.parallel.dcp < design.parallel.tp;
   s.ulysses = s.cp && ulysses_ranks(design) > 1;
   s.ring = s.cp && ring_ranks(design) > 1;
   s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag || design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
-  s.ssm_heads = s.cp && uses_axis(design, Axis::SsmGroups) && design.model.ssm_groups == design.parallel.tp;
+  s.ssm_heads = s.cp && s.mode != Mode::Decode && uses_axis(design, Axis::SsmGroups) && design.model.ssm_groups == design.parallel.tp;
   s.ssm_shared = s.cp && ranks_per_mixer_group(design) > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;

@@ -199,6 +199,16 @@ class Differentiator {
     return out;
   }
 
+  // Summands from all that mixers split cp into are summands from all of cp, over which the sync plan reduces every gradient alike.
+  void name_whole_cp(MeshAxes& partial) const {
+    const MeshAxes of_mixers = mixer_cp_axes(b_.structure()), whole = cp_axes(b_.structure());
+    const auto has = [&](MeshAxis axis) { return std::find(partial.begin(), partial.end(), axis) != partial.end(); };
+    if (of_mixers == whole || !std::all_of(of_mixers.begin(), of_mixers.end(), has)) return;
+    std::erase_if(partial, [&](MeshAxis axis) { return std::find(of_mixers.begin(), of_mixers.end(), axis) != of_mixers.end(); });
+    partial.insert(partial.end(), whole.begin(), whole.end());
+    std::sort(partial.begin(), partial.end());
+  }
+
   void emit(const Op& forward, OpId forward_id, OpKind kind, const OpSpec& align_spec, std::vector<TensorId> inputs,
             const std::vector<Wanted>& wanted, const LetterShards& seed, GradRole role, const std::string& suffix,
             const std::vector<TensorId>& statistics) {
@@ -228,7 +238,9 @@ class Differentiator {
     op.spec = spec.text();
     for (const Wanted& w : wanted) {
       const TensorId of = forward.inputs[static_cast<size_t>(w.operand)];
-      const TensorId out = gradient_tensor(of, SegmentBuilder::result_placement(w.letters, as_held(of, w.letters, shards), also_partial), "");
+      Placement placement = SegmentBuilder::result_placement(w.letters, as_held(of, w.letters, shards), also_partial);
+      if (s_.tensor(of).role == TensorRole::Parameter) name_whole_cp(placement.partial);
+      const TensorId out = gradient_tensor(of, placement, "");
       op.outputs.push_back(out);
       contribute(of, out);
     }

@@ -8,6 +8,7 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kQuantizeFlops = 2;   // per element: largest absolute value, scaling
+constexpr int64_t kMergeFlops = 3;      // per part of a softmax: its largest, an exponential, a sum
 constexpr int64_t kClampFlops = 5;      // per element of a SwiGLU that clamps: three comparisons, a factor, a one added; as many behind
 constexpr int64_t kQuantizedCopies = 2; // written: one scaled along the contraction at hand, one along that of the weight gradient
 
@@ -118,6 +119,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
   switch (op.kind) {
     case OpKind::AllReduce: case OpKind::AllGather: case OpKind::ReduceScatter: case OpKind::AllToAll: case OpKind::Slice: case OpKind::RingPass: case OpKind::RingSum:
     case OpKind::Optimizer: case OpKind::CacheWrite: case OpKind::LastToken: return;
+    case OpKind::MergeParts: op.flops = local_elements(s.tensor(op.inputs[0])) + Expr(kMergeFlops) * local_elements(s.tensor(op.inputs[2])); break;
     case OpKind::Quantize: op.flops = Expr(kQuantizeFlops) * local_elements(s.tensor(op.inputs[0])); break;
     case OpKind::Einsum: op.flops = Expr(2) * index_space(s, op); break;
     case OpKind::Attention: {

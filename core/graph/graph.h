@@ -191,7 +191,9 @@ struct Structure {
   bool q_compressed = false;     // latent attention with a rank of queries
   int64_t mtp_layers = 0;        // depths of multi-token prediction
   bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
-  bool ssm_shared = false;       // cp spreads the groups of mixers that a rank has, and the heads of each: cp_ring x cp_ulysses
+  bool ssm_shared = false;       // cp spreads the groups of mixers that a rank has, and the heads of each: cp_groups x cp_heads
+  bool dcp = false, dcp_groups = false;  // decode: ranks of tp share a context; several groups of them do
+  bool cp_sequences = false;     // decode: cp splits the sequences of a microbatch outside of attention
   bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
   bool interleaved = false;      // virtual stages
   bool split_backward = false;   // gradients of weights wait
@@ -223,6 +225,7 @@ struct Structure {
   bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
   bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
   bool reshards = true;          // FSDP: units are freed between forward and backward
+  bool gathered_till_reduced = false;  // FSDP2 in a pipeline: no backward but the one that reduces frees a unit
   bool hybrid = false;           // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard
   bool edp_shards = false;       // hybrid: several ranks of a copy hold the same experts
   bool clip_grad_norm = false, average_loss = false;
@@ -234,7 +237,12 @@ struct Structure {
 
 // The mesh axes that split the sequence: none, {cp}, or its two parts where Ulysses runs inside a ring.
 MeshAxes cp_axes(const Structure& structure);
+MeshAxes mixer_cp_axes(const Structure& structure);  // as mixers scan: cp_axes, or groups x heads
 MeshAxes ring_axes(const Structure& structure);
+// The mesh axes of tensor parallelism, and those of them over which KV heads go and over which the context of decoded sequences does.
+MeshAxes tp_axes(const Structure& structure);
+MeshAxes kv_axes(const Structure& structure);
+MeshAxes dcp_axes(const Structure& structure);
 MeshAxes ulysses_axes(const Structure& structure);
 // The mesh axes that split experts: none, {ep}, or its parts over and inside nodes where tokens are sent once per node.
 MeshAxes ep_axes(const Structure& structure);

@@ -28,16 +28,16 @@ TensorId SegmentBuilder::last_token(TensorId from) {
 }
 
 // Written to the cache. Returns what is read from here on: the prompt's own, or, of a token that is decoded, all tokens so far.
-// Layers with a window keep no more than that; where cp splits the sequence each rank keeps its part of the whole.
+// Layers with a window keep no more than that; where cp splits the sequence of a prompt each rank keeps its part of the whole.
 TensorId SegmentBuilder::cache(TensorId made, bool slides) {
   const Tensor source = tensor(made);
-  made = redistribute(made, cache_placement(source.axes), Phase::Forward, "the cache");
+  made = redistribute(made, cache_placement(source.axes, slides), Phase::Forward, "the cache");
   std::vector<Axis> axes = source.axes;
-  std::replace(axes.begin(), axes.end(), Axis::Seq, slides && !structure_.cp ? Axis::WindowContext : Axis::Context);
+  std::replace(axes.begin(), axes.end(), Axis::Seq, slides && (one_token_ || !structure_.cp) ? Axis::WindowContext : Axis::Context);
   Op op;
   op.kind = OpKind::CacheWrite;
   op.inputs = {made};
-  const TensorId kept = cache_tensor(op, source.name, axes, cache_placement(axes), structure_.cache_dtype);
+  const TensorId kept = cache_tensor(op, source.name, axes, cache_placement(axes, slides), structure_.cache_dtype);
   op.outputs = {kept};
   for (size_t d = 0; d < axes.size(); ++d) op.spec += static_cast<char>('a' + d);
   op.spec = op.spec + (op.inputs.size() > 1 ? "," + op.spec : "") + "->" + op.spec;
@@ -47,6 +47,41 @@ TensorId SegmentBuilder::cache(TensorId made, bool slides) {
   add_op(std::move(op));
   segment_.cached.push_back(kept);
   return structure_.mode == Mode::Decode ? kept : made;
+}
+
+Placement SegmentBuilder::cache_placement(const std::vector<Axis>& axes, bool slides) const {
+  Placement placement = cache_rules_.place(axes);
+  if (slides && one_token_) placement.shards[0] = inner_rules_.of(Axis::Batch);
+  return placement;
+}
+
+// As vLLM's decode context parallelism does it (cp_lse_ag_out_rs), flash-decoding over ranks: each gets the sums of all, scales its own
+// result by its share of the softmax, and results are added up. A sink is counted here, once.
+TensorId SegmentBuilder::merge_parts(TensorId result, TensorId sums, TensorId sinks) {
+  Placement all = tensor(sums).placement;
+  TensorId every = sums;
+  while (!all.shards.back().empty()) {  // neighbours first
+    all.shards.back().pop_back();
+    every = redistribute(every, all, Phase::Forward, "the merge of parts");
+  }
+  Op op;
+  op.kind = OpKind::MergeParts;
+  op.inputs = {result, sums, every};
+  if (sinks >= 0) op.inputs.push_back(sinks);
+  const Tensor source = tensor(result);
+  const TensorId share = add_tensor(source.name + ".share", source.axes, source.placement, source.dtype, TensorRole::Activation);
+  tensor(share).storage = source.storage;  // scaled in place
+  op.outputs = {share};
+  op.spec = std::string("bshe,bsho,bshp") + (sinks >= 0 ? ",h" : "") + "->bshe";
+  op.block = static_cast<int>(segment_.blocks.size()) - 1;
+  op.name = tensor(share).name;
+  op.label = "Share of the softmax";
+  add_op(std::move(op));
+  Placement home = source.placement;
+  home.partial.clear();
+  home.shards[0] = inner_rules_.of(Axis::Batch);
+  home.shards[2] = parameter_rules_.of(Axis::Heads);
+  return redistribute(share, home, Phase::Forward, "the stream's sequences and heads");
 }
 
 // What lives on from step to step, as this one leaves it; in decode the op reads it as the step before has left it.

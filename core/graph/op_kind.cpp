@@ -56,6 +56,7 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"quantize", ""},
     {"cache_write", ""},
     {"last_token", ""},
+    {"merge_parts", ""},
 }};
 constexpr std::array<std::string_view, kPhaseCount> kPhases{"forward",     "backward",     "recompute", "pipeline",
                                                             "grad_reduce", "param_gather", "step"};

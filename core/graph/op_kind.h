@@ -19,9 +19,10 @@ enum class OpKind : uint8_t {
   Slice,
   Optimizer,
   Quantize,                                                  // in front of matrix products in fewer bits
-  CacheWrite, LastToken                                      // inference: what attention keeps; of a prompt only the last token has a successor
+  CacheWrite, LastToken,                                     // inference: what attention keeps; of a prompt only the last token has a successor
+  MergeParts                                                 // attention to parts of a context, each on another rank
 };
-inline constexpr int kOpKindCount = 47;
+inline constexpr int kOpKindCount = 48;
 std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gather": what reports print
 std::string_view template_name(OpKind kind);  // "einsum": what block templates and kernel profiles write
 // An einsum that profiles have a rule of its own for: logits of a router that works in another precision.

@@ -10,16 +10,16 @@ namespace {
 bool contains(const MeshAxes& axes, MeshAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
 bool used_elsewhere(const LetterShards& shards, char letter, MeshAxis axis) {
-  return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) { return entry.first != letter && contains(entry.second, axis); });
+  return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) { 
+    return entry.first != letter && std::any_of(entry.second.begin(), entry.second.end(), [&](MeshAxis other) { return share_ranks(axis, other); });
+  });
 }
 
 }  // namespace
 
 SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& profile)
     : structure_(structure), profile_(profile) {
-  MeshAxes tp, kv;
-  if (structure.tp) tp = structure.kv_split ? MeshAxes{MeshAxis::TpKv, MeshAxis::TpRep} : MeshAxes{MeshAxis::Tp};
-  if (structure.tp) kv = structure.kv_split ? MeshAxes{MeshAxis::TpKv} : tp;
+  const MeshAxes tp = tp_axes(structure), kv = kv_axes(structure);
   const MeshAxes dp = structure.dp ? MeshAxes{MeshAxis::Dp} : MeshAxes{};
   parameter_rules_.set(Axis::Heads, tp);
   parameter_rules_.set(Axis::KvHeads, kv);
@@ -29,23 +29,33 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   parameter_rules_.set(Axis::SsmGroups, tp);
   const MeshAxes cp = cp_axes(structure);
   one_token_ = structure.mode == Mode::Decode;
-  MeshAxes stream = one_token_ ? dp : cp;  // what sequence parallelism splits further: in decode it is the tokens of several sequences
+  // Sequences of a microbatch; where cp splits those that are decoded each of its ranks has the stream of some, and a part of the context of
+  // all (LoongServe, arXiv 2404.09526, section 4.2: several masters decode).
+  MeshAxes batch = dp;
+  if (structure.cp_sequences) batch.insert(batch.end(), cp.begin(), cp.end());
+  MeshAxes stream = one_token_ ? batch : cp;  // what sequence parallelism splits further: in decode it is the tokens of several sequences
   if (structure.sequence_parallel) stream.insert(stream.end(), tp.begin(), tp.end());
   // Mixers run on the whole sequence of some of their heads: cp goes from the sequence to groups, or to the heads of a rank's one
   // group (Megatron-core, MambaContextParallel).
   MeshAxes groups = tp, heads;
-  const size_t to_groups = structure.ssm_heads ? 0 : structure.ssm_shared ? 1 : cp.size();
-  groups.insert(groups.end(), cp.begin(), cp.begin() + static_cast<std::ptrdiff_t>(to_groups));
-  heads.insert(heads.end(), cp.begin() + static_cast<std::ptrdiff_t>(to_groups), cp.end());
+  if (!one_token_) {
+    const MeshAxes mixer_cp = mixer_cp_axes(structure);
+    const auto first_of_heads = structure.ssm_heads ? mixer_cp.begin() : structure.ssm_shared ? mixer_cp.end() - 1 : mixer_cp.end();
+    groups.insert(groups.end(), mixer_cp.begin(), first_of_heads);
+    heads.insert(heads.end(), first_of_heads, mixer_cp.end());
+  }
   scan_rules_.set(Axis::SsmGroups, groups);
   scan_rules_.set(Axis::SsmGroupHeads, heads);
-  inner_rules_.set(Axis::Batch, dp);
+  inner_rules_.set(Axis::Batch, batch);
   inner_rules_.set(Axis::Seq, one_token_ ? MeshAxes{} : cp);
   stream_rules_.set(Axis::Batch, one_token_ ? stream : dp);
   stream_rules_.set(Axis::Seq, one_token_ ? MeshAxes{} : stream);
   cache_rules_ = parameter_rules_;
   cache_rules_.set(Axis::Batch, dp);
-  for (const Axis axis : {Axis::Seq, Axis::Context, Axis::WindowContext}) cache_rules_.set(axis, axis == Axis::Seq && one_token_ ? MeshAxes{} : cp);
+  MeshAxes context = cp;
+  for (MeshAxis axis : dcp_axes(structure)) context.push_back(axis);
+  cache_rules_.set(Axis::Context, context);
+  if (!one_token_) cache_rules_.set(Axis::Seq, cp);
 
   const auto append = [](MeshAxes& to, const MeshAxes& more) { to.insert(to.end(), more.begin(), more.end()); };
   const MeshAxes ep = ep_axes(structure);
@@ -56,8 +66,8 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   if (structure.ep || structure.folded) {
     if (structure.edp) expert_rows_ = {structure.folded ? MeshAxis::EdpFolded : MeshAxis::Edp};
   } else {
-    append(expert_rows_, dp);
-    append(expert_rows_, cp);
+    append(expert_rows_, batch);
+    if (!one_token_) append(expert_rows_, cp);
   }
   const bool by_hidden = structure.dispatcher == Dispatcher::AllToAllSeq;
   if (by_hidden) routed_hidden_ = tp;
@@ -76,6 +86,7 @@ Expr SegmentBuilder::axis_extent(Axis axis) const {
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);
   if (axis == Axis::Nodes) return group_size(node_axes(structure_));
   if (axis == Axis::NodeSlots) return axis_size(axis) * group_size(token_axes_);
+  if (axis == Axis::Parts) return group_size(cache_rules_.of(Axis::Context));
   if (axis == Axis::Seq && one_token_) return Expr(1);
   if (axis == Axis::Context && structure_.mode == Mode::Prefill) return axis_size(Axis::Seq);
   const bool routed = axis == Axis::Tokens || axis == Axis::Slots;
@@ -156,7 +167,7 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
 
 bool SegmentBuilder::keeps(const KernelStat& stat) const { return applies(structure_, stat); }
 
-bool SegmentBuilder::exchanges(OpKind kind) const { return structure_.cp && (kind == OpKind::CausalConv || kind == OpKind::Ssd); }
+bool SegmentBuilder::exchanges(OpKind kind) const { return structure_.cp && !one_token_ && (kind == OpKind::CausalConv || kind == OpKind::Ssd); }
 
 LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
                                    const LetterShards& seed, Phase phase, const std::string& consumer) {
@@ -194,6 +205,8 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
       shards.emplace(letter, axes);
     }
   }
+  // A decoded token meets the part of the context that a rank has.
+  if (attention && one_token_) shards.emplace(attention_values(spec)[1], tensor(operands[1]).placement.shards[1]);
   std::string whole = whole_letters(kind, spec);
   // A loss that is not vocabulary-parallel sees all logits of a token.
   const bool loss = kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick;
@@ -330,12 +343,12 @@ TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target,
   const auto dim_of = [&](Axis axis) { return static_cast<int>(std::find(t.axes.begin(), t.axes.end(), axis) - t.axes.begin()); };
   const int size = static_cast<int>(t.axes.size()), seq = dim_of(Axis::Seq), group = dim_of(Axis::SsmGroups), heads = dim_of(Axis::SsmGroupHeads);
   if (seq == size || group == size) return from;
-  const MeshAxes cp = cp_axes(structure_), over_heads{cp.back()};
+  const MeshAxes cp = cp_axes(structure_), over_heads{MeshAxis::CpHeads};
   const auto at = [](const Placement& p, int dim) { return p.shards[static_cast<size_t>(dim)]; };
   const bool out = at(t.placement, seq) == cp && at(target, seq).empty(), back = at(t.placement, seq).empty() && at(target, seq) == cp;
   if (!out && !back) return from;
   MeshAxes spread = at(out ? t.placement : target, group);
-  spread.push_back(cp.front());
+  spread.push_back(MeshAxis::CpGroups);
   const Placement& far = out ? target : t.placement;  // where the scan is
   if (at(far, group) != spread || (heads < size && at(far, heads) != over_heads)) return from;
   Placement next = t.placement;
@@ -343,7 +356,7 @@ TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target,
   next.shards[static_cast<size_t>(group)] = at(target, group);
   if (heads < size) next.shards[static_cast<size_t>(heads)] = at(target, heads);
   const bool copies = heads == size;
-  if (back && copies) std::erase(next.partial, cp.back());
+  if (back && copies) std::erase(next.partial, MeshAxis::CpHeads);
   return move(from, OpKind::AllToAll, cp, out ? seq : copies ? -1 : group, back ? seq : copies ? -1 : group, next, phase, consumer, target);
 }
 

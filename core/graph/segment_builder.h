@@ -74,6 +74,9 @@ class SegmentBuilder {
   // Inference (inference.cpp). A tensor is written to the cache; returns what is read from here on: the prompt's own, or, of a token
   // that is decoded, all tokens so far. slides: its attention has a window.
   TensorId cache(TensorId made, bool slides);
+  // Of attention to a part of the context, of which other ranks have the other parts: the result of all, where the stream has its
+  // sequences. sums: the logarithm of the softmax's sum over this rank's part; sinks: -1 where there are none.
+  TensorId merge_parts(TensorId result, TensorId sums, TensorId sinks);
   // A convolution or a scan also leaves its state. letters: of the op; shards: over which it runs.
   void add_state(Op& op, const OpSpec& spec, const std::map<char, Axis>& letters, const LetterShards& shards, const std::string& name);
   // The end of each prompt; from here on the stream has one token of each sequence.
@@ -82,8 +85,9 @@ class SegmentBuilder {
  private:
   // Whether the profile makes it a part of a larger buffer (packed QKV): to be sent it is copied out.
   bool is_packed(TensorId id) const;
-  // Where inference keeps a tensor over these axes, the sequence being one of them: on the ranks whose attention reads it.
-  Placement cache_placement(const std::vector<Axis>& axes) const { return cache_rules_.place(axes); }
+  // Where inference keeps a tensor over these axes, batch and sequence being the first: on the ranks whose attention reads it. A window
+  // is not split: in decode those who have the stream of a sequence keep its window.
+  Placement cache_placement(const std::vector<Axis>& axes, bool slides) const;
   TensorId cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes, const Placement& placement, DType type);
   static std::string unique(std::set<std::string>& taken, const std::string& name);
   TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);

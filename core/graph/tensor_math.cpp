@@ -105,7 +105,26 @@ Expr collective_bytes(const Segment& segment, const Op& op) {
 
 MeshAxes cp_axes(const Structure& s) {
   if (!s.cp) return {};
-  return (s.ring && s.ulysses) || s.ssm_shared ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
+  return s.ring && s.ulysses ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
+}
+
+MeshAxes mixer_cp_axes(const Structure& s) { return s.ssm_shared ? MeshAxes{MeshAxis::CpGroups, MeshAxis::CpHeads} : cp_axes(s); }
+
+MeshAxes tp_axes(const Structure& s) {
+  if (!s.tp) return {};
+  if (s.dcp_groups) return {MeshAxis::TpOuter, MeshAxis::TpContext};
+  return s.kv_split && !s.dcp ? MeshAxes{MeshAxis::TpKv, MeshAxis::TpRep} : MeshAxes{MeshAxis::Tp};
+}
+
+MeshAxes kv_axes(const Structure& s) {
+  MeshAxes out = tp_axes(s);
+  if (s.dcp || out.size() > 1) out.pop_back();
+  return out;
+}
+
+MeshAxes dcp_axes(const Structure& s) {
+  if (!s.dcp) return {};
+  return {s.dcp_groups ? MeshAxis::TpContext : MeshAxis::Tp};
 }
 
 MeshAxes ring_axes(const Structure& s) {
@@ -115,7 +134,6 @@ MeshAxes ring_axes(const Structure& s) {
 
 MeshAxes ulysses_axes(const Structure& s) {
   if (!s.ulysses) return {};
-  if (s.ssm_shared) return cp_axes(s);
   return {s.ring ? MeshAxis::CpUlysses : MeshAxis::Cp};
 }
 

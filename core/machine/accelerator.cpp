@@ -23,7 +23,7 @@ double number(const JsonFile& file, const json& entry, const std::string& key, c
 Accelerator accelerator(const JsonFile& file, const json& entry) {
   if (!entry.is_object()) file.fail("accelerators", entry.dump() + " is not an accelerator", "an object in braces");
   file.only(entry, {"id", "aliases", "name", "bf16_tflops", "memory_gb", "memory_gbps", "scaleup_gbps", "nic_gbps",
-                    "source", "note", "family", "processors", "fp8_tflops", "fp4_tflops", "fp32_tflops",
+                    "source", "note", "family", "processors", "collective_processors", "fp8_tflops", "fp4_tflops", "fp32_tflops",
                     "board_watts", "price_per_hour", "price_source"});
   Accelerator item;
   item.id = file.text(entry, "id");
@@ -39,6 +39,7 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   item.bf16_tflops = number(file, entry, "bf16_tflops", item.id, true);
   item.family = file.text_or(entry, "family", "");
   item.processors = std::llround(number(file, entry, "processors", item.id, false));
+  item.collective_processors = std::llround(number(file, entry, "collective_processors", item.id, false));
   item.fp8_tflops = number(file, entry, "fp8_tflops", item.id, false);
   item.fp4_tflops = number(file, entry, "fp4_tflops", item.id, false);
   item.fp32_tflops = number(file, entry, "fp32_tflops", item.id, false);

@@ -15,6 +15,7 @@ struct Accelerator {
   std::vector<std::string> aliases;  // other names a person may type
   std::string family;             // of architectures whose kernels behave alike: "hopper"; empty: none
   int64_t processors = 0;         // that compute tiles of a matrix product side by side: streaming multiprocessors; 0: not known
+  int64_t collective_processors = 0;  // that a collective beside kernels keeps to itself; 0: none, or not known
   double bf16_tflops = 0;         // dense, as all peaks here
   double fp8_tflops = 0;          // 0: no such hardware
   double fp4_tflops = 0;          // likewise

@@ -51,7 +51,8 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
                                                   {"one", "1"},
                                                   {"context", "C"},
                                                   {"window_context", "We"},
-                                                  {"latent_dim", "Rkv + Er"}}};
+                                                  {"latent_dim", "Rkv + Er"},
+                                                  {"parts", "cp·dcp"}}};
 
 struct DTypeInfo {
   std::string_view name;

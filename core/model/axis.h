@@ -22,9 +22,10 @@ enum class Axis : uint8_t {
   One,  // a single number per row: of a gate
   // Of what inference keeps: tokens of a sequence; those that a sliding window leaves; latent and rotated part of a key side by
   // side.
-  Context, WindowContext, LatentDim
+  Context, WindowContext, LatentDim,
+  Parts  // of a context that ranks share, one on each
 };
-inline constexpr int kAxisCount = 37;
+inline constexpr int kAxisCount = 38;
 
 std::string_view axis_name(Axis axis);                    // "kv_heads"
 std::optional<Axis> axis_from_name(std::string_view name);

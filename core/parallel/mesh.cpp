@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 namespace shardscape {
 namespace {
 
-constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "dp_replicate", "dp_shard",
-                                                              "cp_ring", "cp_ulysses", "edp", "edp", "edp_shard", "edp_shard",
-                                                              "etp", "ep", "ep_node", "ep_local"};
+constexpr std::array<std::string_view, kMeshAxisCount> kNames{"pp", "dp", "cp", "tp", "tp_kv", "tp_rep", "tp_outer", "dcp", "dp_replicate", "dp_shard",
+                                                              "cp_ring", "cp_ulysses", "cp_groups", "cp_heads", "edp", "edp",
+                                                              "edp_shard", "edp_shard", "etp", "ep", "ep_node", "ep_local"};
 
 constexpr size_t index(MeshAxis axis) { return static_cast<size_t>(axis); }
 
@@ -27,28 +28,47 @@ std::string_view mesh_axis_name(MeshAxis axis) { return kNames[index(axis)]; }
 const Expr& mesh_axis_degree(MeshAxis axis) {
   static const std::array<Expr, kMeshAxisCount> degrees = [] {
     const Expr tp(Symbol::intern("tp")), dp(Symbol::intern("dp")), cp(Symbol::intern("cp")), kv_heads(Symbol::intern("G"));
-    const Expr ep(Symbol::intern("ep")), local(Symbol::intern("el")), etp(Symbol::intern("etp")), shard(Symbol::intern("ds")), ulysses(Symbol::intern("u"));
-    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, dp / shard, shard, cp / ulysses, ulysses,
+    const Expr ep(Symbol::intern("ep")), local(Symbol::intern("el")), etp(Symbol::intern("etp")), dcp(Symbol::intern("dcp")), shard(Symbol::intern("ds")), ulysses(Symbol::intern("u"));
+    const Expr heads(Symbol::intern("uh"));
+    return std::array<Expr, kMeshAxisCount>{Symbol::intern("pp"), dp, cp, tp, kv_heads, tp / kv_heads, tp / dcp, dcp, dp / shard, shard, cp / ulysses, ulysses, cp / heads, heads,
                                             dp * cp / ep, dp * cp * tp / (ep * etp), shard * cp / ep, shard * cp * tp / (ep * etp), etp, ep, ep / local, local};
   }();
   return degrees[index(axis)];
 }
 
-bool is_cp_axis(MeshAxis axis) { return axis == MeshAxis::Cp || axis == MeshAxis::CpRing || axis == MeshAxis::CpUlysses; }
+bool is_cp_axis(MeshAxis axis) { return axis == MeshAxis::Cp || (axis >= MeshAxis::CpRing && axis <= MeshAxis::CpHeads); }
+
+bool share_ranks(MeshAxis a, MeshAxis b) {
+  if (a == b) return true;
+  // 0: the whole; 1 and 2: parts of its two splits, whose outer and inner axes are neighbours in the list; -1: another.
+  const auto split_of = [](MeshAxis axis, MeshAxis whole, MeshAxis first, MeshAxis second) {
+    const auto in = [&](MeshAxis outer) { return axis == outer || static_cast<int>(axis) == static_cast<int>(outer) + 1; };
+    return axis == whole ? 0 : in(first) ? 1 : in(second) ? 2 : -1;
+  };
+  const auto overlap = [&](MeshAxis whole, MeshAxis first, MeshAxis second) {
+    const int of_a = split_of(a, whole, first, second), of_b = split_of(b, whole, first, second);
+    return of_a >= 0 && of_b >= 0 && (of_a == 0 || of_b == 0 || of_a != of_b);
+  };
+  return overlap(MeshAxis::Tp, MeshAxis::TpKv, MeshAxis::TpOuter) || overlap(MeshAxis::Cp, MeshAxis::CpRing, MeshAxis::CpGroups);
+}
+
 bool is_replica_axis(MeshAxis axis) {
   return axis == MeshAxis::Dp || is_cp_axis(axis) || (axis >= MeshAxis::Edp && axis <= MeshAxis::EdpShardFolded);
 }
 
 std::string group_name(const MeshAxes& axes) {
   const bool whole_tp = contains(axes, MeshAxis::TpKv) && contains(axes, MeshAxis::TpRep);
-  const bool whole_cp = contains(axes, MeshAxis::CpRing) && contains(axes, MeshAxis::CpUlysses);
+  const bool outer_tp = contains(axes, MeshAxis::TpOuter) && contains(axes, MeshAxis::TpContext);
+  const bool whole_cp = (contains(axes, MeshAxis::CpRing) && contains(axes, MeshAxis::CpUlysses)) ||
+                        (contains(axes, MeshAxis::CpGroups) && contains(axes, MeshAxis::CpHeads));
   const bool whole_ep = contains(axes, MeshAxis::EpNode) && contains(axes, MeshAxis::EpLocal);
   std::string name;
   for (MeshAxis axis : axes) {
-    if ((whole_tp && axis == MeshAxis::TpRep) || (whole_cp && axis == MeshAxis::CpUlysses) || (whole_ep && axis == MeshAxis::EpLocal)) continue;
+    if ((whole_tp && axis == MeshAxis::TpRep) || (outer_tp && axis == MeshAxis::TpContext) ||
+        (whole_cp && (axis == MeshAxis::CpUlysses || axis == MeshAxis::CpHeads)) || (whole_ep && axis == MeshAxis::EpLocal)) continue;
     if (!name.empty()) name += '_';
-    if (whole_tp && axis == MeshAxis::TpKv) axis = MeshAxis::Tp;
-    if (whole_cp && axis == MeshAxis::CpRing) axis = MeshAxis::Cp;
+    if ((whole_tp && axis == MeshAxis::TpKv) || (outer_tp && axis == MeshAxis::TpOuter)) axis = MeshAxis::Tp;
+    if (whole_cp && is_cp_axis(axis)) axis = MeshAxis::Cp;
     if (whole_ep && axis == MeshAxis::EpNode) axis = MeshAxis::Ep;
     name += mesh_axis_name(axis);
   }
@@ -112,13 +132,18 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) : deg
   degree_[index(MeshAxis::TpKv)] = degrees.tp / copies;
   stride_[index(MeshAxis::TpRep)] = stride_[index(MeshAxis::Tp)];
   stride_[index(MeshAxis::TpKv)] = stride_[index(MeshAxis::Tp)] * copies;
-  // A rank's cp coordinate is ring · u + ulysses: the ranks that exchange heads, which send most, are neighbours.
-  const bool inside = degrees.ulysses > 1 && degrees.cp % degrees.ulysses == 0;
-  const int64_t exchanging = inside ? degrees.ulysses : 1;
-  degree_[index(MeshAxis::CpUlysses)] = exchanging;
-  degree_[index(MeshAxis::CpRing)] = degrees.cp / exchanging;
-  stride_[index(MeshAxis::CpUlysses)] = stride_[index(MeshAxis::Cp)];
-  stride_[index(MeshAxis::CpRing)] = stride_[index(MeshAxis::Cp)] * exchanging;
+  // A rank's cp coordinate is ring · u + ulysses, for the ranks that exchange heads, which send most, are neighbours; and
+  // groups · uh + heads. Its tp coordinate is outer · dcp + context.
+  for (const auto& [outer, inner, wanted] : {std::tuple{MeshAxis::CpRing, MeshAxis::CpUlysses, degrees.ulysses},
+                                             {MeshAxis::CpGroups, MeshAxis::CpHeads, degrees.mixer_heads},
+                                             {MeshAxis::TpOuter, MeshAxis::TpContext, degrees.context}}) {
+    const MeshAxis whole = is_cp_axis(inner) ? MeshAxis::Cp : MeshAxis::Tp;
+    const int64_t neighbours = wanted > 1 && degree(whole) % wanted == 0 ? wanted : 1;
+    degree_[index(inner)] = neighbours;
+    degree_[index(outer)] = degree(whole) / neighbours;
+    stride_[index(inner)] = stride_[index(whole)];
+    stride_[index(outer)] = stride_[index(whole)] * neighbours;
+  }
   const bool hybrid = degrees.dp_shard >= 1 && degrees.dp % degrees.dp_shard == 0;
   degree_[index(MeshAxis::DpShard)] = hybrid ? degrees.dp_shard : degrees.dp;
   degree_[index(MeshAxis::DpRep)] = degrees.dp / degree_[index(MeshAxis::DpShard)];
@@ -207,6 +232,8 @@ int merge_class(MeshAxis axis) {
     case MeshAxis::Tp:
     case MeshAxis::TpKv:
     case MeshAxis::TpRep:
+    case MeshAxis::TpOuter:
+    case MeshAxis::TpContext:
     case MeshAxis::Etp:
     case MeshAxis::Ep:
     case MeshAxis::EpNode:
@@ -216,7 +243,9 @@ int merge_class(MeshAxis axis) {
     case MeshAxis::DpShard:
     case MeshAxis::Cp:
     case MeshAxis::CpRing:
-    case MeshAxis::CpUlysses: return 2;  // gradients are reduced over all at once
+    case MeshAxis::CpUlysses:
+    case MeshAxis::CpGroups:
+    case MeshAxis::CpHeads: return 2;  // gradients are reduced over all at once
     default: return 10 + static_cast<int>(axis);
   }
 }

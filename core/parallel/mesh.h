@@ -12,8 +12,11 @@
 namespace shardscape {
 
 // TpKv x TpRep refine Tp where KV heads are fewer than tp: each KV head then lives on tp/G ranks.
+// TpOuter x TpContext refine Tp where dcp neighbours share the context of decoded sequences.
 // DpRep x DpShard refine Dp under hybrid sharding: states are sharded inside a group of neighbours, replicated across groups.
 // CpRing x CpUlysses refine Cp where Ulysses runs inside a ring: u neighbours exchange heads, cp/u such groups form the ring.
+// CpGroups x CpHeads refine Cp where mixers scan under it: uh ranks share the heads of one of cp/uh mixer groups. Both splits of Cp are over
+// the same ranks, so a placement uses one of them at a time.
 // Experts have a mesh of their own over the ranks of a stage: Edp x Ep covers dp x cp where experts are split over tp as
 // everything else is; EdpFolded x Ep x Etp covers dp x cp x tp where their tensor parallelism has a degree of its own.
 // Under hybrid sharding the mesh of experts lies inside each copy of the states, if it fits: DpRep x EdpShard (or EdpShardFolded)
@@ -21,14 +24,17 @@ namespace shardscape {
 // the rest share one group across).
 // EpNode x EpLocal refine Ep where tokens are sent once per node: el ranks of a group share a node, ep/el nodes share the experts.
 enum class MeshAxis : uint8_t {
-  Pp, Dp, Cp, Tp, TpKv, TpRep, DpRep, DpShard, CpRing, CpUlysses, Edp, EdpFolded, EdpShard, EdpShardFolded, Etp, Ep, EpNode, EpLocal
+  Pp, Dp, Cp, Tp, TpKv, TpRep, TpOuter, TpContext, DpRep, DpShard, CpRing, CpUlysses, CpGroups, CpHeads,
+  Edp, EdpFolded, EdpShard, EdpShardFolded, Etp, Ep, EpNode, EpLocal
 };
-inline constexpr int kMeshAxisCount = 18;
+inline constexpr int kMeshAxisCount = 22;
 std::string_view mesh_axis_name(MeshAxis axis);  // "tp", "tp_kv"
-// tp; G for tp_kv; tp/G for tp_rep; ds for dp_shard; dp/ds for dp_replicate; cp/u for cp_ring; u for cp_ulysses; edp·ds/dp for
-// edp_shard; ep/el for ep_node; el for ep_local
+// tp; G for tp_kv; tp/G for tp_rep; tp/dcp for tp_outer; dcp for dcp; ds for dp_shard; dp/ds for dp_replicate; cp/u for cp_ring; u for
+// cp_ulysses; cp/uh for cp_groups; uh for cp_heads; edp·ds/dp for edp_shard; ep/el for ep_node; el for ep_local
 const Expr& mesh_axis_degree(MeshAxis axis);
 bool is_cp_axis(MeshAxis axis);                  // cp or a part of it
+// Whether one rank's neighbours along both overlap: an axis and its parts, or parts of two ways to split it.
+bool share_ranks(MeshAxis a, MeshAxis b);
 // Along it lie replicas of parameters that saw other tokens: gradients that are Partial on it are summed by the gradient sync.
 bool is_replica_axis(MeshAxis axis);
 
@@ -54,6 +60,8 @@ struct MeshDegrees {
   int64_t etp = 0;       // 0: as tp
   int64_t ulysses = 1;   // splits cp
   int64_t ep_local = 1;  // splits ep
+  int64_t mixer_heads = 1;  // splits cp for mixers
+  int64_t context = 1;   // splits tp
   bool folds_experts() const { return etp > 0 && etp != tp; }
   // How much of dp the mesh of experts covers at a time: of hybrid sharding one copy where ep (x etp) fits into it, otherwise all.
   int64_t expert_dp() const;

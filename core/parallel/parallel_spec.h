@@ -50,10 +50,14 @@ struct ParallelSpec {
   bool sequence_parallel = false;
   ContextMode context = ContextMode::AllGather;
   int64_t ulysses_degree = 0;  // ranks that exchange heads inside a ring; 0: as many as the KV heads allow
+  int64_t dcp = 1;             // decode: ranks of a tensor-parallel group that share the context of their KV heads
   ScheduleKind schedule = ScheduleKind::OneFOneB;
   // Layers of every stage, empty: as even as possible, earlier stages take the rest. With virtual stages one number for
   // each of these in the order of the model (PipelineLayout says where each is).
   std::vector<int64_t> stage_layers;
+  // Where stage_layers is empty: the embedding, or the head with its loss, counts as one layer when stages are made even.
+  bool account_for_embedding_in_pipeline_split = false, account_for_loss_in_pipeline_split = false;
+  int64_t counted_beside_layers() const { return int64_t{account_for_embedding_in_pipeline_split} + int64_t{account_for_loss_in_pipeline_split}; }
   RankOrder order;
   int64_t virtual_stages = 1;            // v: model chunks per stage; more than one interleaves 1F1B
   bool forward_only = false;             // inference, whatever the schedule (as_run in design/design.h)

@@ -7,15 +7,6 @@ namespace {
 
 bool contains(const MeshAxes& axes, MeshAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
-// Tp and its parts TpKv and TpRep run over the same ranks, and so do Cp and its parts.
-bool share_ranks(MeshAxis a, MeshAxis b) {
-  const auto part = [](MeshAxis axis) { return axis == MeshAxis::TpKv || axis == MeshAxis::TpRep; };
-  const auto whole_of = [&](MeshAxis whole, MeshAxis other) {
-    return (whole == MeshAxis::Tp && part(other)) || (whole == MeshAxis::Cp && is_cp_axis(other));
-  };
-  return a == b || whole_of(a, b) || whole_of(b, a);
-}
-
 }  // namespace
 
 bool Placement::uses(MeshAxis axis) const { return shard_dim(axis) >= 0 || contains(partial, axis); }

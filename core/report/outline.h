@@ -20,9 +20,16 @@ struct StageStates {
   bool whole = true;                              // all sizes are
 };
 
+// A plan of gradient sync, which many structures share.
+struct SharedPlan {
+  PlanTotals totals;
+  std::shared_ptr<const PlacedPlan> placed;
+};
+
 // Shared by the outlines of many designs. Thread safe.
 struct OutlineMemo {
-  Memo<StageStates> states{1 << 14};
+  Memo<StageStates> states{1 << 12};
+  Memo<SharedPlan> plans{1 << 8};  // some have an act for every parameter
 };
 
 // Of a design without errors; nothing where it has one that only shows when numbers are bound.

@@ -166,6 +166,19 @@ class ReportMaker {
     return s.stage;
   }
 
+  // Where a plan of gradient sync depends on more than sizes: its limits, and the layers of each chunk.
+  void add_plan_limits(MemoKey& key, const StageReport& s) const {
+    const ParallelSpec& p = r_.design.parallel;
+    for (const int64_t limit : {p.ddp_bucket_size, p.bucket_cap_mb, p.first_bucket_mb, p.zero.reduce_bucket_size, p.zero.allgather_bucket_size,
+                                p.zero.prefetch_bucket_size, p.zero.param_persistence_threshold, p.zero.max_live_parameters, p.zero.max_reuse_distance})
+      key.add(limit);
+    const Graph& graph = r_.graph();
+    for (const StageChunk& chunk : s.chunks) {
+      key.add(chunk.layers);
+      for (int64_t i = 0; i < chunk.layers && !graph.one_kind(); ++i) key.add(int64_t{kind_of(graph, chunk.first_layer + i)});
+    }
+  }
+
   // States of the stage, and symbols that follow from them; equal ones are made once.
   bool bind_states(StageReport& s, OutlineMemo& memo) {
     const Graph& graph = r_.graph();
@@ -175,31 +188,43 @@ class ReportMaker {
     key.add(static_cast<int64_t>(r_.model->serial));
     key.add(int64_t{s.shape});
     for (const Symbol symbol : shape.read) key.add(s.binding.get(symbol).value_or(-1));
-    const ParallelSpec& p = r_.design.parallel;
     const bool plans = !is_fsdp(graph.structure.sync) && (graph.structure.dp || graph.structure.cp);
-    if (plans) {
-      for (const int64_t limit : {p.ddp_bucket_size, p.bucket_cap_mb, p.first_bucket_mb, p.zero.reduce_bucket_size, p.zero.allgather_bucket_size,
-                                  p.zero.prefetch_bucket_size, p.zero.param_persistence_threshold, p.zero.max_live_parameters, p.zero.max_reuse_distance})
-        key.add(limit);
-      for (const StageChunk& chunk : s.chunks) {
-        key.add(chunk.layers);
-        for (int64_t i = 0; i < chunk.layers && !graph.one_kind(); ++i) key.add(int64_t{kind_of(graph, chunk.first_layer + i)});
-      }
-    }
-    s.states = memo.states.get(key, [&] { return make_states(s, shape, plans); });
+    if (plans) add_plan_limits(key, s);
+    s.states = memo.states.get(key, [&] { return make_states(s, shape, plans ? &memo : nullptr); });
     for (const auto& [symbol, value] : s.states->bound) s.binding.set(symbol, value);
     return s.states->whole;
   }
 
-  std::shared_ptr<const StageStates> make_states(StageReport& s, const StateShapes::Shape& shape, bool plans) {
+  // All that stage_plan reads, but for the number of microbatches, on which only totals depend.
+  std::shared_ptr<const SharedPlan> shared_plan(const StageReport& s, OutlineMemo& memo) {
+    const Graph& graph = r_.graph();
+    const SharedSyncBasis& basis = r_.model->states->basis();
+    const SyncPolicy policy = sync_policy(graph.structure);
+    thread_local MemoKey key;
+    key.clear();
+    key.add(static_cast<int64_t>(basis.serial));
+    for (const Symbol symbol : basis.symbols) key.add(s.binding.get(symbol).value_or(-1));
+    for (const int64_t word : {static_cast<int64_t>(policy.strategy), static_cast<int64_t>(policy.param_dtype), static_cast<int64_t>(policy.grad_dtype),
+                               static_cast<int64_t>(policy.sharding), policy.param_alignment, policy.bucket_alignment})
+      key.add(word);
+    for (const bool flag : {policy.overlap, policy.every_microbatch, policy.recompute, s.first, s.last}) key.add(int64_t{flag});
+    add_plan_limits(key, s);
+    return memo.plans.get(key, [&] {
+      const StagePlan plan = stage_plan(graph, s.binding, r_.design.parallel, s.first, s.last, chunk_kinds(graph, s, r_.design.model));
+      return std::make_shared<const SharedPlan>(SharedPlan{plan_totals(graph.structure, plan), std::make_shared<const PlacedPlan>(place_plan(graph, plan))});
+    });
+  }
+
+  // memo: of the plan of gradient sync; nullptr: none is made.
+  std::shared_ptr<const StageStates> make_states(StageReport& s, const StateShapes::Shape& shape, OutlineMemo* memo) {
     const Graph& graph = r_.graph();
     auto out = std::make_shared<StageStates>();
     Binding binding = s.binding;
     const Binding before = binding;
-    if (plans) {
-      const StagePlan plan = stage_plan(graph, binding, r_.design.parallel, s.first, s.last, chunk_kinds(graph, s, r_.design.model));
-      if (needs_plan(graph.structure)) bind_plan(binding, graph, r_.design.parallel, plan);
-      out->plan = std::make_shared<const PlacedPlan>(place_plan(graph, plan));
+    if (memo) {
+      const std::shared_ptr<const SharedPlan> plan = shared_plan(s, *memo);
+      if (needs_plan(graph.structure)) bind_plan(binding, graph.structure, r_.design.parallel, plan->totals);
+      out->plan = plan->placed;
     }
     std::vector<EvalFault> faults;
     std::vector<Wide> values;

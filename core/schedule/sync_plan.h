@@ -67,7 +67,7 @@ struct SyncPolicy {
   // (the latter of the group's size too). 2022: 1 and 1; Megatron-core: 64 and 128.
   int64_t param_alignment = 64, bucket_alignment = 128;
   int64_t bucket_elements = 0;       // Megatron: that close a bucket; 0: 40 million, or a million per rank of the group
-  bool recompute = false;            // ZeRO-3: the backward of a unit runs its forward again
+  bool recompute = false;            // ZeRO-3: the backward of a unit runs its forward again; nobody else asks
   ZeroLimits zero;
   FsdpSharding sharding = FsdpSharding::FullShard;
 };
@@ -77,6 +77,7 @@ std::string_view sync_op_name(SyncOp op);  // "reduce_scatter"
 
 // Of which microbatches of a step an action is part.
 enum class SyncTurn : uint8_t { Every, First, Rest, Last };
+inline constexpr size_t kSyncTurns = 4;
 int64_t sync_turns(SyncTurn turn, int64_t microbatches);  // how many
 bool sync_happens(SyncTurn turn, int64_t microbatch, int64_t microbatches);
 

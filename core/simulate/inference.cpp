@@ -10,8 +10,12 @@ namespace {
 // Tokens of prompts that are read at once, where they are short; engines bound a batch so (vLLM, max_num_batched_tokens).
 constexpr int64_t kPromptTokens = 8192;
 
-// Sequences of a microbatch come in multiples of this.
-int64_t sequences_at_least(const Design& design) { return design.parallel.sequence_parallel ? design.parallel.tp : 1; }
+// Sequences of a microbatch come in multiples of this: what sequence parallelism splits, and cp where experts are spread over it.
+int64_t sequences_at_least(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  const bool spread = design.model.experts > 0 && (p.ep > 1 || p.folds_experts());
+  return (p.sequence_parallel ? p.tp : 1) * (spread ? p.cp : 1);
+}
 
 // Of one microbatch from its first stage to its last.
 double way_through(const Simulation& simulation) {

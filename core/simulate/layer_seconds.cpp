@@ -5,6 +5,11 @@
 
 namespace shardscape {
 
+double Beside::factor(TimeCategory category) const {
+  if (category == TimeCategory::ExpertComm) return exchanges;
+  return category == TimeCategory::Products || category == TimeCategory::Attention ? products : 1;  // what is as fast as it has processors
+}
+
 Part part_of(const Structure& structure, const Segment& segment, OpId op) {
   if (op < segment.backward_begin) return Part::Forward;
   if (op < segment.replay_end) return Part::Replay;

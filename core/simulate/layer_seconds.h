@@ -10,8 +10,6 @@
 
 namespace shardscape {
 
-enum class Part : uint8_t { Forward, Replay, Backward, Weight };
-
 struct PartSeconds {
   double seconds = 0;
   CategorySeconds categories{};  // add up to seconds

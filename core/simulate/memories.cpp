@@ -59,10 +59,14 @@ Memories::Memories(const Report& report, std::shared_ptr<const MemoryTable> tabl
 const Footprint& Memories::of(ClassKey key) {
   if (table_) return table_->footprints.at(key);
   const auto [it, fresh] = own_.footprints.try_emplace(key);
-  Footprint& out = it->second;
-  if (!fresh) return out;
+  if (fresh) it->second = made(key, nullptr);
+  return it->second;
+}
+
+Footprint Memories::made(ClassKey key, SegmentLifetimes::LiveBlocks* live) const {
+  Footprint out;
   const Segment& s = report_.graph().segments[static_cast<size_t>(key.first)];
-  out.memory = lifetimes_->memory(key.first, key.second, own_.sizes);
+  out.memory = lifetimes_->memory(key.first, key.second, own_.sizes, live);
   for (const SavedStorage& saved : saved_by(s, key.second)) out.kept.add(own_.sizes.storages[static_cast<size_t>(key.first)][static_cast<size_t>(saved.storage)], 1);
   return out;
 }
@@ -91,11 +95,11 @@ std::shared_ptr<const MemoryTable> Memories::table() {
     std::vector<LayerClass> classes{LayerClass{}};
     if (segment.kind == SegmentKind::Layer) classes = layer_classes(graph.structure);
     for (const LayerClass as : classes) {
-      Footprint made = of({s, as.keeps});
-      const bool replays = segment.replay_end > segment.backward_begin && as.keeps != Keeps::Activations;
-      for (const Part part : {Part::Forward, Part::Replay, Part::ReplayInGroup, Part::Backward})
-        if (replays || part == Part::Forward || part == Part::Backward) made.live[static_cast<size_t>(part)] = live_segments({s, as.keeps}, part);
-      out->footprints.emplace(ClassKey{s, as.keeps}, made);
+      SegmentLifetimes::LiveBlocks live;
+      Footprint of = made({s, as.keeps}, &live);
+      for (size_t part = 0; part < live.size(); ++part)
+        for (const int64_t bytes : live[part]) of.live[part].add(bytes, 1);
+      out->footprints.emplace(ClassKey{s, as.keeps}, of);
     }
     out->dummies.emplace_back();
     if (profile_of(graph).weight_gradient == WeightGradient::SharedDummy) out->dummies.back() = dummies_of(segment, report_.stages.front().binding);

@@ -73,6 +73,7 @@ class Memories {
   std::shared_ptr<const MemoryTable> table();
 
  private:
+  Footprint made(ClassKey key, SegmentLifetimes::LiveBlocks* live) const;
   const Report& report_;
   std::shared_ptr<const SegmentLifetimes> lifetimes_;
   std::shared_ptr<const MemoryTable> table_;

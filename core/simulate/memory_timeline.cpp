@@ -515,6 +515,17 @@ int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
   return most;
 }
 
+int64_t held_all_along(const Report& outline) {
+  int64_t most = 0;
+  for (const StageReport& stage : outline.stages) {
+    if (stage.like != stage.stage) continue;
+    int64_t states = 0;
+    for (const StageStates::Part& part : stage.states->parts) states += part.bytes;
+    most = std::max(most, states);
+  }
+  return most + workspace_bytes(outline, profile_of(outline.graph())) + context_bytes() + communicator_bytes(outline);
+}
+
 std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop) {
   auto out = std::make_shared<MemoryTimeline>();
   Memories memories(report);

@@ -56,6 +56,8 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
 // What memory_timeline says of the fullest stage, of an outline (report/outline.h): bytes in use. memo: of what designs share.
 struct MemoryTable;
 int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo);
+// Less than that, told at once: what the fullest stage holds whatever runs.
+int64_t held_all_along(const Report& outline);
 
 // Action by action of one stage, all microbatches.
 std::vector<ActionMemory> stage_timeline(const Report& report, int stage);

@@ -516,7 +516,7 @@ TimeCategory comm_category(const MeshAxes& axes) {
   const auto any = [&](auto is) { return std::any_of(axes.begin(), axes.end(), is); };
   if (any([](MeshAxis a) { return a >= MeshAxis::Edp && a <= MeshAxis::EpLocal; }))
     return TimeCategory::ExpertComm;
-  if (any(is_cp_axis)) return TimeCategory::ContextComm;
+  if (any(is_cp_axis) || any([](MeshAxis a) { return a == MeshAxis::TpContext; })) return TimeCategory::ContextComm;
   return TimeCategory::TensorComm;
 }
 

@@ -38,6 +38,7 @@ class Recorder : public ScheduleWork {
       a.kind = next->action.kind;
       a.chunk = static_cast<uint8_t>(next->action.chunk);
       a.microbatch = next->action.microbatch;
+      a.overlapped = next->action.overlapped;
       if (next->arrived != kNoNode) a.message = messages[static_cast<size_t>(next->arrived)];
       ++next;
     }
@@ -85,7 +86,7 @@ void mark(PlayOrder& order, int window) {
 }  // namespace
 
 std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int microbatches, int rounds) {
-  static Memo<PlayOrder> kept(256);
+  static Memo<PlayOrder> kept(128);
   const ScheduleKind kind = schedule_of(parallel);
   const PipelineLayout places = pipeline_layout(parallel);
   const auto stages = static_cast<int>(places.stages);
@@ -101,7 +102,7 @@ std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int mi
   key.clear();
   for (const int64_t word : {static_cast<int64_t>(kind), places.stages, places.chunks, parallel.microbatch_group, int64_t{played}, int64_t{short_of_all}})
     key.add(word);
-  return kept.get(key, [&] {
+  const auto make = [&] {
     Recorder recorder;
     Timeline timeline(stages, false);
     play_schedule(make_schedule(parallel, played), recorder, timeline);
@@ -111,8 +112,10 @@ std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int mi
     out->microbatches = played;
     find_ends(*out);
     if (short_of_all) mark(*out, window);
-    return out;
-  });
+    return std::shared_ptr<const PlayOrder>(std::move(out));
+  };
+  constexpr int64_t kLargest = 1 << 15;  // forwards; a longer order is as quickly made as it is played
+  return places.stages * places.chunks * played > kLargest ? make() : kept.get(key, make);
 }
 
 }  // namespace shardscape

@@ -16,6 +16,7 @@ struct PlayedAction {
   int16_t stage = 0, peer = -1;  // peer: of a send, the stage that it goes to
   ActionKind kind = ActionKind::Forward;
   uint8_t chunk = 0;
+  bool overlapped = false;       // Action::overlapped; the backward is the stage's next action
   bool first = false;            // forward of its chunk
   bool last = false;             // forward of its chunk, or action that ends a backward of it
   int8_t mark = -1;              // the action ends a window, counted from the last one; see PlayOrder::window

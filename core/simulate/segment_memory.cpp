@@ -196,7 +196,7 @@ struct SegmentLifetimes::Walk {
   }
 };
 
-SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak) const {
+SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks) const {
   const auto which = static_cast<size_t>(index);
   const Segment& s = graph_.segments[which];
   const PerSegment& of = segments_[which];
@@ -280,17 +280,22 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
 
   SegmentPart out;
   out.begin = out.peak = w.now;
-  const auto note = [&](OpId id, int64_t temporary, const std::string& temporary_name) {
+  const auto note = [&](OpId id, int64_t temporary, const char* temporary_name) {
     CategoryBytes here = w.now;
     here[static_cast<size_t>(MemoryCategory::Buffers)] += temporary;
     if (total(here) < total(out.peak) || (id >= 0 && total(here) == total(out.peak))) return;
     out.peak = here;
     out.peak_op = id;
+    if (blocks) {
+      blocks->assign(temporary > 0 ? 1 : 0, temporary);
+      for (size_t i = 0; i < w.alive.size(); ++i)
+        if (w.alive[i]) blocks->push_back(w.bytes[i]);
+    }
     if (!at_peak) return;
     at_peak->clear();
     for (size_t i = 0; i < w.alive.size(); ++i)
       if (w.alive[i]) at_peak->push_back({s.storages[i].name, w.category[i], w.bytes[i]});
-    if (temporary > 0) at_peak->push_back({temporary_name, MemoryCategory::Buffers, temporary});
+    if (temporary > 0) at_peak->push_back({s.op(id).label + temporary_name, MemoryCategory::Buffers, temporary});
   };
   note(-1, 0, "");
   const bool units = is_fsdp(graph_.structure.sync);  // whose gradients are counted with the unit
@@ -300,7 +305,7 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     for (TensorId in : op.inputs) w.allocate(reads(in));
     for (TensorId produced : op.outputs) w.allocate(w.memory(produced));
     int64_t temporary = sizes.workspaces[which][static_cast<size_t>(id)];
-    std::string name = op.label + ", workspace";
+    const char* name = ", workspace";
     if (!units)
       for (size_t p = 0; p < s.params.size(); ++p) {
         const auto& made = op.outputs;
@@ -308,7 +313,7 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
         const bool product = op.kind == OpKind::Einsum;
         if (product && (profile_.weight_gradient == WeightGradient::None || profile_.weight_gradient == WeightGradient::SharedDummy)) continue;
         temporary += sizes.gradients[which][p];
-        name = op.label;
+        name = "";
       }
     note(id, temporary, name);
     if (const OpId until = temporary > 0 ? held_until(id) : -1; until >= 0) {
@@ -330,14 +335,15 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
   return out;
 }
 
-SegmentMemory SegmentLifetimes::memory(int segment, Keeps keeps, const SegmentSizes& sizes) const {
+SegmentMemory SegmentLifetimes::memory(int segment, Keeps keeps, const SegmentSizes& sizes, LiveBlocks* live) const {
   const Segment& s = graph_.segments[static_cast<size_t>(segment)];
   SegmentMemory out;
-  out.forward = walk(segment, keeps, sizes, Part::Forward, nullptr);
-  out.backward = walk(segment, keeps, sizes, Part::Backward, nullptr);
+  const auto walked = [&](Part part) { return walk(segment, keeps, sizes, part, nullptr, live ? &(*live)[static_cast<size_t>(part)] : nullptr); };
+  out.forward = walked(Part::Forward);
+  out.backward = walked(Part::Backward);
   if (s.replay_end > s.backward_begin && keeps != Keeps::Activations) {
-    out.replay = walk(segment, keeps, sizes, Part::Replay, nullptr);
-    out.replay_in_group = walk(segment, keeps, sizes, Part::ReplayInGroup, nullptr);
+    out.replay = walked(Part::Replay);
+    out.replay_in_group = walked(Part::ReplayInGroup);
   }
   if (s.output_grad >= 0) {
     const auto storage = static_cast<size_t>(s.tensor(s.output_grad).storage);
@@ -364,7 +370,7 @@ MemoryCategory SegmentLifetimes::kept_category(int segment, StorageId kept) cons
 
 std::vector<LiveStorage> SegmentLifetimes::live(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const {
   std::vector<LiveStorage> out;
-  walk(segment, keeps, sizes, part, &out);
+  walk(segment, keeps, sizes, part, &out, nullptr);
   std::stable_sort(out.begin(), out.end(), [](const LiveStorage& a, const LiveStorage& b) { return a.bytes > b.bytes; });
   return out;
 }

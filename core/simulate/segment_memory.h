@@ -63,7 +63,9 @@ class SegmentLifetimes {
   SegmentSizes sizes(const Binding& binding) const;
   // All that sizes, and shapes of parameters, are made of.
   const std::vector<Symbol>& symbols() const { return symbols_; }
-  SegmentMemory memory(int segment, Keeps keeps, const SegmentSizes& sizes) const;
+  // Bytes of what is alive at the fullest moment of each part, in no order.
+  using LiveBlocks = std::array<std::vector<int64_t>, 4>;
+  SegmentMemory memory(int segment, Keeps keeps, const SegmentSizes& sizes, LiveBlocks* live = nullptr) const;
   MemoryCategory kept_category(int segment, StorageId kept) const;
   // What is alive at the fullest moment of a part of it, largest first.
   enum class Part : uint8_t { Forward, Replay, ReplayInGroup, Backward };
@@ -79,7 +81,7 @@ class SegmentLifetimes {
     std::vector<bool> fixed;          // parameters, caches, and gradients that accumulate elsewhere
   };
   PerSegment analyse(const Segment& segment) const;
-  SegmentPart walk(int segment, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak) const;
+  SegmentPart walk(int segment, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks) const;
 
   const Graph& graph_;
   const KernelProfile& profile_;

@@ -1,6 +1,5 @@
 #include "simulate/simulation.h"
 
-#include "report/rank_mesh.h"
 #include "simulate/machine_of.h"
 #include "simulate/step_play.h"
 
@@ -84,11 +83,17 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   LayerTable table(report, machine);
   Timeline timeline(static_cast<int>(report.stages.size()));
   StepPlay play(report, machine, table, timeline);
+  std::vector<StepPlay::LayerNode> layers;
+  play.note_layers(layers);
   const Schedule schedule = make_schedule(report.design.parallel, static_cast<int>(report.microbatches));
   play_schedule(schedule, play, timeline, stop);
   if (stop.stop_requested()) return nullptr;
   play.finish();
   timeline.finish(*out);
+  for (const StepPlay::LayerNode& layer : layers) {
+    const Node& node = timeline.node(layer.node);
+    out->stages[static_cast<size_t>(node.stage)].layers.push_back({node.begin, node.end, node.span, static_cast<int32_t>(layer.instance), layer.part, layer.beside});
+  }
   const StepRates rates = step_rates(report, machine, out->step_seconds);
   out->tokens_per_second = rates.tokens_per_second;
   out->model_tflops = rates.model_tflops;
@@ -105,40 +110,6 @@ StepRates step_rates(const Report& report, const Machine& machine, double second
   out.tokens_per_second = static_cast<double>(report.tokens_per_step) / seconds;
   out.model_tflops = model_flops(report) * static_cast<double>(report.microbatches) / static_cast<double>(report.ranks) / seconds * 1e-12;
   out.mfu = out.model_tflops * 1e12 / peak_flops(*machine.accelerator, report.design.workload.dtype);
-  return out;
-}
-
-std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& action) {
-  std::vector<OpSpan> out;
-  const bool input = action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardInput;
-  const bool weights = action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardWeight;
-  if (action.kind != ActionKind::Forward && !input && !weights) return out;
-  const Machine machine = machine_of(report.design);
-  LayerTable table(report, machine);
-  const StageLayout layout = stage_layout(report, report.stages[static_cast<size_t>(stage)], table);
-  double now = 0;
-  const auto add = [&](size_t instance, Part part) {
-    const StageInstance& at = layout.instances[instance];
-    const Segment& segment = report.graph().segments[static_cast<size_t>(at.segment)];
-    for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
-      if (part_of(report.graph().structure, segment, id) != part || !runs(segment.op(id), at.of.keeps)) continue;
-      const double seconds = table.ops().ops[static_cast<size_t>(at.segment)][static_cast<size_t>(id)].seconds;
-      if (seconds == 0) continue;
-      out.push_back({now, now + seconds, at.segment, id, static_cast<int>(at.layer), StreamKind::Compute});
-      now += seconds;
-    }
-  };
-  const StageRange& range = layout.chunks.at(static_cast<size_t>(action.chunk));
-  if (action.kind == ActionKind::Forward) {
-    for (size_t i = range.first; i < range.end; ++i) add(i, Part::Forward);
-    return out;
-  }
-  for (size_t i = range.end; i-- != range.first;) {
-    if (input && layout.instances[i].ends_group)
-      for (size_t r = layout.instances[i].group; r <= i; ++r) add(r, Part::Replay);
-    if (input) add(i, Part::Backward);
-    if (weights) add(i, Part::Weight);
-  }
   return out;
 }
 

@@ -54,11 +54,31 @@ struct Span {
   bool critical = false;       // on the longest path through the step
 };
 
+enum class Part : uint8_t { Forward, Replay, Backward, Weight };  // of what a layer does; Weight: what makes gradients of weights, where backwards are split
+
+// What an action takes of its seconds beside another one that runs at once.
+struct Beside {
+  double exchanges = 1;        // share of the exchanges of experts that is not hidden
+  double products = 1;         // how much longer products and attention take
+  double factor(TimeCategory category) const;
+  auto operator<=>(const Beside&) const = default;
+};
+
+// A part of a layer as it was played; the embedding and the head are layers too.
+struct PlayedLayer {
+  double begin = 0, end = 0;   // its waits for the host included
+  int32_t span = 0;            // index into StageTimes::spans
+  int32_t instance = 0;        // index into the StageLayout's
+  Part part = Part::Forward;
+  Beside beside{};
+};
+
 struct StageTimes {
   std::array<double, kTimeCategoryCount> seconds{};  // add up to step_seconds
   double communication = 0;    // of all collectives and of messages that arrive, hidden or not
   double exposed = 0;          // of these what compute waits for
   std::vector<Span> spans;     // by begin
+  std::vector<PlayedLayer> layers;  // by begin, of the compute stream
 };
 
 // A stretch of the critical path: of a span, as much as lies on it. Each begins when the one before it ends.
@@ -90,14 +110,5 @@ struct StepRates {
   double tokens_per_second = 0, model_tflops = 0, mfu = 0;
 };
 StepRates step_rates(const Report& report, const Machine& machine, double seconds);
-
-// One op of an action in time, for those who look closer: seconds since the action began.
-struct OpSpan {
-  double begin = 0, end = 0;
-  int segment = 0, op = 0, layer = -1;   // into the graph; the layer of the model
-  StreamKind stream = StreamKind::Compute;
-};
-// What an action of the schedule does, op by op.
-std::vector<OpSpan> action_ops(const Report& report, int stage, const Action& action);
 
 }  // namespace shardscape

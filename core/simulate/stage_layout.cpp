@@ -1,5 +1,7 @@
 #include "simulate/stage_layout.h"
 
+#include "report/outline.h"
+
 #include "graph/chunk_layers.h"
 #include "parallel/pipeline_layout.h"
 
@@ -27,6 +29,15 @@ StageLayout stage_layout(const Report& report, const StageReport& stage) {
     out.chunks.push_back({first, out.instances.size()});
   }
   return out;
+}
+
+std::shared_ptr<const PlacedPlan> placed_plan(const Report& report, const StageReport& stage, const StageSync& sync) {
+  if (is_fsdp(sync.strategy) || sync.rows.empty()) return nullptr;
+  if (stage.states && stage.states->plan) return stage.states->plan;
+  const Graph& graph = report.graph();
+  const StageShape& shape = report.model->shapes[static_cast<size_t>(stage.shape)];
+  const auto kinds = chunk_kinds(graph, stage, report.design.model);
+  return std::make_shared<const PlacedPlan>(place_plan(graph, stage_plan(graph, stage.binding, report.design.parallel, shape.first, shape.last, kinds)));
 }
 
 }  // namespace shardscape

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "report/report.h"
@@ -9,6 +10,8 @@
 namespace shardscape {
 
 struct LayerSeconds;
+struct PlacedPlan;
+struct StageSync;
 
 // One segment in its place on a stage.
 struct StageInstance {
@@ -28,5 +31,7 @@ struct StageLayout {
   std::vector<StageRange> chunks;
 };
 StageLayout stage_layout(const Report& report, const StageReport& stage);
+// The plan of the stage's gradient sync at these instances; null where it has none.
+std::shared_ptr<const PlacedPlan> placed_plan(const Report& report, const StageReport& stage, const StageSync& sync);
 
 }  // namespace shardscape

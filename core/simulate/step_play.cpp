@@ -1,6 +1,7 @@
 #include "simulate/step_play.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "machine/collective_time.h"
@@ -17,9 +18,6 @@ StageLayout stage_layout(const Report& report, const StageReport& stage, LayerTa
 
 namespace {
 
-// What is as fast as it has processors.
-constexpr TimeCategory kOnAllProcessors[] = {TimeCategory::Products, TimeCategory::Attention};
-
 // Of the links, over the seconds of all parts of all layers of a stage.
 LinkShare mean_links(const StageLayout& layout) {
   LinkShare links;
@@ -30,6 +28,13 @@ LinkShare mean_links(const StageLayout& layout) {
       seconds += part.seconds;
     }
   return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
+}
+
+// Of what is slower where it has fewer processors.
+double products(const PartSeconds& part) {
+  double out = 0;
+  for (size_t c = 0; c < part.categories.size(); ++c) out += (1 - Beside{1, 0}.factor(static_cast<TimeCategory>(c))) * part.categories[c];
+  return out;
 }
 
 }  // namespace
@@ -68,6 +73,7 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
 NodeId StepPlay::compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) {
   Stage& of = stages_[static_cast<size_t>(stage)];
   const At at{timeline, of, stage, action};
+  of.sync->begin_action();
   switch (action.kind) {
     case ActionKind::Forward: return forward(at, arrived);
     case ActionKind::Backward: return backward(at, arrived, true);
@@ -78,29 +84,32 @@ NodeId StepPlay::compute(Timeline& timeline, int stage, const Action& action, No
   }
 }
 
-double StepPlay::message(int from, int to) const {
-  const auto [low, high] = std::minmax(from, to);
-  return messages_[static_cast<size_t>(high - low == 1 ? low : high)];
-}
-
 // The exchanges of experts in one run while the other computes, and the other way round (DeepSeek-AI, arXiv 2412.19437, section
 // 3.2.1): together they take as long as the larger of all that is computed and all that is exchanged. The kernels of the exchange keep
 // processors to themselves (section 3.2.2: 20 of 132), so that products and attention are slower while it runs.
 void StepPlay::overlap(int stage, const Action& forward, const Action& backward) {
   Stage& of = stages_[static_cast<size_t>(stage)];
-  double exchanged = 0, computed = 0, products = 0;
+  double exchanged = 0;
+  PartSeconds computed;
   for (const Action* action : {&forward, &backward}) {
     const PartSeconds seconds = seconds_of(of, *action);
     const double experts = seconds.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
     exchanged += experts;
-    computed += seconds.seconds - experts;
-    for (TimeCategory c : kOnAllProcessors) products += seconds.categories[static_cast<size_t>(c)];
+    computed.seconds += seconds.seconds - experts;
+    for (size_t c = 0; c < computed.categories.size(); ++c) computed.categories[c] += seconds.categories[c];
   }
-  const auto all = static_cast<double>(machine_.accelerator->processors), taken = static_cast<double>(report_.design.parallel.dispatch_sms);
-  const double slower = all > taken ? taken / (all - taken) : 0;  // of a product that shares the device, by which part
-  const double slowed = computed + slower * products;            // if the exchange went on all the time
-  of.exposed = exchanged > 0 ? std::max(0.0, exchanged - slowed) / exchanged : 1;
-  of.stretch = slowed > 0 ? 1 + slower * std::min(1.0, exchanged / slowed) : 1;
+  of.beside.products = stretch_beside(computed, exchanged, report_.design.parallel.dispatch_sms);
+  const double all_beside = computed.seconds + (of.beside.products - 1) * products(computed);
+  of.beside.exchanges = exchanged > 0 ? std::max(0.0, exchanged - all_beside) / exchanged : 1;
+}
+
+// How much longer products take where kernels of communication keep processors to themselves for so many seconds.
+double StepPlay::stretch_beside(const PartSeconds& computed, double communication, int64_t taken) const {
+  const int64_t all = machine_.accelerator->processors;
+  if (all <= taken || taken == 0) return 1;
+  const double slower = static_cast<double>(taken) / static_cast<double>(all - taken);
+  const double slowed = computed.seconds + slower * products(computed);  // if communication went on all the time
+  return slowed > 0 ? 1 + slower * std::min(1.0, communication / slowed) : 1;
 }
 
 // The parts of an action in their order.
@@ -151,6 +160,59 @@ Stretch StepPlay::stretch(int stage, const Action& action) const {
   return out;
 }
 
+bool StepPlay::gathers_units() const {
+  return std::any_of(stages_.begin(), stages_.end(), [](const Stage& stage) { return stage.sync->has_units(); });
+}
+
+GatheredStretch StepPlay::gathered_stretch(int stage, const Action& action, bool message, SyncPlay::Units& units) {
+  using From = GatheredStretch::From;
+  Stage& of = stages_[static_cast<size_t>(stage)];
+  const auto checkpoint = timeline_.checkpoint(stage);
+  Rehearsal rehearsal(*of.sync);
+  size_t first = 0;
+  const auto play = [&](const std::array<double, From::kFroms>& ends) {
+    timeline_.undo(stage, checkpoint);
+    timeline_.resume(stage, ends[From::Compute], ends[From::Launched]);
+    timeline_.resume_data(stage, ends[From::Data]);
+    rehearsal.begin(units);
+    const NodeId arrived = message ? timeline_.elsewhere(stage, StreamKind::PipelineComm, ends[From::Message], ends[From::Message]) : kNoNode;
+    first = timeline_.nodes().size();
+    compute(timeline_, stage, action, arrived);
+  };
+  const auto end_of = [&](StreamKind stream) { return timeline_.end_of(timeline_.last(stage, stream)); };
+  // All that it runs on the compute stream, from 0.
+  GatheredStretch out;
+  play({});
+  double longest = 0;
+  for (size_t i = first; i < timeline_.nodes().size(); ++i) {
+    const Node& n = timeline_.nodes()[i];
+    longest = std::max(longest, n.end);
+    if (n.stream != StreamKind::Compute) continue;
+    const double seconds = n.parts ? n.parts->seconds : n.end - n.begin;
+    out.seconds += seconds;
+    out.exposed += n.parts ? communication(n.parts->categories) : is_communication(n.category) ? seconds : 0;
+    out.message_first = out.message_first || !n.parts;
+  }
+  out.host = timeline_.launched(stage);
+  // What ends no earlier than something that is later than all the rest waits for it.
+  const double late = std::exp2(std::ilogb(std::max({longest, out.host, 1e-3})) + 2);
+  const auto from = [&](double end) { return end >= late ? end - late : GatheredStretch::kNever; };
+  for (const From one : {From::Compute, From::Data, From::Launched, From::Message}) {
+    std::array<double, From::kFroms> ends{};
+    ends[one] = late;
+    out.compute[one] = out.data[one] = out.gathered[one] = GatheredStretch::kNever;
+    if (one == From::Message && !message) continue;
+    play(ends);
+    out.compute[one] = from(end_of(StreamKind::Compute));
+    out.data[one] = from(end_of(StreamKind::DataComm));
+    const auto layer = std::find_if(timeline_.nodes().begin() + static_cast<std::ptrdiff_t>(first), timeline_.nodes().end(), [](const Node& n) { return n.parts; });
+    if (one != From::Message && layer != timeline_.nodes().end()) out.gathered[one] = from(layer->begin);
+  }
+  units = of.sync->units();
+  timeline_.undo(stage, checkpoint);
+  return out;
+}
+
 bool StepPlay::microbatches_alike() const {
   const bool overlaps = runs_pairs(report_.design.parallel);
   for (const Stage& stage : stages_) {
@@ -166,26 +228,21 @@ bool StepPlay::microbatches_alike() const {
 
 bool StepPlay::ends(int stage, int chunk, bool backward) const {
   const Stage& of = stages_[static_cast<size_t>(stage)];
-  if (backward) return of.sync->plans();
+  if (backward) return of.sync->ends();
   const StageRange& range = of.layout.chunks[static_cast<size_t>(chunk)];
   return range.end > range.first && of.layout.instances[range.end - 1].segment == report_.graph().head() && !loss_group(report_.graph()).empty();
 }
 
-void StepPlay::skip_to_last() {
-  for (Stage& stage : stages_) stage.sync->skip_to_last();
-}
-
-const PartSeconds& StepPlay::beside_other(const PartSeconds& part, const Stage& stage) {
-  const auto [it, fresh] = beside_.try_emplace({&part, stage.exposed, stage.stretch}, part);
+const PartSeconds& StepPlay::beside_other(const PartSeconds& part, const Beside& beside) {
+  const auto [it, fresh] = beside_.try_emplace({&part, beside}, part);
   if (!fresh) return it->second;
-  const auto scale = [&out = it->second](TimeCategory category, double by) {
-    double& seconds = out.categories[static_cast<size_t>(category)];
-    out.seconds += (by - 1) * seconds;
-    seconds *= by;
-  };
-  scale(TimeCategory::ExpertComm, stage.exposed);
-  for (TimeCategory c : kOnAllProcessors) scale(c, stage.stretch);
-  return it->second;
+  PartSeconds& out = it->second;
+  for (size_t c = 0; c < out.categories.size(); ++c) {
+    const double by = beside.factor(static_cast<TimeCategory>(c));
+    out.seconds += (by - 1) * out.categories[c];
+    out.categories[c] *= by;
+  }
+  return out;
 }
 
 Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
@@ -200,10 +257,16 @@ Node StepPlay::node(At at, SpanKind kind, StreamKind stream) const {
 
 NodeId StepPlay::run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after) {
   const PartSeconds& whole = at.stage.layout.instances[instance].seconds->of(part);
-  const PartSeconds& seconds = at.action.overlapped ? beside_other(whole, at.stage) : whole;
+  Beside beside = at.action.overlapped ? at.stage.beside : Beside{};
+  if (const double collectives = at.stage.sync->beside(); collectives > 0 && !at.action.overlapped)
+    beside.products = stretch_beside(whole, collectives, machine_.accelerator->collective_processors);
+  const PartSeconds& seconds = beside == Beside{} ? whole : beside_other(whole, beside);
+  at.stage.sync->ran(seconds.seconds);
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
-  return at.timeline.add(made, seconds.seconds, after);
+  const NodeId id = at.timeline.add(made, seconds.seconds, after);
+  if (noted_) noted_->push_back({id, instance, part, beside});
+  return id;
 }
 
 NodeId StepPlay::gather_message(At at, SpanKind kind, NodeId arrived) {

@@ -1,7 +1,10 @@
 // The step of a report: what the actions of its schedule do on the streams of every stage, layer by layer.
 #pragma once
 
+#include <algorithm>
+
 #include "schedule/schedule.h"
+#include "simulate/gathered_stretch.h"
 #include "simulate/layer_seconds.h"
 #include "simulate/play_schedule.h"
 #include "simulate/stage_layout.h"
@@ -19,23 +22,36 @@ struct Stretch {
   double exposed = 0;        // communication in it that nothing hides
 };
 
-class StepPlay : public ScheduleWork {
+class StepPlay final : public ScheduleWork {
  public:
   StepPlay(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline);
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override;
   void overlap(int stage, const Action& forward, const Action& backward) override;
-  double message(int from, int to) const override;
+  double message(int from, int to) const override { return messages_[static_cast<size_t>(from - to == 1 ? to : to - from == 1 ? from : std::max(from, to))]; }
   void finish();  // of the step, once all actions are played
 
-  // For those who play microbatches that are alike as stretches. Whether all but the first and the last of a chunk are: nothing is
-  // gathered or reduced beside their layers, or goes to the host, and no action depends on the one beside it.
+  // The parts of layers that are played from here on, as they come.
+  struct LayerNode {
+    NodeId node;
+    size_t instance;
+    Part part;
+    Beside beside;
+  };
+  void note_layers(std::vector<LayerNode>& into) { noted_ = &into; }
+
+  // For those who play microbatches that are alike as stretches. Whether all but the first and the last of a chunk are: nothing but
+  // FSDP's units is gathered or reduced beside their layers, or goes to the host, and no action depends on the one beside it.
   bool microbatches_alike() const;
   Stretch stretch(int stage, const Action& action) const;
+  // Of a microbatch before the last, where there are units. message: whether it waits for one. units: which ones are whole before it;
+  // set to those that are after it.
+  bool gathers_units() const;
+  GatheredStretch gathered_stretch(int stage, const Action& action, bool message, SyncPlay::Units& units);
+  SyncPlay& sync(int stage) { return *stages_[static_cast<size_t>(stage)].sync; }
   double gather_seconds() const { return gather_seconds_; }           // of a message that was split, before its action
   bool gathers_ahead(int stage) const { return stages_[static_cast<size_t>(stage)].sync->gathers_ahead(); }  // the first forwards wait
   // Whether gradient sync hears of the last forward, or of the last backward, of this chunk.
   bool ends(int stage, int chunk, bool backward) const;
-  void skip_to_last();  // the next backward of every chunk is the last one
 
  private:
   struct Stage {
@@ -43,9 +59,7 @@ class StepPlay : public ScheduleWork {
     std::unique_ptr<SyncPlay> sync;
     std::vector<NodeId> stored;  // by microbatch and instance
     std::vector<NodeId> loaded;  // by instance, of the backward at hand; kNoNode: not yet
-    // Of the overlapped actions at hand: share of the experts' communication that is not hidden, and how much longer products
-    // and attention take as that keeps processors to itself.
-    double exposed = 1, stretch = 1;
+    Beside beside{};             // of the overlapped actions at hand
   };
   struct At {
     Timeline& timeline;
@@ -60,7 +74,8 @@ class StepPlay : public ScheduleWork {
   NodeId run(At at, size_t instance, Part part, SpanKind kind, std::initializer_list<NodeId> after);
   void load(At at, size_t instance, NodeId after);
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
-  const PartSeconds& beside_other(const PartSeconds& part, const Stage& stage);
+  const PartSeconds& beside_other(const PartSeconds& part, const Beside& beside);
+  double stretch_beside(const PartSeconds& computed, double communication, int64_t taken) const;
   template <typename Seen>
   static void each_part(const Stage& stage, const Action& action, const Seen& seen);
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;
@@ -73,7 +88,8 @@ class StepPlay : public ScheduleWork {
   std::map<int, StageLayout> layouts_;  // by StageReport::like
   std::vector<Stage> stages_;
   std::vector<double> messages_;  // of each stage to and from the next one, of the last one to and from the first
-  std::map<std::tuple<const PartSeconds*, double, double>, PartSeconds> beside_;
+  std::map<std::pair<const PartSeconds*, Beside>, PartSeconds> beside_;
+  std::vector<LayerNode>* noted_ = nullptr;
   double gather_seconds_ = 0;     // of a message that was scattered over tp
 };
 

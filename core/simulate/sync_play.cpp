@@ -10,6 +10,7 @@
 #include "machine/op_time.h"
 #include "report/outline.h"
 #include "report/rank_mesh.h"
+#include "simulate/stage_layout.h"
 
 namespace shardscape {
 namespace {
@@ -24,6 +25,9 @@ CollectiveKind collective_kind(SyncOp op) {
   }
   return CollectiveKind::AllReduce;
 }
+
+SyncWalk::Mark mark_of(NodeId node) { return SyncWalk::Mark{node} - kNoNode; }
+NodeId node_of(SyncWalk::Mark mark) { return static_cast<NodeId>(mark + kNoNode); }
 
 // With their scales, of quantized types.
 double element_bytes(DType type) {
@@ -93,116 +97,83 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
 
 SyncPlay::SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline)
     : costs_(costs), graph_(costs.report().graph()), stage_(costs.report().stages[static_cast<size_t>(stage.like)]), number_(stage.stage), timeline_(timeline),
-      microbatches_(static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches))), parts_(costs.parts(stage)) {
-  for (size_t u = 0; u < parts_->sync.units.size(); ++u) {
-    const SyncUnit& unit = parts_->sync.units[u];
-    if (!unit.root) continue;
-    if (roots_.empty() || roots_.back().segment != unit.segment) roots_.push_back({unit.segment, {}});
-    roots_.back().unit.units.push_back(u);
-  }
-}
+      parts_(costs.parts(stage)),
+      walk_(graph_, parts_->sync, static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches)), *this) {}
 
 void SyncPlay::add_instance(int segment, bool layer, int chunk) {
-  Instance instance;
-  instance.segment = segment;
-  instance.chunk = chunk;
-  for (size_t r = 0; r < roots_.size() && !layer; ++r)
-    if (roots_[r].segment < 0 || roots_[r].segment == segment) instance.root = static_cast<int>(r);
-  for (size_t u = 0; u < parts_->sync.units.size(); ++u)
-    if (layer && !parts_->sync.units[u].root && parts_->sync.units[u].segment == segment) instance.units.push_back(u);
-  instances_.push_back(std::move(instance));
+  backwards_.push_back(kNoNode);
+  walk_.add_instance(segment, layer, chunk);
 }
 
-void SyncPlay::plan() {
-  for (size_t i = 0; i < instances_.size(); ++i) {
-    if (instances_[i].root < 0) continue;
-    Root& root = roots_[static_cast<size_t>(instances_[i].root)];
-    for (root.begin = i; root.begin > 0 && instances_[root.begin - 1].chunk == instances_[i].chunk;) --root.begin;
-    for (root.end = i + 1; root.end < instances_.size() && instances_[root.end].chunk == instances_[i].chunk;) ++root.end;
-  }
-  if (is_fsdp(parts_->sync.strategy) || parts_->sync.rows.empty()) return;
-  const Report& report = costs_.report();
-  const StageShape& shape = report.model->shapes[static_cast<size_t>(stage_.shape)];
-  if (stage_.states && stage_.states->plan) {
-    plan_ = stage_.states->plan;
-  } else {
-    const auto kinds = chunk_kinds(graph_, stage_, report.design.model);
-    plan_ = std::make_shared<const PlacedPlan>(place_plan(graph_, stage_plan(graph_, stage_.binding, report.design.parallel, shape.first, shape.last, kinds)));
-  }
-}
+void SyncPlay::plan() { walk_.plan(placed_plan(costs_.report(), stage_, parts_->sync)); }
 
 bool SyncPlay::every_microbatch() const {
-  if (!parts_->sync.units.empty()) return true;
-  return plan_ && std::any_of(plan_->acts.begin(), plan_->acts.end(), [](const PlacedPlan::Act& act) {
+  return std::any_of(walk_.acts().begin(), walk_.acts().end(), [](const PlacedPlan::Act& act) {
     const SyncAction& a = act.action;
     return a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward || (a.when == SyncWhen::AfterGradient && a.turn != SyncTurn::Last);
   });
 }
 
-void SyncPlay::skip_to_last() {
-  for (Instance& instance : instances_) instance.backwards = microbatches_ - 1;
+void SyncPlay::resume(const Units& whole) {
+  walk_.resume(whole);
+  before_ = timeline_.last(number_, StreamKind::Compute);
 }
 
-NodeId SyncPlay::enter(int microbatch, size_t instance, bool backward) {
-  NodeId gathered = kNoNode;
-  Instance& here = instances_[instance];
-  if (const PlacedPlan::Place* place = place_of(instance)) {
-    for (const size_t i : backward ? place->before_backward : place->before_forward)
-      if (sync_happens(plan_->acts[i].action.turn, microbatch, microbatches_)) run(plan_->acts[i], microbatch);
-    gathered = here.params;
-  }
-  if (parts_->sync.units.empty()) return gathered;
-  if (Root* root = root_around(instance); root && !root->unit.gathered && instance == (backward ? root->end - 1 : root->begin))
-    gather(microbatch, root->unit, backward);
-  if (here.root < 0 && !here.gathered) gather(microbatch, here, backward);
-  // One unit ahead, once the unit before this one is done: two are gathered at a time.
-  if (const size_t next = next_unit(instance, backward); next < instances_.size()) gather(microbatch, instances_[next], backward);
-  return here.root >= 0 ? roots_[static_cast<size_t>(here.root)].unit.gather : here.gather;
+void Rehearsal::begin(const SyncPlay::Units& whole) {
+  sync_.resume(whole);
+  sync_.walk_.forget_backwards();
+  std::fill(sync_.backwards_.begin(), sync_.backwards_.end(), kNoNode);
+}
+
+Rehearsal::~Rehearsal() {
+  sync_.walk_.restore(std::move(walk_));
+  sync_.backwards_ = std::move(backwards_);
+  sync_.before_ = before_;
+  sync_.last_reduction_ = last_reduction_;
+}
+
+NodeId SyncPlay::enter(int microbatch, size_t instance, bool backward) { return awaited(node_of(walk_.enter(microbatch, instance, backward))); }
+
+NodeId SyncPlay::launched(NodeId collective, double seconds) {
+  running_.push_back({collective, seconds});
+  return collective;
+}
+
+// With it has ended all that its stream ran before.
+NodeId SyncPlay::awaited(NodeId collective) {
+  std::erase_if(running_, [&](const Running& one) { return one.node <= collective; });
+  return collective;
+}
+
+double SyncPlay::beside() const {
+  double out = 0;
+  for (const Running& one : running_) out += one.seconds;
+  return out;
+}
+
+void SyncPlay::ran(double seconds) {
+  if (has_units()) return running_.clear();
+  size_t ended = 0;
+  for (; ended < running_.size() && running_[ended].seconds <= seconds; ++ended) seconds -= running_[ended].seconds;
+  running_.erase(running_.begin(), running_.begin() + static_cast<std::ptrdiff_t>(ended));
+  if (!running_.empty()) running_.front().seconds -= seconds;
+}
+
+void SyncPlay::begin_action() {
+  if (has_units()) running_.clear();
 }
 
 void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last) {
-  Instance& here = instances_[instance];
+  left_ = last;
   if (last != kNoNode) before_ = last;
-  if (!backward) {
-    if (const MeshAxes loss = loss_group(graph_); here.segment == graph_.head() && !loss.empty())
-      add("all-reduce of the loss", costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), loss), microbatch, {last});
-    free_forward(here);
-    return;
-  }
-  here.last = last;
-  const bool final = ++here.backwards == microbatches_, reduces = final || graph_.structure.every_microbatch;
-  if (const PlacedPlan::Place* place = place_of(instance))
-    for (const size_t i : place->after_gradient)
-      if (final || plan_->acts[i].action.turn == SyncTurn::Every) run(plan_->acts[i], microbatch);
-  if (parts_->sync.units.empty()) return;
-  const int turn = graph_.structure.every_microbatch ? microbatch : -1;
-  const auto free = [&](Instance& at) {
-    const auto freed = at.units.empty() ? UnitFreed::AfterBackward : parts_->sync.units[at.units.front()].freed;
-    if (reduces || freed == UnitFreed::AfterForward || freed == UnitFreed::AfterBackward) at.gathered = false;
-  };
-  if (here.root < 0) {
-    free(here);
-    if (reduces) scatter(turn, here, {here.last});
-  }
-  Root* root = root_around(instance);
-  if (!root || instance != root->begin) return;
-  free(root->unit);  // its backward ends last
-  if (graph_.structure.every_microbatch) scatter(turn, root->unit, root_ends());
+  if (backward) backwards_[instance] = last;
+  walk_.leave(microbatch, instance, backward);
 }
 
-NodeId SyncPlay::enter_replay(int microbatch, size_t instance) {
-  Instance& here = instances_[instance];
-  if (here.units.empty()) return kNoNode;
-  if (!here.gathered) gather(microbatch, here, true);
-  return here.gather;
-}
+NodeId SyncPlay::enter_replay(int microbatch, size_t instance) { return awaited(node_of(walk_.enter_replay(microbatch, instance))); }
 
-void SyncPlay::leave_replay(size_t instance) { free_forward(instances_[instance]); }
-
-void SyncPlay::free_forward(Instance& at) const {
-  if (at.units.empty()) return;
-  const UnitFreed freed = parts_->sync.units[at.units.front()].freed;
-  if (freed == UnitFreed::AfterForward || freed == UnitFreed::AfterForwardAlone) at.gathered = false;
+void SyncPlay::average_loss(int microbatch) {
+  add("all-reduce of the loss", costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), loss_group(graph_)), microbatch, {left_});
 }
 
 // Megatron's buffers stay; PyTorch and DeepSpeed drop gradients and write the first ones.
@@ -210,11 +181,12 @@ void SyncPlay::begin() {
   gathers_ahead_ = costs_.report().design.parallel.overlap_param_gather && graph_.structure.overlap && parts_->sync.strategy == SyncStrategy::DistributedOptimizer;
   if (gathers_ahead_) {
     // What the step before has updated, in the order of first use; its forward waits for each.
-    std::vector<const PlacedPlan::Act*> gathers;
-    for (const PlacedPlan::Act& act : acts())
-      if (act.action.when == SyncWhen::AfterOptimizer && !act.holders.empty()) gathers.push_back(&act);
-    std::stable_sort(gathers.begin(), gathers.end(), [](const PlacedPlan::Act* a, const PlacedPlan::Act* b) { return a->first < b->first; });
-    for (const PlacedPlan::Act* act : gathers) run(*act, -1);
+    const std::vector<PlacedPlan::Act>& acts = walk_.acts();
+    std::vector<size_t> gathers;
+    for (size_t i = 0; i < acts.size(); ++i)
+      if (acts[i].action.when == SyncWhen::AfterOptimizer && !acts[i].holders.empty()) gathers.push_back(i);
+    std::stable_sort(gathers.begin(), gathers.end(), [&](size_t a, size_t b) { return acts[a].first < acts[b].first; });
+    for (const size_t i : gathers) walk_.run(i, -1);
   }
   if (!graph_.structure.trains()) return;
   if (parts_->sync.strategy != SyncStrategy::DdpFlat && parts_->sync.strategy != SyncStrategy::DistributedOptimizer) return;
@@ -226,10 +198,7 @@ void SyncPlay::norm() {
 }
 
 void SyncPlay::reduce() {
-  for (const Root& root : roots_)
-    if (!graph_.structure.every_microbatch) scatter(-1, root.unit, root_ends());
-  for (const PlacedPlan::Act& act : acts())
-    if (act.action.when == SyncWhen::AfterBackward) run(act, -1);
+  walk_.reduce();
   for (const GradReduction& r : parts_->reductions) {
     if (r.embedding_group) {
       embedding_bytes_ = value(r.bytes);
@@ -259,54 +228,33 @@ void SyncPlay::optimize() {
     updated = pass(value(parts_->optimizer.read_bytes) + value(parts_->optimizer.written_bytes), "", reduced());
   }
   before_ = updated;
-  if (gathers_ahead_) return;
-  for (const PlacedPlan::Act& act : acts())
-    if (act.action.when == SyncWhen::AfterOptimizer) run(act, -1);
+  if (!gathers_ahead_) walk_.run_all(SyncWhen::AfterOptimizer);
 }
 
-SyncPlay::Root* SyncPlay::root_around(size_t instance) {
-  const auto it = std::find_if(roots_.begin(), roots_.end(), [&](const Root& root) { return instance >= root.begin && instance < root.end; });
-  return it == roots_.end() ? nullptr : &*it;
-}
-
-// Of all roots: a tied table has gradients from both.
-std::vector<NodeId> SyncPlay::root_ends() const {
-  std::vector<NodeId> out;
-  for (const Instance& instance : instances_)
-    if (instance.root >= 0) out.push_back(instance.last);
-  return out;
-}
-
-// The next instance in this direction that is not gathered yet, if it is a layer of this chunk; otherwise past the end.
-size_t SyncPlay::next_unit(size_t instance, bool backward) const {
-  if (backward ? instance == 0 : instance + 1 == instances_.size()) return instances_.size();
-  const size_t next = backward ? instance - 1 : instance + 1;
-  const bool wanted = !instances_[next].units.empty() && !instances_[next].gathered && instances_[next].chunk == instances_[instance].chunk;
-  return wanted ? next : instances_.size();
-}
-
-void SyncPlay::gather(int microbatch, Instance& at, bool backward) {
-  at.gathered = true;
-  at.gather = kNoNode;
-  for (const size_t u : at.units) {
+SyncWalk::Mark SyncPlay::gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch, size_t, bool) {
+  NodeId made = kNoNode;
+  for (const size_t u : units) {
     const SyncUnit& unit = parts_->sync.units[u];
     if (unit.group.shard.empty()) continue;
-    const double bytes = value(unit.full) * dtype_bytes(graph_.structure.dtype);
-    at.gather = add(backward ? "gather of parameters for the backward" : "gather of parameters", costs_.collective(SyncOp::AllGather, bytes, unit.group.shard, links_),
-                    microbatch, {before_});
+    gather_seconds_.resize(parts_->sync.units.size(), -1);
+    double& seconds = gather_seconds_[u];
+    if (seconds < 0) seconds = costs_.collective(SyncOp::AllGather, value(unit.full) * dtype_bytes(graph_.structure.dtype), unit.group.shard, links_);
+    made = add(turn != SyncWalk::Turn::Forward ? "gather of parameters for the backward" : "gather of parameters", seconds, microbatch, {before_});
   }
+  return mark_of(made);
 }
 
-void SyncPlay::scatter(int microbatch, const Instance& at, const std::vector<NodeId>& after) {
+void SyncPlay::scatter(const std::vector<size_t>& units, int microbatch, const std::vector<size_t>& instances) {
   const double width = dtype_bytes(graph_.structure.grad_dtype);
-  std::vector<NodeId> behind = after;
+  after_.clear();
+  for (const size_t i : instances) after_.push_back(backwards_[i]);
   const auto over = [&](SyncOp op, const MeshAxes& axes, double bytes) {
     if (axes.empty() || bytes == 0) return;
     const char* what = op == SyncOp::AllReduce ? "all-reduce of gradients over " : "reduce-scatter of gradients over ";
-    last_reduction_ = add([&] { return what + group_name(axes); }, costs_.collective(op, bytes, axes, links_), microbatch, behind);
-    behind = {last_reduction_};
+    last_reduction_ = add([&] { return what + group_name(axes); }, costs_.collective(op, bytes, axes, links_), microbatch, after_);
+    after_.assign(1, last_reduction_);
   };
-  for (const size_t u : at.units) {
+  for (const size_t u : units) {
     const SyncUnit& unit = parts_->sync.units[u];
     for (const GradReduction& r : unit.inner) over(SyncOp::AllReduce, r.axes, value(r.bytes));
     over(SyncOp::ReduceScatter, unit.group.shard, value(unit.full) * width);
@@ -315,7 +263,7 @@ void SyncPlay::scatter(int microbatch, const Instance& at, const std::vector<Nod
 }
 
 // An action of the plan. microbatch: of gathers, and of reductions that every microbatch has.
-void SyncPlay::run(const PlacedPlan::Act& act, int microbatch) {
+SyncWalk::Mark SyncPlay::run(const PlacedPlan::Act& act, size_t, int microbatch) {
   const SyncAction& a = act.action;
   const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);
   const bool alone = a.when == SyncWhen::AfterBackward || (a.when == SyncWhen::AfterOptimizer && !gathers_ahead_);
@@ -326,17 +274,16 @@ void SyncPlay::run(const PlacedPlan::Act& act, int microbatch) {
     return out + what + a.group;
   };
   if (a.op == SyncOp::AllGather || a.when == SyncWhen::AfterOptimizer) {
-    const NodeId node = add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_});
-    for (const size_t place : act.readers) instances_[place].params = node;
-    return;
+    return mark_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));
   }
   after_.clear();
-  for (const size_t place : act.holders) after_.push_back(instances_[place].last);
+  for (const size_t place : act.holders) after_.push_back(backwards_[place]);
   last_reduction_ = add([&] { return name(" of gradients over "); }, seconds, a.turn == SyncTurn::Every ? microbatch : -1, after_);
+  return 0;
 }
 
 template <typename Name>
-NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after) {
+Node SyncPlay::collective_node(const Name& name, int microbatch) {
   Node node;
   node.stage = number_;
   node.stream = StreamKind::DataComm;
@@ -347,7 +294,17 @@ NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, const std
     if constexpr (std::is_invocable_v<Name>) node.name = timeline_.name(name());
     else node.name = timeline_.name(name);
   }
-  return timeline_.add(node, seconds, after);
+  return node;
+}
+
+template <typename Name>
+NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after) {
+  return launched(timeline_.add(collective_node(name, microbatch), seconds, after), seconds);
+}
+
+template <typename Name>
+NodeId SyncPlay::add(const Name& name, double seconds, int microbatch, std::initializer_list<NodeId> after) {
+  return launched(timeline_.add(collective_node(name, microbatch), seconds, after), seconds);
 }
 
 NodeId SyncPlay::pass(double bytes, const char* name, NodeId after) {

@@ -1,12 +1,11 @@
-// What data parallelism adds to a stage in time: reductions of gradients, gathers of parameters, the optimizer. Plans and units
-// are attached to layers as the trace attaches them.
+// What data parallelism adds to a stage in time: reductions of gradients, gathers of parameters, the optimizer.
 #pragma once
 
 #include <array>
 #include <map>
 #include <memory>
 
-#include "cost/sync_model.h"
+#include "cost/sync_walk.h"
 #include "simulate/timeline.h"
 
 namespace shardscape {
@@ -55,7 +54,7 @@ class SyncCosts {
   std::array<std::shared_ptr<const StageSyncParts>, 8> parts_;  // by shape
 };
 
-class SyncPlay {
+class SyncPlay : private SyncWalk::Maker {
  public:
   SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline);
 
@@ -68,10 +67,15 @@ class SyncPlay {
   void leave(int microbatch, size_t instance, bool backward, NodeId last);
   // The same where layers of a group are made again in its backward.
   NodeId enter_replay(int microbatch, size_t instance);
-  void leave_replay(size_t instance);
-  // The end of a step, in three acts, as some collectives run over several stages.
+  void leave_replay(size_t instance) { walk_.leave_replay(instance); }
+  // Seconds of the collectives that run beside the layer that comes next: what was launched and is not behind what it waits for. Of
+  // FSDP's units only what was launched since the layer before, so that an action does not depend on how far others have come.
+  double beside() const;
+  void ran(double seconds);  // it did, for so long
+  void begin_action();
   // Share of the links that layers take in the mean: what runs beside them gets the rest, and takes longer.
   void set_links(const LinkShare& links) { links_ = links; }
+  // The end of a step, in three acts, as some collectives run over several stages.
   void begin();                                     // whole gradients start at zero, where they are buffers
   void reduce();                                    // over replicas and within a stage
   void norm();                                      // of the gradients that the rank owns
@@ -82,47 +86,37 @@ class SyncPlay {
   void optimize();
 
   // For those who play most microbatches without their layers: whether any but the first forwards and the last backwards gather or
-  // reduce; whether the first forwards wait for parameters; whether the last backwards matter.
+  // reduce by a plan; whether the first forwards wait for parameters; whether the last backwards matter.
   bool every_microbatch() const;
   bool gathers_ahead() const { return gathers_ahead_; }
-  bool plans() const { return !acts().empty(); }
-  void skip_to_last();
+  bool ends() const { return has_units() || !walk_.acts().empty(); }
+  void skip_to(int chunk, bool last) { walk_.skip_to(chunk, last); }
+  // FSDP: which units are whole. That is all that actions find of those before them, once all these have ended.
+  using Units = SyncWalk::Units;
+  bool has_units() const { return !parts_->sync.units.empty(); }
+  Units units() const { return walk_.units(); }
+  void resume(const Units& whole);  // after what is played elsewhere
 
  private:
-  struct Instance {
-    int segment = 0, chunk = 0;
-    std::vector<size_t> units;
-    int root = -1;              // FSDP: its parameters are in this root unit, that of its chunk
-    NodeId last = kNoNode;      // of its latest backward
-    int backwards = 0;
-    bool gathered = false;
-    NodeId gather = kNoNode;
-    NodeId params = kNoNode;    // gather of the plan that its parameters came with
+  friend class Rehearsal;
+  struct Running {
+    NodeId node;
+    double seconds;
   };
-
-  // A root unit, whichever instances of its chunk it is in: these are a range.
-  struct Root {
-    int segment = -1;  // as SyncUnit::segment
-    Instance unit;
-    size_t begin = 0, end = 0;
-  };
-
-  Root* root_around(size_t instance);
-  void free_forward(Instance& at) const;
-  size_t next_unit(size_t instance, bool backward) const;
-  void gather(int microbatch, Instance& at, bool backward);
-  void scatter(int microbatch, const Instance& at, const std::vector<NodeId>& after);
-  void run(const PlacedPlan::Act& act, int microbatch);
-  const std::vector<PlacedPlan::Act>& acts() const {
-    static const std::vector<PlacedPlan::Act> none;
-    return plan_ ? plan_->acts : none;
-  }
-  const PlacedPlan::Place* place_of(size_t instance) const { return plan_ && instance < plan_->places.size() ? &plan_->places[instance] : nullptr; }
+  NodeId launched(NodeId collective, double seconds);
+  NodeId awaited(NodeId collective);
+  SyncWalk::Mark gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch, size_t instance, bool ahead) override;
+  void scatter(const std::vector<size_t>& units, int microbatch, const std::vector<size_t>& instances) override;
+  SyncWalk::Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) override;
+  void average_loss(int microbatch) override;
   template <typename Name>  // text, or what makes it
   NodeId add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after);
+  template <typename Name>
+  NodeId add(const Name& name, double seconds, int microbatch, std::initializer_list<NodeId> after);
+  template <typename Name>
+  Node collective_node(const Name& name, int microbatch);
   NodeId add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds, NodeId after, const char* name = "");
   NodeId pass(double bytes, const char* name, NodeId after);  // a kernel over states of the optimizer or gradients
-  std::vector<NodeId> root_ends() const;
   double value(const Expr& expr) const { return costs_.value(stage_, expr); }
 
   SyncCosts& costs_;
@@ -130,17 +124,33 @@ class SyncPlay {
   const StageReport& stage_;      // the first one that is like it
   const int number_;
   Timeline& timeline_;
-  const int microbatches_;
   std::shared_ptr<const StageSyncParts> parts_;
-  std::vector<Instance> instances_;
-  std::vector<Root> roots_;
-  NodeId before_ = kNoNode;
+  SyncWalk walk_;
+  std::vector<NodeId> backwards_;  // of each instance: the latest
+  NodeId before_ = kNoNode, left_ = kNoNode;
   NodeId last_reduction_ = kNoNode;
+  std::vector<Running> running_;   // in the order of their stream
   LinkShare links_;
   bool gathers_ahead_ = false;    // updated parameters, at the begin of the step
   double embedding_bytes_ = 0, mirror_bytes_ = 0;
-  std::shared_ptr<const PlacedPlan> plan_;
+  std::vector<double> gather_seconds_;  // by unit; less than 0: not asked for yet
   std::vector<NodeId> after_;
+};
+
+// While it lives actions of a stage are played as a try: of microbatches before the last. Then nothing has happened.
+class Rehearsal {
+ public:
+  explicit Rehearsal(SyncPlay& sync) : sync_(sync), walk_(sync.walk_.state()), backwards_(sync.backwards_), before_(sync.before_), last_reduction_(sync.last_reduction_) {}
+  ~Rehearsal();
+  Rehearsal(const Rehearsal&) = delete;
+  Rehearsal& operator=(const Rehearsal&) = delete;
+  void begin(const SyncPlay::Units& whole);  // of an action
+
+ private:
+  SyncPlay& sync_;
+  SyncWalk::State walk_;
+  std::vector<NodeId> backwards_;
+  NodeId before_, last_reduction_;
 };
 
 }  // namespace shardscape

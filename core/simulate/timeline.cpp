@@ -27,9 +27,9 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
   node.after = last;
   node.begin = end_of(last);
   for (size_t i = 0; i < count; ++i)
-    if (end_of(after[i]) > node.begin) {
-      node.begin = end_of(after[i]);
-      node.after = after[i];
+    if (const double end = end_of(after[i]); end > node.begin) {
+      if (later(end, node.begin)) node.after = after[i];
+      node.begin = end;
     }
   node.end = node.begin + seconds;
   // The host runs ahead, but not past a message: Megatron-LM synchronises after each (batch_p2p_sync). What it launches last ends
@@ -73,15 +73,27 @@ int32_t Timeline::name(const std::string& text) {
 void Timeline::resume(int stage, double end, double launched) {
   Streams& streams = streams_[static_cast<size_t>(stage)];
   streams.launched = launched;
-  NodeId& last = streams.last[static_cast<size_t>(StreamKind::Compute)];
-  if (end_of(last) == end) return;
+  if (end_of(streams.last[static_cast<size_t>(StreamKind::Compute)]) != end) elsewhere(stage, StreamKind::Compute, end, end);
+}
+
+// Ever since something computed: who waits for it waits for nothing else.
+void Timeline::resume_data(int stage, double end) {
+  if (end_of(last(stage, StreamKind::DataComm)) != end) elsewhere(stage, StreamKind::DataComm, 0, end);
+}
+
+NodeId Timeline::elsewhere(int stage, StreamKind stream, double begin, double end) {
+  NodeId& last = streams_[static_cast<size_t>(stage)].last[static_cast<size_t>(stream)];
   Node node;
-  node.begin = node.end = end;
+  node.begin = begin;
+  node.end = end;
   node.after = last;
   node.stage = stage;
+  node.stream = stream;
+  if (stream == StreamKind::DataComm) node.category = TimeCategory::DataComm;
   node.elsewhere = true;
   last = static_cast<NodeId>(nodes_.size());
   nodes_.push_back(node);
+  return last;
 }
 
 NodeId Timeline::arrive(int stage, double begin, double end) {
@@ -95,6 +107,11 @@ NodeId Timeline::arrive(int stage, double begin, double end) {
   node.elsewhere = true;
   nodes_.push_back(node);
   return static_cast<NodeId>(nodes_.size() - 1);
+}
+
+size_t Timeline::mark(int stage) {
+  marks_.push_back({nodes_.size(), stage});
+  return marks_.size() - 1;
 }
 
 void Timeline::finish(Simulation& out) {
@@ -195,10 +212,19 @@ void Timeline::cover(double begin, double end, NodeId cause, int stage, Category
   take(TimeCategory::Bubble, begin);
 }
 
-void Timeline::make_categories(Simulation& out) const {
+void Timeline::make_categories(Simulation& out) {
   std::vector<double> free(streams_.size(), 0);
   std::vector<NodeId> last(streams_.size(), kNoNode);
+  auto next = marks_.begin();
+  const auto pass_marks = [&](size_t i) {
+    for (; next != marks_.end() && next->node <= i; ++next) {
+      const CategorySeconds& seconds = out.stages[static_cast<size_t>(next->stage)].seconds;
+      next->bubble = seconds[static_cast<size_t>(TimeCategory::Bubble)];
+      next->exposed = shardscape::communication(seconds);
+    }
+  };
   for (size_t i = 0; i < nodes_.size(); ++i) {
+    pass_marks(i);
     const Node& n = nodes_[i];
     const auto s = static_cast<size_t>(n.stage);
     StageTimes& stage = out.stages[s];
@@ -224,6 +250,7 @@ void Timeline::make_categories(Simulation& out) const {
       if (is_communication(n.category)) stage.communication += n.end - n.begin;
     }
   }
+  pass_marks(nodes_.size());
   double bubble = 0, exposed = 0;
   for (size_t s = 0; s < streams_.size(); ++s) {
     StageTimes& stage = out.stages[s];

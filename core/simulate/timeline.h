@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulate/layer_seconds.h"
@@ -11,6 +12,10 @@ namespace shardscape {
 
 using NodeId = int32_t;  // index into Timeline::nodes(); kNoNode: nothing, which has always ended
 inline constexpr NodeId kNoNode = -1;
+
+// Whether a moment is later than another. Those that differ by rounding are the same, so that no share of a step hangs on it which of two
+// things that end at once is said to have been waited for: the first that is named.
+inline bool later(double a, double b) { return a > b + 1e-10 * b; }
 
 struct Node {
   double begin = 0, end = 0;
@@ -50,8 +55,24 @@ class Timeline {
   // Of what is played elsewhere: the compute stream of the stage has run until then, the host was busy with launches until `launched`;
   // a message has come.
   void resume(int stage, double end, double launched);
+  void resume_data(int stage, double end);  // the same of collectives over replicas
   NodeId arrive(int stage, double begin, double end);
+  NodeId elsewhere(int stage, StreamKind stream, double begin, double end);  // the last of its stream
   double launched(int stage) const { return of(stage).launched; }
+  // What is added to a stage after a checkpoint can be undone, if nothing is added to others meanwhile.
+  auto checkpoint(int stage) const { return std::pair{nodes_.size(), of(stage)}; }
+  void undo(int stage, const auto& checkpoint) {
+    nodes_.resize(checkpoint.first);
+    streams_[static_cast<size_t>(stage)] = checkpoint.second;
+  }
+  // What a stage has waited for up to here; known once finished. Returns the index of the mark.
+  struct Mark {
+    size_t node;
+    int stage;
+    double bubble = 0, exposed = 0;  // seconds
+  };
+  size_t mark(int stage);
+  const std::vector<Mark>& marks() const { return marks_; }
 
   // Spans, categories, the critical path; step_seconds is the end of the last node.
   void finish(Simulation& out);
@@ -66,13 +87,14 @@ class Timeline {
   NodeId append(Node node, double seconds, const NodeId* after, size_t count);
   void make_spans(Simulation& out);
   void make_receives(Simulation& out) const;
-  void make_categories(Simulation& out) const;
+  void make_categories(Simulation& out);
   void cover(double begin, double end, NodeId cause, int stage, CategorySeconds& seconds) const;
   void make_critical(Simulation& out) const;
 
   std::vector<Node> nodes_;
   std::vector<Streams> streams_;
   std::vector<std::string> names_;
+  std::vector<Mark> marks_;     // in the order of nodes
   bool spans_;
 };
 

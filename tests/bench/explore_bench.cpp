@@ -119,6 +119,43 @@ void measure(Evaluator& evaluator, const std::vector<Design>& all, int threads, 
   figures.push_back({name + ": designs per second", static_cast<double>(all.size()) / seconds, "1/s", "> 100000"});
 }
 
+// The limit: what the question is, written down by hand for a dense model, as Narayanan et al. (arXiv 2104.04473) and Korthikanti et al.
+// (arXiv 2205.05198) have it: bytes of states and activations, products at a share of the peak, collectives over their bandwidths, a
+// bubble. No graph, no layout, no overlap.
+double by_hand(const Design& d) {
+  const auto f = [](int64_t n) { return static_cast<double>(n); };
+  const ParallelSpec& p = d.parallel;
+  const WorkloadSpec& w = d.workload;
+  const double hidden = f(d.model.hidden), layers = f(d.model.layers), seq = f(w.seq), b = f(w.microbatch), tp = f(p.tp), pp = f(p.pp), dp = f(p.dp), v = f(p.virtual_stages);
+  const double m = f(w.batch) / (b * dp), here = layers / pp, tokens = b * seq;
+  const double parameters = 12 * hidden * hidden * here / tp + f(d.model.vocab) * hidden / tp / pp;
+  const double states = parameters * (6 + 12 / (p.sync == SyncStrategy::DistributedOptimizer ? dp : 1));
+  const bool full = w.recompute == Recompute::Full, scores = w.recompute == Recompute::None;
+  const double share = p.sequence_parallel ? 34 / tp : 10 + 24 / tp;
+  const double kept = full ? 2 : share + (scores ? 5 * f(d.model.heads) * seq / hidden / tp : 0);
+  const double held = std::min(m, pp) * (1 + (v > 1 ? (pp - 1) / (pp * v) : 0));
+  const double memory = states + tokens * hidden * kept * here * held;
+  const double flops = 24 * tokens * hidden * hidden * (1 + seq / (6 * hidden)) * here / tp;
+  const double work = flops * (full ? 4 : 3) / (312e12 * 0.6);
+  const double bytes = 2 * tokens * hidden;
+  const double tensor = p.tp > 1 ? here * (full ? 6 : 4) * (2 * (tp - 1) / tp * bytes / 240e9 + 20e-6) : 0;
+  const double message = p.pp > 1 ? 2 * v * bytes / (p.scatter_gather_pipeline ? tp : 1) / 25e9 : 0;
+  const double forth_and_back = work + tensor + message;
+  const double reduce = p.dp > 1 ? 2 * (dp - 1) / dp * parameters * dtype_bytes(w.grad_dtype) / 25e9 : 0;
+  const double step = forth_and_back * (m + (pp - 1) / v) + (p.overlap_grad_reduce ? std::max(0.0, reduce - forth_and_back) : reduce) + parameters * 20 / dp / 1.6e12;
+  return memory > 80.0 * (int64_t{1} << 30) ? 0 : step;
+}
+
+void measure_limit(const std::vector<Design>& all, std::vector<Figure>& figures) {
+  double sum = 0;
+  const auto begin = Clock::now();
+  for (const Design& d : all) sum += by_hand(d);
+  const double us = microseconds(begin) / static_cast<double>(all.size());
+  figures.push_back({"the limit, formulas by hand: a design", us * 1000, "ns", ""});
+  volatile double made = sum;  // nobody else looks at it
+  (void)made;
+}
+
 // Largest differences from the full report.
 void check(Evaluator& evaluator, const std::vector<Design>& all, size_t count, std::vector<Figure>& figures) {
   double time = 0, bubble = 0, exposed = 0, wrong = 0, full_us = 0, fast_us = 0;
@@ -168,6 +205,7 @@ int main(int argc, char** argv) {
     measure(evaluator, all, 1, "again, 1 thread", figures);
     measure(evaluator, all, 2, "again, 2 threads", figures);
   }
+  measure_limit(all, figures);
   figures.push_back({"resident memory of the evaluator", resident_mb() - before, "MB", "< 400 MB"});
   check(evaluator, all, checked, figures);
   return report_figures("GPT-3 175B on 4,096 A100, evaluated", figures, argc, argv);

@@ -37,7 +37,7 @@ class InferenceCommandTest : public QObject {
     QTest::newRow("no numbers") << "inference --batches 1,x" << 2;
     QTest::newRow("nothing between commas") << "inference --contexts 1,,2" << 2;
     QTest::newRow("no point is valid") << "inference --model llama3-8b --dp 2 --batches 3" << 1;
-    QTest::newRow("context over cp") << "report --model llama3-8b --mode decode --cp 2" << 1;
+    QTest::newRow("context over cp") << "report --model llama3-8b --mode decode --cp 3" << 1;
   }
   void wrong() {
     QFETCH(QString, line);

@@ -33,6 +33,17 @@ class DesignSymbolsTest : public QObject {
     design.model.layers = layers;
     design.parallel.pp = pp;
     QCOMPARE(layers_per_stage(design), std::vector<int64_t>(stages.begin(), stages.end()));
+    // Embedding and head counted: a layer more to share out, which the first or the last stage does not have.
+    design.model.layers = 126;
+    design.parallel.pp = 4;
+    design.parallel.account_for_embedding_in_pipeline_split = true;
+    QCOMPARE(layers_per_stage(design), (std::vector<int64_t>{31, 32, 32, 31}));
+    design.parallel.account_for_loss_in_pipeline_split = true;
+    QCOMPARE(layers_per_stage(design), (std::vector<int64_t>{31, 32, 32, 31}));
+    design.parallel.account_for_embedding_in_pipeline_split = false;
+    QCOMPARE(layers_per_stage(design), (std::vector<int64_t>{32, 32, 32, 30}));
+    design.parallel.pp = 1;
+    QCOMPARE(layers_per_stage(design), (std::vector<int64_t>{126}));
     design.parallel.stage_layers = {1, 2, 3};
     QCOMPARE(layers_per_stage(design), (std::vector<int64_t>{1, 2, 3}));
   }

@@ -60,6 +60,8 @@ class EvaluationTest : public QObject {
   void random_designs_agree();
   void schedules_agree_data();
   void schedules_agree();
+  void units_agree();
+  void what_only_time_depends_on_agrees();
   void invalid_designs_have_the_first_reason();
   void threads_agree();
 };
@@ -127,6 +129,68 @@ void EvaluationTest::schedules_agree() {
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
   QCOMPARE(seen.timed, kDesigns);
+}
+
+// Units that are gathered beside layers: microbatches are played by a map of when streams are through, which loses nothing.
+void EvaluationTest::units_agree() {
+  constexpr int kDesigns = 120;
+  constexpr double kTime = 1e-9, kShare = 1e-3;  // relative; of the step
+  Evaluator evaluator;
+  Differences seen;
+  std::mt19937 random(19);
+  const auto of = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  for (int tries = 0; seen.timed < kDesigns && tries < 100 * kDesigns; ++tries) {
+    Design d = preset_design("gpt3-175b", of({1, 2, 4, 8}), of({1, 2, 4, 8}), 1);
+    ParallelSpec& p = d.parallel;
+    p.dp = 512 / p.tp / p.pp;
+    p.virtual_stages = of({1, 1, 2, 3, 6});
+    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 0, 2, 3, 4}));
+    p.sequence_parallel = of({0, 1});
+    p.scatter_gather_pipeline = of({0, 1});
+    p.sync = of({0, 1, 1}) ? SyncStrategy::Fsdp2 : SyncStrategy::Fsdp1;
+    p.reshard_after_forward = of({0, 1, 1});
+    p.reduce_every_microbatch = of({0, 0, 1});
+    p.average_loss = of({0, 1});
+    p.dp_shard = of({0, 0, 8});
+    d.cluster.accelerator = of({0, 1}) ? "a100-sxm-80gb" : "h100-sxm-80gb";
+    WorkloadSpec& w = d.workload;
+    w.seq = 2048;
+    w.batch = of({512, 1024, 2048});
+    w.microbatch = of({1, 2, 4});
+    w.recompute = static_cast<Recompute>(of({0, 1, 2}));
+    w.recompute_num_layers = of({1, 2});
+    if (!first_error(d).empty()) continue;
+    const QString wrong = disagreement(evaluator, d, seen);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(d).c_str()));
+    QVERIFY2(seen.time < kTime && std::max(seen.bubble, seen.exposed) < kShare,
+             qPrintable(QString("%1 of time, %2 of bubble, %3 of exposed: %4").arg(seen.time).arg(seen.bubble).arg(seen.exposed).arg(command_flags(d).c_str())));
+  }
+  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
+  QCOMPARE(seen.timed, kDesigns);
+}
+
+// An evaluator takes what it has of a design for the next one that differs only in how long things take.
+void EvaluationTest::what_only_time_depends_on_agrees() {
+  constexpr int kDesigns = 30;
+  const std::vector<std::pair<const char*, std::vector<const char*>>> knobs{
+      {"tp_comm_overlap", {"true", "false"}}, {"overlap_param_gather", {"true", "false"}}, {"dispatch_sms", {"4", "40"}}, {"scaleup_bandwidth", {"100"}},
+      {"nic_bandwidth", {"100"}}, {"scaleup_latency", {"5000"}}, {"network_latency", {"20000"}}, {"rails", {"1"}}, {"oversubscription", {"4"}},
+      {"in_network_reduction", {"none", "sharp"}}, {"collective_algorithm", {"ring", "tree"}}};
+  Evaluator evaluator;
+  Differences seen;
+  std::mt19937 random(23);
+  for (int i = 0; i < kDesigns; ++i) {
+    const auto design = repaired(random_design(random), random);
+    if (!design) continue;
+    for (const auto& [knob, values] : knobs)
+      for (const char* value : values) {
+        Design other = *design;
+        QVERIFY(!set_knob(other, *find_knob(knob), value));
+        const QString wrong = disagreement(evaluator, other, seen);
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(other).c_str()));
+      }
+  }
+  QVERIFY(seen.timed > 5 * kDesigns);
 }
 
 void EvaluationTest::invalid_designs_have_the_first_reason() {

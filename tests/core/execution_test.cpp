@@ -510,7 +510,7 @@ class ExecutionTest : public QObject {
     };
     constexpr Run kRuns[] = {{2, 1, false, 1, 4, 0}, {4, 1, false, 1, 4, 0}, {2, 2, true, 2, 4, 0}, {2, 2, false, 1, 4, 2}, {2, 1, false, 2, 1, 0},
                              {4, 1, false, 1, 1, 0}, {2, 2, true, 1, 2, 0},  {4, 2, false, 1, 2, 2}, {2, 4, true, 1, 4, 0},
-                             {4, 1, false, 2, 2, 0}, {4, 2, true, 1, 4, 0},  {4, 1, false, 1, 2, 2}};
+                             {4, 1, false, 2, 2, 0}, {4, 2, true, 1, 4, 0},  {4, 1, false, 1, 2, 2}, {8, 1, false, 1, 2, 0}};
     for (const auto& [cp, tp, sp, dp, groups, recompute] : kRuns)
       for (const char* architecture : {"mamba2", "mamba2_hybrid"})
         for (const char* profile : {"flash", "mamba"})
@@ -518,7 +518,6 @@ class ExecutionTest : public QObject {
             if (architecture[6] == '\0' && (context == "ulysses" || context.endsWith("ring"))) continue;  // there is no attention
             if (profile[0] == 'm' && context != "zigzag" && context != "all-gather") continue;
             if (context.startsWith("ulysses-") && cp == 2) continue;
-            if (groups / tp > 1 && groups / tp < cp && architecture[6] != '\0' && context != "all-gather" && context != "ulysses") continue;
             QTest::newRow(qPrintable(QString("%1 %2 %3 cp%4 tp%5%6 dp%7 groups %8 recompute %9").arg(architecture, profile, context).arg(cp).arg(tp)
                                          .arg(sp ? "+sp" : "").arg(dp).arg(groups).arg(recompute)))
                 << QString(architecture) << QString(profile) << context << cp << tp << sp << dp << groups << recompute;

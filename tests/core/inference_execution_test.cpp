@@ -60,7 +60,7 @@ RealTensor tokens_of(const RealTensor& all, int64_t first, int64_t count) {
 }
 
 // Empty, or what is not as it should be.
-std::string difference_from_longer(Design d) {
+std::string difference_from_longer(Design d, int64_t decode_cp) {
   d.workload.seq = kPrompt + 1;
   const Parameters parameters = random_parameters(d, 7);
   Design prefill = d, decode = d, longer = unsharded(d);
@@ -70,7 +70,8 @@ std::string difference_from_longer(Design d) {
   prefill.workload.seq = kPrompt;
   decode.workload.mode = Mode::Decode;
   decode.workload.context_length = kPrompt + 1;
-  decode.parallel.cp = 1;  // the prompt's ranks hand over
+  if (d.parallel.dcp > 1) prefill.parallel.sequence_parallel = false;  // six ranks do not split its tokens
+  decode.parallel.cp = decode_cp;  // the prompt's ranks hand over
   try {
     const RunResult trained = run_step(longer, parameters, 11, false);
     longer.workload.mode = Mode::Prefill;
@@ -96,6 +97,7 @@ struct Run {
   int pp, dp, b, kv_heads;
   int cp = 1;
   const char* settings = "";
+  int decode_cp = 1;  // divides the context of nine tokens
 };
 
 }  // namespace
@@ -109,9 +111,10 @@ class InferenceExecutionTest : public QObject {
     QTest::addColumn<QList<int>>("mesh");
     QTest::addColumn<QString>("settings");
     const auto row = [](const char* architecture, const Run& r) {
-      QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 b%6 kv heads %7 cp%8 %9").arg(architecture).arg(r.tp).arg(r.sp ? "+sp" : "").arg(r.pp).arg(r.dp)
-                                   .arg(r.b).arg(r.kv_heads).arg(r.cp).arg(r.settings)))
-          << QString(architecture) << QList<int>{r.tp, r.sp, r.pp, r.dp, r.b, r.kv_heads, r.cp} << QString(r.settings);
+      QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 b%6 kv heads %7 cp%8 %9%10").arg(architecture).arg(r.tp).arg(r.sp ? "+sp" : "").arg(r.pp).arg(r.dp)
+                                   .arg(r.b).arg(r.kv_heads).arg(r.cp).arg(r.settings)
+                                   .arg(r.decode_cp > 1 ? QString("decode cp%1").arg(r.decode_cp) : QString())))
+          << QString(architecture) << QList<int>{r.tp, r.sp, r.pp, r.dp, r.b, r.kv_heads, r.cp, r.decode_cp} << QString(r.settings);
     };
     const Run dense[] = {{1, false, 1, 1, 1, 2}, {2, false, 1, 1, 1, 2}, {2, true, 1, 1, 2, 2}, {4, true, 1, 1, 4, 2}, {4, false, 2, 1, 1, 1},
                          {1, false, 1, 2, 1, 2}, {2, true, 2, 2, 2, 2}, {1, false, 2, 1, 2, 2, 1, "kv_cache_dtype=fp8"}};
@@ -122,6 +125,28 @@ class InferenceExecutionTest : public QObject {
     row("llama", {2, true, 1, 1, 2, 4, 2, "context=all-gather"});
     row("llama", {2, false, 2, 1, 1, 2, 1, "scatter_gather_pipeline=true"});
     row("llama", {2, false, 2, 1, 1, 2, 1, "profile=megatron-2022 recompute=full dropout=true schedule=zb-h1 sync=fsdp2"});
+    // The context over ranks: all sequences on each, or some; KV heads that tp copies, narrow caches.
+    for (const char* architecture : {"llama", "gpt", "mistral", "qwen3", "gemma2", "mpt", "latent", "mamba2_hybrid"}) {
+      const int kv = QString(architecture) == "latent" ? 4 : 2;
+      for (const Run& r : {Run{1, false, 1, 1, 1, kv, 1, "", 3}, Run{1, false, 1, 2, 3, kv, 1, "", 3}, Run{2, true, 1, 1, 6, kv, 1, "", 3}, Run{2, true, 2, 1, 2, kv, 1, "", 9},
+                           Run{4, false, 1, 2, 2, 1, 1, "kv_cache_dtype=fp8", 3}, Run{4, true, 1, 1, 12, kv, 1, "kv_cache_dtype=fp8", 3}})
+        row(architecture, r);
+    }
+    row("llama", {2, true, 1, 1, 6, 2, 2, "context=all-gather", 3});
+    // Inside tensor-parallel groups: all of one, several of them, several KV heads each, with cp beside.
+    for (const char* architecture : {"llama", "gpt", "mistral", "qwen3", "gemma2", "mpt", "latent"}) {
+      const QString name = architecture;
+      const bool whole = name == "gpt" || name == "mpt" || name == "latent";  // keys for every head
+      const char *one = whole ? "heads=12 kv_heads=12 ffn=24 vocab=24 dcp=3" : "heads=12 ffn=24 vocab=24 dcp=3";
+      for (const Run& r : {Run{3, false, 1, 1, 1, 1, 1, one}, Run{3, false, 2, 1, 3, 3, 1, one, 3}, Run{6, true, 1, 2, 6, 2, 1, one}}) row(architecture, r);
+    }
+    row("llama", {6, false, 1, 1, 2, 6, 1, "heads=12 ffn=24 vocab=24 dcp=3 kv_cache_dtype=fp8"});
+    row("deepseek3", {6, false, 1, 2, 2, 2, 1, "heads=12 kv_heads=12 ffn=24 expert_ffn=12 vocab=24 dcp=3 ep=2"});
+    row("llama", {1, false, 2, 1, 3, 2, 2, "context=zigzag", 9});
+    for (const char* architecture : {"mixtral", "deepseek3", "gpt-oss", "jamba"})
+      for (const Run& r : {Run{1, false, 1, 2, 2, 2, 1, "", 3}, Run{1, false, 1, 1, 6, 2, 1, "", 3}, Run{1, false, 1, 2, 6, 2, 1, "ep=2 kv_cache_dtype=fp8", 3}, Run{2, false, 2, 2, 6, 2, 1, "ep=2 dispatcher=allgather", 3},
+                           Run{2, true, 1, 2, 12, 2, 1, "ep=4 etp=1", 3}, Run{2, true, 1, 2, 6, 2, 1, "ep=4 etp=1 load_imbalance=1.5", 3}, Run{2, false, 1, 2, 4, 2, 1, "load_imbalance=1.5", 3}})
+        row(architecture, r);
     for (const Run& r : {Run{1, false, 1, 1, 1, 4}, Run{2, false, 2, 1, 1, 4}, Run{2, true, 1, 2, 2, 4}, Run{4, true, 1, 1, 4, 4}, Run{1, false, 1, 1, 1, 4, 2, "context=all-gather"}})
       row("latent", r);
     for (const char* architecture : {"mamba", "mamba2", "mamba2_hybrid"})
@@ -147,7 +172,7 @@ class InferenceExecutionTest : public QObject {
     d.parallel.cp = mesh[6];
     for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts))
       QVERIFY2(!set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()), setting.section('=', 1).toStdString()), qPrintable(setting));
-    QCOMPARE(QString::fromStdString(difference_from_longer(d)), QString());
+    QCOMPARE(QString::fromStdString(difference_from_longer(d, mesh[7])), QString());
   }
 };
 

@@ -88,6 +88,17 @@ class InferenceTest : public QObject {
                int64_t{24} * 1536 * (4 + 16) * 2);
   }
 
+  // Windows and states are kept where the stream has their sequences.
+  void windowsAndStatesUnderCp() {
+    const auto cache = [](const char* preset, const char* cp, const char* b) {
+      return memory(*reported(served(preset, Mode::Decode, {{"context_length", "32768"}, {"batch", b}, {"microbatch", b}, {"cp", cp}})), MemoryCategory::KvCache);
+    };
+    for (const char* preset : {"mistral-7b-v0.1", "gpt-oss-20b", "mamba-130m", "mamba2-hybrid-8b"}) QCOMPARE(cache(preset, "4", "8") * 4, cache(preset, "1", "8"));
+    for (const char* preset : {"mistral-7b-v0.1", "mamba-130m"}) QCOMPARE(cache(preset, "4", "2"), cache(preset, "1", "2"));
+    // Half of its layers slide.
+    QCOMPARE(cache("gpt-oss-20b", "4", "2"), 2 * Wide{12} * 2 * 8 * 64 * 2 * (128 + 32768 / 4));
+  }
+
   void weightsOnce() {
     const auto plain = reported(served("llama3-8b", Mode::Decode));
     QCOMPARE(memory(*plain, MemoryCategory::Parameters), plain->stages[0].parameters.value * 2);
@@ -112,11 +123,41 @@ class InferenceTest : public QObject {
   }
 
   void collectives() {
+    const Wide matrices = reported(served("llama3-8b", Mode::Decode))->model_parameters.value - Wide{128256} * 4096 - 65 * Wide{4096};
     const auto decode = reported(served("llama3-8b", Mode::Decode, {{"tp", "4"}, {"batch", "8"}, {"microbatch", "8"}}));
     QCOMPARE(sent(*decode, "all_reduce", "tp"), Wide{65} * 8 * 4096 * 2);
     QCOMPARE(sent(*decode, "all_gather", "tp"), Wide{8} * 128512 * 2);  // logits, vocabulary padded, for the sampler
     const auto experts = reported(served("deepseek-v3", Mode::Decode, {{"dp", "16"}, {"ep", "16"}, {"batch", "512"}, {"microbatch", "32"}}));
     QCOMPARE(sent(*experts, "all_to_all", "ep"), Wide{58} * 2 * 32 * 8 * 7168 * 2);
+    // A part of the context on each of four ranks. Of the sequences that a rank has: queries, keys and values to all; sums of every part;
+    // results added up where their sequences are.
+    const auto split = reported(served("llama3-8b", Mode::Decode, {{"cp", "4"}, {"batch", "8"}, {"microbatch", "8"}}));
+    QCOMPARE(sent(*split, "all_gather", "cp"), Wide{32} * 8 * ((32 + 2 * 8) * 128 * 2 + 32 * 4 * 4));
+    QCOMPARE(sent(*split, "reduce_scatter", "cp"), Wide{32} * 8 * 4096 * 2);
+    QCOMPARE(memory(*split, MemoryCategory::KvCache) * 4, 8 * Wide{4096} * 131072);
+    QCOMPARE(flops(*split, OpKind::Attention), 8 * Wide{32} * 4 * 32 * 128 * 1024);
+    QCOMPARE(flops(*split, OpKind::Einsum), 2 * 2 * matrices);
+    // Two sequences do not split over four ranks.
+    const auto repeated = reported(served("llama3-8b", Mode::Decode, {{"cp", "4"}, {"batch", "2"}, {"microbatch", "2"}}));
+    QCOMPARE(sent(*repeated, "all_gather", "cp"), Wide{32} * 2 * 32 * 4 * 4);
+    QCOMPARE(sent(*repeated, "all_reduce", "cp"), Wide{32} * 2 * 4096 * 2);
+    QCOMPARE(sent(*repeated, "reduce_scatter", "cp"), Wide{0});
+    QCOMPARE(flops(*repeated, OpKind::Einsum), 2 * 2 * matrices);
+    // Latents are gathered as they are cached, queries as they meet them.
+    const auto latents = reported(served("deepseek-v3", Mode::Decode, {{"tp", "8"}, {"cp", "4"}, {"batch", "32"}, {"microbatch", "32"}}));
+    QCOMPARE(sent(*latents, "all_gather", "cp"), Wide{61} * 32 * ((16 + 1) * (512 + 64) * 2 + 16 * 4 * 4));
+    QCOMPARE(sent(*latents, "reduce_scatter", "cp"), Wide{61} * 32 * 16 * 512 * 2);
+    QCOMPARE(memory(*latents, MemoryCategory::KvCache), Wide{32} * 1024 * 70272);
+    // vLLM's -tp 16 -dcp 4, of latents: a fourth of the context, of the queries of four ranks.
+    const auto inside = reported(served("deepseek-v3", Mode::Decode, {{"tp", "16"}, {"dcp", "4"}, {"batch", "32"}, {"microbatch", "32"}}));
+    QCOMPARE(sent(*inside, "all_gather", "dcp"), Wide{61} * 32 * 32 * ((512 + 64) * 2 + 4 * 4));
+    QCOMPARE(sent(*inside, "reduce_scatter", "dcp"), Wide{61} * 32 * 32 * 512 * 2);
+    QCOMPARE(memory(*inside, MemoryCategory::KvCache), Wide{32} * 1024 * 70272);
+    QCOMPARE(memory(*inside, MemoryCategory::Parameters), memory(*reported(served("deepseek-v3", Mode::Decode, {{"tp", "16"}})), MemoryCategory::Parameters));
+    // -tp 16 -dcp 2 of eight KV heads: none is kept twice.
+    const auto grouped_heads = reported(served("llama3-70b", Mode::Decode, {{"tp", "16"}, {"dcp", "2"}, {"batch", "8"}, {"microbatch", "8"}}));
+    QCOMPARE(memory(*grouped_heads, MemoryCategory::KvCache) * 16, 8 * Wide{4096} * 327680);
+    QCOMPARE(sent(*grouped_heads, "all_gather", "dcp"), Wide{80} * 8 * 8 * (128 * 2 + 2 * 4));
     const auto piped = reported(served("llama3-8b", Mode::Decode, {{"pp", "2"}, {"batch", "8"}, {"microbatch", "4"}}));
     QCOMPARE(sent(*piped, "send", "pp"), Wide{8} * 4096 * 2);
     QCOMPARE(sent(*piped, "recv", "pp"), Wide{0});
@@ -191,7 +232,11 @@ class InferenceTest : public QObject {
     QTest::addColumn<QByteArray>("knob");
     QTest::addColumn<QByteArray>("value");
     QTest::addColumn<QByteArray>("where");
-    QTest::newRow("context over cp") << QByteArray("llama3-8b") << QByteArray("cp") << QByteArray("2") << QByteArray("cp");
+    QTest::newRow("context over cp") << QByteArray("llama3-8b") << QByteArray("cp") << QByteArray("3") << QByteArray("context_length");
+    QTest::newRow("more groups than KV heads") << QByteArray("llama3-8b") << QByteArray("dcp") << QByteArray("3") << QByteArray("dcp");
+    QTest::newRow("sinks of other ranks") << QByteArray("gpt-oss-20b") << QByteArray("dcp") << QByteArray("2") << QByteArray("dcp");
+    QTest::newRow("experts over cp") << QByteArray("mixtral-8x7b") << QByteArray("cp") << QByteArray("8") << QByteArray("microbatch");
+    QTest::newRow("weights that fill no blocks") << QByteArray("llama3-8b") << QByteArray("compute") << QByteArray("fp8-blockwise") << QByteArray("head_dim");
     QTest::newRow("tokens of one sequence over tp") << QByteArray("llama3-8b") << QByteArray("sequence_parallel") << QByteArray("true") << QByteArray("sequence_parallel");
     QTest::newRow("beyond the table") << QByteArray("gpt2") << QByteArray("context_length") << QByteArray("2048") << QByteArray("context_length");
   }
@@ -201,6 +246,8 @@ class InferenceTest : public QObject {
     QFETCH(QByteArray, value);
     QFETCH(QByteArray, where);
     Design d = served(preset.constData(), Mode::Decode, {{"tp", "2"}, {"context_length", "1024"}});
+    if (knob == "compute") d.model.kv_heads = 2, d.model.head_dim = 8;
+    if (knob == "cp" && d.model.experts > 0) d.parallel.ep = 2, d.workload.batch = d.workload.microbatch = 4;
     QVERIFY(!set_knob(d, *find_knob(knob.toStdString()), value.toStdString()));
     const std::vector<Problem> problems = validate(d);
     QVERIFY(!problems.empty());
@@ -226,6 +273,11 @@ class InferenceTest : public QObject {
       QVERIFY2(!has_errors(validate(d)), id);
       QCOMPARE(reported(d)->memory->stages[0].in_use, expected->memory->stages[0].in_use);
       QVERIFY2(!without_effect(default_design(), knob), id);
+    }
+    for (const Mode mode : {Mode::Prefill, Mode::Decode}) {
+      const Design spread = served("llama3-8b", mode, {{"cp", "2"}, {"batch", "2"}, {"context", "ulysses"}});
+      QCOMPARE(without_effect(spread, *find_knob("context")).has_value(), mode == Mode::Decode);
+      QCOMPARE(sent(*reported(spread), "all_to_all", "cp") > 0, mode == Mode::Prefill);
     }
     QVERIFY(without_effect(default_design(), *find_knob("context_length")));
     QVERIFY(without_effect(default_design(), *find_knob("kv_cache_dtype")));

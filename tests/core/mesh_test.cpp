@@ -37,6 +37,7 @@ class MeshTest : public QObject {
   void kv_heads_split_tp_data();
   void kv_heads_split_tp();
   void ulysses_splits_cp();
+  void mixers_split_cp_beside_a_ring();
   void nodes_split_ep_data();
   void nodes_split_ep();
   void nodes_of_tokens();
@@ -216,6 +217,26 @@ void MeshTest::ulysses_splits_cp() {
   QVERIFY(group_size({MeshAxis::CpRing, MeshAxis::CpUlysses}) == Expr(Symbol::intern("cp")));
 }
 
+// Both splits of cp are over its ranks, each with a degree of its own.
+void MeshTest::mixers_split_cp_beside_a_ring() {
+  const DeviceMesh mesh({.tp = 2, .cp = 6, .dp = 2, .ulysses = 2, .mixer_heads = 3}, {});
+  QCOMPARE(mesh.degree(MeshAxis::CpRing), int64_t{3});
+  QCOMPARE(mesh.degree(MeshAxis::CpGroups), int64_t{2});
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    QCOMPARE(mesh.coordinate(rank, MeshAxis::Cp), mesh.coordinate(rank, MeshAxis::CpGroups) * 3 + mesh.coordinate(rank, MeshAxis::CpHeads));
+    QCOMPARE(mesh.group(rank, {MeshAxis::CpGroups, MeshAxis::CpHeads}), mesh.group(rank, {MeshAxis::CpRing, MeshAxis::CpUlysses}));
+  }
+  QVERIFY(group_size({MeshAxis::CpGroups, MeshAxis::CpHeads}) == Expr(Symbol::intern("cp")));
+  // Axes share ranks just where some rank has a neighbour along both.
+  std::vector<MeshAxis> axes{MeshAxis::Pp, MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp, MeshAxis::CpRing, MeshAxis::CpUlysses, MeshAxis::CpGroups, MeshAxis::CpHeads};
+  for (MeshAxis a : axes)
+    for (MeshAxis b : axes) {
+      const bool parts_of_one = a != b && ((a == MeshAxis::CpRing && b == MeshAxis::CpUlysses) || (a == MeshAxis::CpUlysses && b == MeshAxis::CpRing) ||
+                                           (a == MeshAxis::CpGroups && b == MeshAxis::CpHeads) || (a == MeshAxis::CpHeads && b == MeshAxis::CpGroups));
+      QCOMPARE(share_ranks(a, b), a == b || (is_cp_axis(a) && is_cp_axis(b) && !parts_of_one));
+    }
+}
+
 // Nodes are consecutive ranks: the ranks of a group of ep that share one are told apart by ep_local, all others by ep_node.
 void MeshTest::nodes_split_ep_data() {
   QTest::addColumn<QList<int>>("mesh");  // tp, cp, dp, pp, ep, etp, ranks of a node
@@ -330,7 +351,9 @@ void MeshTest::group_names_data() {
   row("dp_replicate", {MeshAxis::DpRep});
   row("edp_shard", {MeshAxis::EdpShardFolded});
   row("cp", {MeshAxis::CpRing, MeshAxis::CpUlysses});
+  row("cp", {MeshAxis::CpGroups, MeshAxis::CpHeads});
   row("cp_ring", {MeshAxis::CpRing});
+  row("cp_heads", {MeshAxis::CpHeads});
   row("ep", {MeshAxis::EpNode, MeshAxis::EpLocal});
   row("edp_ep", {MeshAxis::Edp, MeshAxis::EpNode, MeshAxis::EpLocal});
   row("ep_node", {MeshAxis::EpNode});

@@ -49,8 +49,6 @@ class Examination {
 
   bool run() {
     if (!report_->valid()) {
-      // Quantized weights of inference whose blocks are not whole: told by the report, not foreseen by validate().
-      if (!trains(d_) && d_.workload.compute != ComputePrecision::Storage) return false;
       fail(Parameters, "a valid design has no report: " + (report_->problems.empty() ? "" : to_string(report_->problems.front())));
       return false;
     }
@@ -96,7 +94,8 @@ class Examination {
   // Ranks among which the tokens of a microbatch are split before they go to experts.
   int64_t token_ranks() const {
     const bool split = d_.parallel.tp > 1 && d_.parallel.sequence_parallel && d_.parallel.dispatcher != Dispatcher::AllToAllSeq;
-    return d_.parallel.dp * d_.parallel.cp * (split ? d_.parallel.tp : 1);
+    const bool over_cp = d_.workload.mode != Mode::Decode || cp_splits_sequences(d_);
+    return d_.parallel.dp * (over_cp ? d_.parallel.cp : 1) * (split ? d_.parallel.tp : 1);
   }
   int64_t stage_ranks() const { return d_.world() / d_.parallel.pp; }
 
@@ -203,7 +202,8 @@ class Examination {
         // In front of or behind a redistribution, so that one rank alone has no such op: so much for each element. Sums of
         // gradients are in parts where not all consumers want the tensor placed alike.
         const bool sum_of_gradients = op.kind == OpKind::Add && op.phase == Phase::Backward;
-        const bool each = op.kind == OpKind::Quantize || op.kind == OpKind::CombineNodes || sum_of_gradients;
+        const bool merges = op.kind == OpKind::MergeParts;
+        const bool each = op.kind == OpKind::Quantize || op.kind == OpKind::CombineNodes || merges || sum_of_gradients;
         if (other == ops.end() && !each) {
           fail(OpFlops, name + " is no op of the model on one rank");
           continue;
@@ -211,6 +211,7 @@ class Examination {
         MeshAxes axes;
         for (const auto* ids : {&op.inputs, &op.outputs})
           for (const TensorId id : *ids) {
+            if (merges && id != op.inputs[0]) continue;  // summands of as many
             const Tensor& t = segment.tensor(id);
             if (op.kind != OpKind::Embed || std::find(t.axes.begin(), t.axes.end(), Axis::Vocab) == t.axes.end()) add_shards(axes, t.placement);
           }

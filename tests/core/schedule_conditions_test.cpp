@@ -57,6 +57,8 @@ class ScheduleConditionsTest : public QObject {
         "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is GPipe", "the schedule 1f1b");
     row("layers over virtual stages", [](Design& d) { d.parallel.virtual_stages = 3; },
         "virtual_stages", "32 layers do not split evenly over pp x virtual stages = 2 x 3", "1, 2, 4, 8 or 16, or layers per stage with a number for each of the 6");
+    row("layers and the head over virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.account_for_loss_in_pipeline_split = true; },
+        "virtual_stages", "32 layers and the head do not split evenly over pp x virtual stages = 2 x 2", "1, or layers per stage");
     row("microbatches in groups", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 36; },
         "batch", "microbatches in groups of pp = 4, but m = B / (b dp) = 18", "m in multiples of 4");
     row("fewer microbatches than stages, interleaved", [](Design& d) { d.parallel.pp = 8; d.parallel.virtual_stages = 2; d.workload.batch = 8; },

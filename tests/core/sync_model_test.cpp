@@ -117,6 +117,7 @@ class SyncModelTest : public QObject {
   void virtual_stages_have_their_own_buffers();
   void gathers_follow_the_schedule_data();
   void gathers_follow_the_schedule();
+  void no_backward_of_a_pipeline_frees_fsdp2();
   void groups_follow_the_placement_data();
   void groups_follow_the_placement();
   void norm_and_loss_are_one_number();
@@ -140,7 +141,10 @@ void SyncModelTest::expressions_equal_the_plan() {
     const auto report = make_report(random_design(random, static_cast<SyncStrategy>(sync)));
     if (!report->valid()) continue;
     for (const StageReport& stage : report->stages) {
-      const Rows expected = planned(*report, stage), found = reported(stage);
+      Rows expected = planned(*report, stage), found = reported(stage);
+      // What is gathered follows from the schedule, which the plan of a microbatch does not know (gathers_follow_the_schedule).
+      if (report->graph().structure.gathered_till_reduced)
+        for (Rows* rows : {&expected, &found}) std::erase_if(*rows, [](const auto& row) { return std::get<1>(row.first) == "all_gather"; });
       QVERIFY2(expected == found, (std::to_string(round) + ": " + text(expected) + "\nagainst " + text(found)).c_str());
       compared += !expected.empty();
     }
@@ -267,6 +271,24 @@ void SyncModelTest::gathers_follow_the_schedule() {
     }
     QVERIFY(!found.empty());
     QVERIFY(found == expected);
+  }
+}
+
+// Stage 0 runs F F B F B F B B, stage 1 F B F B F B F B. What a backward leaves gathered the next forward finds, and frees; the root
+// stays. FSDP1 frees layers after either.
+void SyncModelTest::no_backward_of_a_pipeline_frees_fsdp2() {
+  Design d = trace_design("llama3-8b", 1, 2, 2, false, 4, 4);
+  for (const auto& [sync, expected] : {std::pair{SyncStrategy::Fsdp2, std::array<std::array<int64_t, 2>, 2>{{{2 * 2 + 1, 2 * 3}, {2 * 1 + 1, 2 * 4}}}},
+                                       std::pair{SyncStrategy::Fsdp1, std::array<std::array<int64_t, 2>, 2>{{{2 * 4 + 3, 2 * 4 + 1}, {2 * 4 + 4, 2 * 4}}}}}) {
+    d.parallel.sync = sync;
+    const auto report = trace_report(d);
+    for (size_t stage = 0; stage < 2; ++stage) {
+      std::array<int64_t, 2> found{};
+      for (const CollectiveValue& c : report->stages[stage].collectives)
+        if (c.op == "all_gather" && over_replicas(c.group)) found[c.phase == Phase::Forward ? 0 : 1] += static_cast<int64_t>(c.count.value);
+      QCOMPARE(found[0], expected[stage][0]);
+      QCOMPARE(found[1], expected[stage][1]);
+    }
   }
 }
 

@@ -54,6 +54,7 @@ class Kernel : private KernelBase {
       case OpKind::GroupRmsNorm: return run_mixer_kernel(c_);
       case OpKind::CacheWrite: cache_write(); break;
       case OpKind::LastToken: last_token(); break;
+      case OpKind::MergeParts: merge_parts(); break;
       case OpKind::ReduceMax: reduce_max(); break;
       case OpKind::SumExp: backward ? sum_exp_backward() : sum_exp(); break;
       case OpKind::Pick: backward ? pick_backward() : pick(); break;
@@ -467,9 +468,23 @@ class Kernel : private KernelBase {
     const bool grows = c_.inputs.size() > 1;
     if (grows) out_[0] = in(1);
     const int64_t made = in(0).shape[1], kept = out_[0].shape[1], width = in(0).elements() / (in(0).shape[0] * made);
+    // A decoded token goes where its place in the sequence is, if this rank has it; of a prompt the last ones are kept.
+    const auto goes = [&](int64_t s, int64_t j) { return grows ? position(0, s) == position(1, j) : made - s == kept - j; };
     for (int64_t b = 0; b < in(0).shape[0]; ++b)
-      for (int64_t s = grows ? 0 : made - kept; s < made; ++s)
-        for (int64_t i = 0; i < width; ++i) at(out_[0], (b * kept + kept - made + s) * width + i) = at(in(0), (b * made + s) * width + i);
+      for (int64_t j = 0; j < kept; ++j)
+        for (int64_t s = 0; s < made; ++s) {
+          if (!goes(s, j)) continue;
+          for (int64_t i = 0; i < width; ++i) at(out_[0], (b * kept + j) * width + i) = at(in(0), (b * made + s) * width + i);
+        }
+  }
+  void merge_parts() {  // result, logarithm of the own sum, those of all parts, perhaps sinks
+    const int64_t parts = in(2).shape.back(), width = in(0).shape.back(), heads = in(0).shape[2];
+    const RealTensor* sinks = c_.inputs.size() > 3 ? &in(3) : nullptr;
+    for (int64_t r = 0; r < in(1).elements(); ++r) {
+      double all = sink(sinks, r % heads);
+      for (int64_t p = 0; p < parts; ++p) all += std::exp(at(in(2), r * parts + p));
+      for (int64_t e = 0; e < width; ++e) at(out_[0], r * width + e) = at(in(0), r * width + e) * std::exp(at(in(1), r)) / all;
+    }
   }
   void last_token() {
     const int64_t seq = in(0).shape[1], width = in(0).shape[2];

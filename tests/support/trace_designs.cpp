@@ -118,6 +118,7 @@ std::vector<NamedDesign> trace_designs() {
       {"mamba-2, context parallel", trace_design("mamba2-130m", 1, 2, 2, false, 3, 4)},
       {"attention among mixers tp 4 sp pp 2, context parallel", trace_design("mamba2-hybrid-8b", 4, 2, 1, true, 2, 24)},
       {"attention among mixers tp 2, context parallel of groups and heads", trace_design("mamba2-hybrid-8b", 2, 1, 1, false, 2, 12)},
+      {"attention among mixers tp 2, context parallel ulysses-zigzag beside groups and heads", trace_design("mamba2-hybrid-8b", 2, 1, 1, false, 2, 12)},
       {"attention among mixers of one group tp 8 sp, context parallel zigzag ring of two", trace_design("mamba2-hybrid-8b", 8, 1, 2, true, 1, 12)},
       {"attention among mixers tp 4 sp pp 2", trace_design("mamba2-hybrid-8b", 4, 2, 2, true, 2, 24)},
       {"fsdp full recompute", trace_design("llama3-8b", 2, 1, 2, false, 2, 2)},
@@ -203,6 +204,13 @@ std::vector<NamedDesign> trace_designs() {
       {"decode window and sinks tp 2", trace_design("gpt-oss-20b", 2, 1, 2, false, 2, 2)},
       {"decode experts", trace_design("deepseek-moe-16b", 1, 2, 4, false, 2, 4)},
       {"decode, latent attention tp 2 pp 2", trace_design("llama3-8b", 2, 2, 2, false, 2, 4)},
+      {"decode tp 2 pp 2, context parallel", trace_design("llama3-8b", 2, 2, 1, false, 2, 4)},
+      {"decode tp 4 sp, context parallel", trace_design("llama3-8b", 4, 1, 1, true, 2, 2)},
+      {"decode window and sinks, context parallel", trace_design("gpt-oss-20b", 1, 1, 2, false, 2, 2)},
+      {"decode, context parallel, experts", trace_design("deepseek-moe-16b", 1, 2, 2, false, 2, 4)},
+      {"decode, latent attention, context parallel of eight", trace_design("llama3-8b", 2, 1, 1, false, 2, 2)},
+      {"decode kv heads fewer than tp, shared context", trace_design("llama3-8b", 16, 1, 1, true, 1, 2)},
+      {"decode, latent attention tp 4, shared context", trace_design("llama3-8b", 4, 1, 1, false, 2, 2)},
       {"decode attention among mixers tp 4", trace_design("mamba2-hybrid-8b", 4, 1, 2, false, 2, 24)},
   };
   for (NamedDesign& d : all) {
@@ -229,7 +237,7 @@ std::vector<NamedDesign> trace_designs() {
         d.design.parallel.ulysses_degree = name.find("ulysses") != std::string::npos ? 2 : 0;
         break;
       }
-    if (name.ends_with("of groups and heads")) d.design.parallel.cp = 8;
+    if (name.ends_with("groups and heads")) d.design.parallel.cp = 8;
     if (name.find("full recompute") != std::string::npos) d.design.workload.recompute = Recompute::Full;
     if (name.find("selective recompute") != std::string::npos) d.design.workload.recompute = Recompute::Selective;
     if (name.ends_with("by ulysses")) d.design.parallel.context = ContextMode::Ulysses;
@@ -291,6 +299,9 @@ std::vector<NamedDesign> trace_designs() {
       d.design.workload.mode = Mode::Decode;
       d.design.workload.microbatch = 4;
       d.design.workload.batch *= 4;
+      if (name.ends_with("shared context")) d.design.parallel.dcp = 2;
+      if (name.ends_with("kv heads fewer than tp, shared context")) d.design.workload.microbatch = 16, d.design.workload.batch = 32;
+      if (name.ends_with("of eight")) d.design.parallel.cp = 8;  // more than sequences
       if (name.find("experts") != std::string::npos) d.design.workload.kv_cache_dtype = DType::FP8;
     }
     if (name.starts_with("tied embeddings")) d.design.model.tied_embeddings = true;

@@ -7,7 +7,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr MeshAxis kAllAxes[] = {MeshAxis::TpKv,   MeshAxis::TpRep,     MeshAxis::Tp,    MeshAxis::CpRing,  MeshAxis::CpUlysses,
+constexpr MeshAxis kAllAxes[] = {MeshAxis::TpKv,   MeshAxis::TpRep,     MeshAxis::TpOuter, MeshAxis::TpContext, MeshAxis::Tp,    MeshAxis::CpRing,  MeshAxis::CpUlysses,
                                  MeshAxis::Cp,     MeshAxis::DpRep,     MeshAxis::DpShard, MeshAxis::Dp,
                                  MeshAxis::Etp,    MeshAxis::EpNode,    MeshAxis::EpLocal, MeshAxis::Ep,        MeshAxis::EdpShard, MeshAxis::Edp, MeshAxis::Pp};
 
@@ -35,7 +35,7 @@ std::vector<std::string> group_names(const Report& report) {
     }
   }
   const auto place = [](const std::string& group) {
-    static const std::vector<std::string> known{"tp", "cp", "cp_ring", "cp_ulysses", "etp", "ep_local", "ep_node", "ep", "edp", "edp_shard", "pp", "dp", "dp_cp", "embedding", "mirror"};
+    static const std::vector<std::string> known{"tp", "dcp", "cp", "cp_ring", "cp_ulysses", "etp", "ep_local", "ep_node", "ep", "edp", "edp_shard", "pp", "dp", "dp_cp", "embedding", "mirror"};
     return std::find(known.begin(), known.end(), group) - known.begin();
   };
   std::sort(groups.begin(), groups.end(),

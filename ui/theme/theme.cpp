@@ -229,6 +229,7 @@ QColor Theme::opColor(OpKind kind) const {
     case OpKind::Concat:
     case OpKind::CacheWrite:
     case OpKind::LastToken:
+    case OpKind::MergeParts:
     case OpKind::Contiguous:
     case OpKind::Flatten:
     case OpKind::Unflatten:

@@ -43,6 +43,7 @@ class Lanes {
  public:
   explicit Lanes(std::shared_ptr<const Simulation> simulation);
   const Simulation& simulation() const { return *simulation_; }
+  std::shared_ptr<const Simulation> shared_simulation() const { return simulation_; }
   int stages() const { return static_cast<int>(stages_.size()); }
   const std::vector<StreamLane>& of(int stage) const { return stages_[static_cast<size_t>(stage)].lanes; }
   const LaneItem& item(const ItemRef& ref) const { return lane(ref).items[static_cast<size_t>(ref.item)]; }

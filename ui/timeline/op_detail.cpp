@@ -1,64 +1,44 @@
 #include "ui/timeline/op_detail.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace shardscape::ui {
+namespace {
+constexpr size_t kMostOps = 1 << 20;  // that are kept: as many as many screens show
+}
 
 void OpDetail::setStep(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes) {
   report_ = std::move(report);
   lanes_ = std::move(lanes);
+  ops_.reset();
   known_.clear();
+  kept_ = 0;
 }
 
-OpDetail::Key OpDetail::key_of(const ItemRef& ref) const {
-  const LaneItem& item = lanes_->item(ref);
-  const ActionKind kind = item.pass == Pass::Forward          ? ActionKind::Forward
-                          : item.pass == Pass::WeightGradient ? ActionKind::BackwardWeight
-                          : item.kind == SpanKind::BackwardInput ? ActionKind::BackwardInput
-                                                                 : ActionKind::Backward;
-  return {ref.stage, item.chunk, kind};
-}
-
-bool OpDetail::known(const ItemRef& ref) const { return known_.count(key_of(ref)) > 0; }
-
-const std::vector<OpSpan>& OpDetail::of(const ItemRef& ref) {
-  static const std::vector<OpSpan> none;
+const std::vector<PlacedOp>& OpDetail::of(const ItemRef& ref) {
+  static const std::vector<PlacedOp> none;
   if (!report_ || !lanes_ || !ref.valid() || !has_ops(lanes_->item(ref))) return none;
-  const Key key = key_of(ref);
-  if (const auto it = known_.find(key); it != known_.end()) return it->second;
-  return known_[key] = action_ops(*report_, ref.stage, {key.kind, lanes_->item(ref).microbatch, key.chunk});
-}
-
-std::vector<PlacedOp> OpDetail::placed(const ItemRef& ref) {
-  return placed(ref, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity());
+  if (const auto it = known_.find(ref); it != known_.end()) return it->second;
+  if (!ops_) ops_ = std::make_unique<StepOps>(report_, lanes_->shared_simulation());
+  if (kept_ > kMostOps) {
+    known_.clear();
+    kept_ = 0;
+  }
+  std::vector<PlacedOp>& out = known_[ref];
+  const StreamLane& lane = lanes_->lane(ref);
+  const LaneItem& item = lanes_->item(ref);
+  for (int32_t i = 0; i < item.count; ++i) {
+    const std::vector<PlacedOp> more = ops_->of(ref.stage, lane.spans[static_cast<size_t>(item.first + i)]);
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  kept_ += out.size();
+  return out;
 }
 
 std::vector<PlacedOp> OpDetail::placed(const ItemRef& ref, double from, double to) {
   std::vector<PlacedOp> out;
-  const std::vector<OpSpan>& ops = of(ref);
-  if (ops.empty()) return out;
-  const StreamLane& lane = lanes_->lane(ref);
-  const LaneItem& item = lanes_->item(ref);
-  // What runs before the layers' ops do (the gather of a message) has no op: ops end where the action does.
-  double busy = 0;
-  for (int32_t i = 0; i < item.count; ++i) {
-    const Span& span = lanes_->span(ref.stage, lane.spans[static_cast<size_t>(item.first + i)]);
-    busy += span.end - span.begin;
-  }
-  double clock = -std::max(0.0, busy - ops.back().end);  // busy seconds so far
-  size_t next = 0;
-  const double slack = 1e-9 * (busy + 1e-6);
-  for (int32_t i = 0; i < item.count && next < ops.size(); ++i) {
-    const Span& span = lanes_->span(ref.stage, lane.spans[static_cast<size_t>(item.first + i)]);
-    const double end = clock + (span.end - span.begin);
-    for (; next < ops.size() && ops[next].begin < end - slack; ++next) {
-      const OpSpan& op = ops[next];
-      const PlacedOp placed{span.begin + (op.begin - clock), std::min(span.begin + (op.end - clock), item.end), op.segment, op.op, op.layer};
-      if (placed.end > from && placed.begin < to) out.push_back(placed);
-    }
-    clock = end;
-  }
+  for (const PlacedOp& op : of(ref))
+    if (op.end > from && op.begin < to) out.push_back(op);
   return out;
 }
 

@@ -138,11 +138,11 @@ Inspection inspect_item(const Estimate& estimate, const Lanes& lanes, OpDetail& 
   out.rows.append({tr("takes"), seconds_text(takes)});
   out.rows.append({tr("ends"), seconds_text(item.end)});
   out.rows.append({tr("on the critical path"), item.critical ? tr("yes") : tr("no")});
-  if (const std::vector<OpSpan>& ops = detail.of(ref); !ops.empty()) {
+  if (const std::vector<PlacedOp>& ops = detail.of(ref); !ops.empty()) {
     std::map<std::string, double> exposed;
     std::map<FlopsGroup, double> computed;
     double busy = 0;
-    for (const OpSpan& op : ops) {
+    for (const PlacedOp& op : ops) {
       const Op& of = report.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
       (is_collective(of.kind) ? exposed[group_name(of.group)] : computed[flops_group(of.kind)]) += op.end - op.begin;
       busy += op.end - op.begin;

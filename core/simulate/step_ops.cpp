@@ -1,0 +1,44 @@
+#include "simulate/step_ops.h"
+
+#include <algorithm>
+
+namespace shardscape {
+
+StepOps::StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation)
+    : report_(std::move(report)), simulation_(std::move(simulation)), table_(*report_, simulation_->machine) {}
+
+std::vector<OpSpan> StepOps::of(int stage, int span) {
+  std::vector<OpSpan> out;
+  const StageTimes& times = simulation_->stages[static_cast<size_t>(stage)];
+  const Span& whole = times.spans[static_cast<size_t>(span)];
+  const StageReport& reported = report_->stages[static_cast<size_t>(stage)];
+  const auto [layout, fresh] = layouts_.try_emplace(reported.like);
+  if (fresh) layout->second = stage_layout(*report_, reported);
+  auto layer = std::lower_bound(times.layers.begin(), times.layers.end(), whole.begin, [](const PlayedLayer& l, double begin) { return l.begin < begin; });
+  for (; layer != times.layers.end() && layer->begin <= whole.end; ++layer)
+    if (layer->span == span) add(layout->second.instances[static_cast<size_t>(layer->instance)], *layer, out);
+  return out;
+}
+
+void StepOps::add(const StageInstance& at, const PlayedLayer& layer, std::vector<OpSpan>& to) {
+  const Segment& segment = report_->graph().segments[static_cast<size_t>(at.segment)];
+  const std::vector<OpTime>& times = table_.ops().ops[static_cast<size_t>(at.segment)];
+  const size_t first = to.size();
+  double sum = 0;
+  for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
+    if (part_of(report_->graph().structure, segment, id) != layer.part || !runs(segment.op(id), at.of.keeps)) continue;
+    const OpTime& time = times[static_cast<size_t>(id)];
+    const double seconds = (time.seconds - time.exposed) * layer.beside.factor(time.category) + time.exposed * layer.beside.factor(time.waits);
+    if (seconds <= 0) continue;
+    to.push_back({0, seconds, at.segment, id, static_cast<int>(at.layer)});
+    sum += seconds;
+  }
+  const double wait = std::max(0.0, layer.end - layer.begin - sum) / static_cast<double>(std::max<size_t>(1, to.size() - first));
+  double now = layer.begin;
+  for (size_t i = first; i < to.size(); ++i) {
+    to[i].begin = now + wait;
+    now = to[i].end += to[i].begin;
+  }
+}
+
+}  // namespace shardscape

@@ -1,0 +1,35 @@
+// The ops of a step in time, for those who look closer than at layers.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "simulate/layer_seconds.h"
+#include "simulate/stage_layout.h"
+
+namespace shardscape {
+
+// Seconds since the step began. Where the host launches more slowly than the layer computes, ops wait for it in equal parts.
+struct OpSpan {
+  double begin = 0, end = 0;
+  int segment = 0, op = 0, layer = -1;   // into the graph; the layer of the model
+};
+
+class StepOps {
+ public:
+  // The simulation is that of the report.
+  StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation);
+  // Of a span, in order: the ops of its layers, as long as the play had them. None where it has no layers, or they are hidden.
+  std::vector<OpSpan> of(int stage, int span);
+
+ private:
+  void add(const StageInstance& at, const PlayedLayer& layer, std::vector<OpSpan>& to);
+
+  std::shared_ptr<const Report> report_;
+  std::shared_ptr<const Simulation> simulation_;
+  LayerTable table_;
+  std::map<int, StageLayout> layouts_;  // by StageReport::like
+};
+
+}  // namespace shardscape
