@@ -15,7 +15,7 @@ constexpr double kWideBar = 84, kWidestBar = 160;  // the latter where few stage
 constexpr double kLabelGap = 23;                   // from a bar to the labels of its segments
 constexpr double kLeastLabelled = 2;               // thinner segments have no label
 constexpr double kAboveBar = 4;                    // up to the letter over it, past the outline of what is picked
-constexpr double kBetweenMembers = 2, kPale = 0.6;  // of designs side by side: pixels between them, how much of its colour another one has
+constexpr double kBetweenMembers = 2, kFoot = 3;    // of designs side by side
 
 QFont label_font() { return Theme::instance().uiFont(12); }
 
@@ -111,9 +111,7 @@ void StackedBars::draw(QCPPainter* painter) {
         if (rect.height() <= 0) continue;
         // A hairline of the ground keeps neighbours apart; thin segments keep their whole height.
         if (rect.height() > 3 && rect.width() > 3) rect.setTop(rect.top() + 1);
-        BarSeries ink = data_->series[static_cast<size_t>(series)];
-        if (member > 0) ink.color = mixed(ground_, ink.color, kPale);
-        fill_bar(*painter, rect, ink, ground_);
+        fill_bar(*painter, rect, data_->series[static_cast<size_t>(series)], ground_);
       }
   drawLimit(*painter);
   data_->members() > 1 ? drawLetters(*painter) : drawTotals(*painter);  // over the limit's line, which may run through them
@@ -144,8 +142,13 @@ void StackedBars::drawTotals(QCPPainter& painter) const {
   }
 }
 
-// Whose bar it is; the present design's needs no letter where there is no room for all.
+// Whose bar it is: a foot in the design's colour, and a letter above where there is room.
 void StackedBars::drawLetters(QCPPainter& painter) const {
+  for (int member = 0; member < data_->members(); ++member)
+    for (int stage = 0; stage < data_->stages(member); ++stage) {
+      const QRectF bar = column(stage, member);
+      painter.fillRect(QRectF(bar.left(), bar.bottom() + 2, bar.width(), kFoot), Theme::instance().designColor(data_->letter(member)));
+    }
   painter.setFont(Theme::instance().uiFont(10, QFont::DemiBold));
   const QFontMetricsF metrics(painter.font());
   if (barWidth() < metrics.horizontalAdvance(u'W')) return;

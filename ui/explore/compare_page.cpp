@@ -36,6 +36,13 @@ TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
   return cell;
 }
 
+// Parts of different wholes have the same names.
+QString prefix_of(const ComparedFigure& figure) {
+  if (figure.group == "Where the step goes, mean over stages") return ComparePage::tr("Step: ");
+  if (figure.group == "Memory of the fullest rank") return ComparePage::tr("Memory: ");
+  return {};
+}
+
 // What tells a design from the others, those first in which the pinned ones differ: "tp 2 · Overlap grad reduce on".
 QString tellingName(const std::vector<ComparedKnob>& differing, const std::vector<Design>& designs, int member) {
   std::vector<std::pair<size_t, QString>> parts;
@@ -96,7 +103,9 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
     std::vector<TableCell>& row = rows.emplace_back();
     const double now = figure.values[0];
     row.push_back(text_cell(text(figure.group)));
-    row.push_back(text_cell(text(figure.label), text(figure.id)));
+    TableCell name = text_cell(prefix_of(figure) + text(figure.label), text(figure.id));
+    name.tip = text(figure.group) + QStringLiteral(": ") + text(figure.label);
+    row.push_back(std::move(name));
     row.push_back(figure_cell(figure.kind, now, units));
     for (size_t member = 1; member < figure.values.size(); ++member) {
       const double by = figure.by(member);
@@ -151,7 +160,7 @@ ComparePage::ComparePage(Session* session, QWidget* parent) : QWidget(parent), s
   table_ = new ChartTable(body_);
   table_->setAccessibleName(tr("Table: all numbers of the designs"));
   model_ = new ComparisonModel(this);
-  table_->setTable(model_);
+  table_->setTable(model_, {ComparisonModel::Group});
   rows->addWidget(table_, 1);
   connect(comparisons_, &Comparisons::changed, this, &ComparePage::refresh);
   connect(session_, &Session::designChanged, this, &ComparePage::refresh);
