@@ -40,8 +40,8 @@ Design without_speed(Design design) {
 struct Evaluator::Shared {
   ManyStructures many;
   OutlineMemo outlines;
-  Memo<MemoryTable> memories{1 << 10};  // neighbours of a space share them
-  Memo<LayerTable> layers{1 << 10};
+  Memo<MemoryTable> memories{1 << 12};
+  Memo<LayerTable> layers{1 << 12};
   tbb::enumerable_thread_specific<Sized> sized;
 };
 

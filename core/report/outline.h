@@ -28,8 +28,8 @@ struct SharedPlan {
 
 // Shared by the outlines of many designs. Thread safe.
 struct OutlineMemo {
-  Memo<StageStates> states{1 << 12};
-  Memo<SharedPlan> plans{1 << 8};  // some have an act for every parameter
+  Memo<StageStates> states{1 << 14};
+  Memo<SharedPlan> plans{1 << 9};  // some have an act for every parameter
 };
 
 // Of a design without errors; nothing where it has one that only shows when numbers are bound.

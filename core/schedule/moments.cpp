@@ -87,7 +87,7 @@ std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, con
 }
 
 std::shared_ptr<const std::vector<StageMoment>> stage_moments(const ParallelSpec& parallel, int stage, int microbatches, const std::vector<int>& classes) {
-  static Memo<std::vector<StageMoment>> kept(1 << 12);
+  static Memo<std::vector<StageMoment>> kept(1 << 14);
   const int telling = telling_microbatches(parallel, microbatches);
   const PipelineLayout places = pipeline_layout(parallel);
   thread_local MemoKey key;
