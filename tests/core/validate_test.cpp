@@ -71,15 +71,6 @@ void ValidateTest::good_data() {
   row("fewer KV heads than tp", [](Design& d) { d.parallel.tp = 8; d.model.kv_heads = 2; });
   row("multi-query", [](Design& d) { d.parallel.tp = 8; d.model.kv_heads = 1; });
   row("uneven layers", [](Design& d) { d.parallel.stage_layers = {17, 15}; });
-  row("embedding and head that count as layers", [](Design& d) {
-    apply_preset(d, "llama3.1-405b");
-    d.parallel.tp = 8;
-    d.parallel.pp = 16;
-    d.parallel.sequence_parallel = true;
-    d.parallel.virtual_stages = 8;
-    d.workload.batch = 32;
-    d.parallel.account_for_embedding_in_pipeline_split = d.parallel.account_for_loss_in_pipeline_split = true;
-  });
   row("stages with embedding or head only", [](Design& d) { d.parallel.pp = 4; d.parallel.stage_layers = {0, 16, 16, 0}; });
   row("more stages than layers, listed", [](Design& d) {
     d.model.layers = 2;
