@@ -39,7 +39,7 @@ int64_t communicator_bytes(const Report& report) {
   int64_t groups = 0;
   for (const int64_t degree : {p.tp, p.cp, p.pp, p.dp, p.ep}) groups += degree > 1;
   if (p.dp > 1 && p.cp > 1) ++groups;
-  if (p.dcp > 1 && p.dcp < p.tp) ++groups;
+  if (report.graph().structure.dcp_groups) ++groups;
   return groups * kChannels * kChannelBuffers;
 }
 

@@ -524,7 +524,7 @@ void SearchTest::comparison_of_designs() {
   QVERIFY(step.values[1] > step.values[0]);
   QVERIFY(step.difference(1).starts_with("+") && step.percent(1).ends_with(" %"));
   QVERIFY(by_id.at("activations_bytes").values[1] < by_id.at("activations_bytes").values[0]);
-  QCOMPARE(by_id.at("gpus").percent(1), std::string("+0.0 %"));
+  QCOMPARE(by_id.at("gpus").percent(1), std::string());
   QVERIFY(!by_id.count("expert_comm_seconds"));
   // Where the step goes adds up to it.
   double sum = 0;

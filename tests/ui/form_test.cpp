@@ -360,6 +360,22 @@ class FormTest : public QObject {
     QVERIFY(form_->findChild<QLabel*>("total_model")->text().startsWith("8.0"));
     QCOMPARE(form_->findChild<QLabel*>("total_cluster")->text(), QString("2 nodes"));
   }
+
+  // The words of a long fix give way, the form does not grow wider than its panel.
+  void aLongFixKeepsTheWidth() {
+    IssueLine line(nullptr);
+    line.resize(220, 80);
+    const QString fix = "set accelerator to one with a name that is longer than the form is wide";
+    bool mended = false;
+    line.show("this is not known", {}, fix, [&] { mended = true; });
+    QVERIFY(line.minimumSizeHint().width() < 220);
+    QVERIFY(line.fixButton()->text() != fix && line.fixButton()->text().contains(QChar(0x2026)));
+    QCOMPARE(line.fixButton()->toolTip(), fix);
+    line.resize(900, 80);
+    QTRY_COMPARE(line.fixButton()->text(), fix);
+    QTest::mouseClick(line.fixButton(), Qt::LeftButton);
+    QTRY_VERIFY(mended);
+  }
 };
 
 QTEST_MAIN(FormTest)

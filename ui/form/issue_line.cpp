@@ -3,6 +3,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace shardscape::ui {
 
@@ -11,6 +12,7 @@ IssueLine::IssueLine(QWidget* parent) : QFrame(parent), text_(new QLabel(this)),
   text_->setWordWrap(true);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   fix_->setProperty("link", true);
+  fix_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // a long fix must not make the form wider than its panel
   fix_->setObjectName("fix_button");
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(8, 5, 4, 5);
@@ -26,11 +28,26 @@ void IssueLine::show(const QString& what, const QString& accepted, const QString
   QString text = what;
   if (!accepted.isEmpty()) text += tr("; accepted: %1").arg(accepted);
   text_->setText(text);
+  fix_label_ = fix_label;
   fix_->setText(fix_label);
   fix_->setVisible(!fix_label.isEmpty());
   fix_->setAccessibleDescription(what);
   mend_ = std::move(fix);
   setVisible(true);
+  fitFix();
+}
+
+void IssueLine::fitFix() {
+  constexpr int kAround = 26;  // the line's margins and the button's own
+  if (!isVisible()) return;
+  const QString shown = fix_->fontMetrics().elidedText(fix_label_, Qt::ElideMiddle, std::max(0, width() - kAround));
+  if (fix_->text() != shown) fix_->setText(shown);
+  fix_->setToolTip(shown == fix_label_ ? QString() : fix_label_);
+}
+
+void IssueLine::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  fitFix();
 }
 
 QString IssueLine::text() const { return text_->text(); }

@@ -18,9 +18,14 @@ class IssueLine : public QFrame {
   QString text() const;
   QPushButton* fixButton() const { return fix_; }
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  void fitFix();
   QLabel* text_;
   QPushButton* fix_;
+  QString fix_label_;
   std::function<void()> mend_;
 };
 
