@@ -6,7 +6,7 @@ namespace shardscape {
 
 SyncWalk::SyncWalk(const Graph& graph, const StageSync& sync, int microbatches, Maker& maker)
     : sync_(sync), microbatches_(microbatches), head_(graph.head()), every_microbatch_(graph.structure.every_microbatch),
-      averages_loss_(!loss_group(graph).empty()), maker_(maker) {
+      averages_loss_(!loss_group(graph).empty()), once_through_(graph.structure.gathered_till_reduced), maker_(maker) {
   for (size_t u = 0; u < sync.units.size(); ++u) {
     if (!sync.units[u].root) continue;
     if (roots_.empty() || roots_.back().segment != sync.units[u].segment) roots_.push_back({sync.units[u].segment, {}});
@@ -71,9 +71,15 @@ void SyncWalk::leave(int microbatch, size_t instance, bool backward) {
     const UnitFreed when = freed(at);
     if (reduces || when == UnitFreed::AfterForward || when == UnitFreed::AfterBackward) at.gathered = false;
   };
-  if (here.root < 0) {
-    free(here);
-    if (reduces) maker_.scatter(here.units, turn, {instance});
+  const auto done = [&](size_t i, const std::vector<size_t>& behind) {
+    if (instances_[i].root >= 0) return;
+    free(instances_[i]);
+    if (reduces) maker_.scatter(instances_[i].units, turn, behind);
+  };
+  if (!once_through_) {
+    done(instance, {instance});
+  } else if (last && (instance == 0 || instances_[instance - 1].chunk != here.chunk)) {
+    for (size_t i = instance; i < instances_.size() && instances_[i].chunk == here.chunk; ++i) done(i, i == instance ? std::vector{i} : std::vector{i, instance});
   }
   Root* root = root_around(instance);
   if (!root || instance != root->begin) return;

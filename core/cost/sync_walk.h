@@ -89,6 +89,9 @@ class SyncWalk {
   const StageSync& sync_;
   const int microbatches_, head_;
   const bool every_microbatch_, averages_loss_;
+  // FSDP2 in a pipeline: the units of a chunk are reduced, and freed, when its last backward is through (torch.distributed.pipelining,
+  // stage.py and schedules.py: all backwards run with set_requires_gradient_sync(False), REDUCE_GRAD comes behind them).
+  const bool once_through_;
   Maker& maker_;
   std::vector<Instance> instances_;
   std::vector<Root> roots_;

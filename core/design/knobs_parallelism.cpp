@@ -159,10 +159,10 @@ void add_parallelism(TableWriter& table) {
              "Layers of every stage, first to last, as in 7,8,8,9. Empty splits evenly, earlier stages taking the rest. "
              "Fewer layers on the first and last stage make up for embedding and head. With virtual stages pp x v numbers "
              "in the order of the model.");
-  table.flag(member<parallel, &P::account_for_embedding_in_pipeline_split>(), "account_for_embedding_in_pipeline_split", "Embedding counts as a layer",
+  table.flag(member<parallel, &P::account_for_embedding_in_pipeline_split>(), "account_for_embedding_in_pipeline_split", "Embedding as a layer",
              "When layers are split evenly over stages the embedding counts as one, so that the first (virtual) stage has a layer fewer: "
              "Llama 3 405B has 126 layers for 128 even parts. Megatron's account-for-embedding-in-pipeline-split.");
-  table.flag(member<parallel, &P::account_for_loss_in_pipeline_split>(), "account_for_loss_in_pipeline_split", "Head counts as a layer",
+  table.flag(member<parallel, &P::account_for_loss_in_pipeline_split>(), "account_for_loss_in_pipeline_split", "Head as a layer",
              "The same of the head and its loss, on the last (virtual) stage. Megatron's account-for-loss-in-pipeline-split.");
   table.section("Degrees");
   table.choice(kRankOrder, "rank_order", "Rank order", rank_orders(),

@@ -23,9 +23,9 @@ void set_sync(const Design& design, Structure& s) {
   const bool megatron = s.sync == SyncStrategy::DdpFlat || s.sync == SyncStrategy::DistributedOptimizer;
   s.overlap = megatron && p.overlap_grad_reduce;
   s.every_microbatch = accumulates && p.reduce_every_microbatch && (fsdp || s.sync == SyncStrategy::DdpBuckets);
-  s.accumulates = accumulates && fsdp && !s.every_microbatch;
   s.reshards = !fsdp || p.reshard_after_forward;
   s.gathered_till_reduced = s.sync == SyncStrategy::Fsdp2 && p.pp > 1 && !s.every_microbatch;
+  s.accumulates = ((accumulates && fsdp) || s.gathered_till_reduced) && !s.every_microbatch;
   s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
   s.edp_shards = s.hybrid && s.edp && p.edp() > p.dp / p.dp_shard;
 }

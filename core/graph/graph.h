@@ -222,7 +222,7 @@ struct Structure {
   bool ep_nodes = false, ep_local = false;  // tokens go once to each of several nodes; several ranks of ep share a node
   SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
   bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
-  bool accumulates = false;      // FSDP: m > 1, so gradients are kept whole until the last microbatch
+  bool accumulates = false;      // FSDP: gradients are kept whole until the last microbatch: m > 1, or as gathered_till_reduced
   bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
   bool reshards = true;          // FSDP: units are freed between forward and backward
   bool gathered_till_reduced = false;  // FSDP2 in a pipeline: no backward but the one that reduces frees a unit

@@ -10,7 +10,7 @@ namespace {
 bool contains(const MeshAxes& axes, MeshAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
 bool used_elsewhere(const LetterShards& shards, char letter, MeshAxis axis) {
-  return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) { 
+  return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) {
     return entry.first != letter && std::any_of(entry.second.begin(), entry.second.end(), [&](MeshAxis other) { return share_ranks(axis, other); });
   });
 }

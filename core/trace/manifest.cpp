@@ -59,7 +59,9 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
                     "what it reads of them, that of a write what it adds.");
   if (is_fsdp(s.sync))
     notes.push_back(std::string("FSDP: a layer's parameters are gathered before its forward ") +
-                    (s.reshards ? "and again before its backward, one layer ahead at most" : "and kept for its backward") +
+                    (s.gathered_till_reduced ? "where it is not whole, and again before its backward if a forward has freed it; no backward but the last one of a stage frees it"
+                     : s.reshards            ? "and again before its backward, one layer ahead at most"
+                                             : "and kept for its backward") +
                     "; embedding and head are gathered together, and reduced after the last backward.");
   if (s.sync == SyncStrategy::Zero3)
     notes.push_back("ZeRO-3: what the modules of a layer gather, prefetch included, is issued when the layer is entered.");

@@ -185,8 +185,12 @@ QWidget* ComparePage::makeMessage() {
   words->setProperty("role", "secondary");
   words->setAlignment(Qt::AlignCenter);
   words->setWordWrap(true);
-  words->setMaximumWidth(520);
-  rows->addWidget(words, 0, Qt::AlignHCenter);
+  words->setFixedWidth(520);
+  auto* middle = new QHBoxLayout;  // which asks for the height that the width needs, as an alignment does not
+  middle->addStretch(1);
+  middle->addWidget(words);
+  middle->addStretch(1);
+  rows->addLayout(middle);
   rows->addSpacing(10);
   auto* line = new QHBoxLayout;
   line->addStretch(1);
