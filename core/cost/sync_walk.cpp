@@ -79,6 +79,13 @@ void SyncWalk::leave(int microbatch, size_t instance, bool backward) {
   if (!once_through_) {
     done(instance, {instance});
   } else if (last && (instance == 0 || instances_[instance - 1].chunk != here.chunk)) {
+    if (const Root* root = root_around(instance); root && ends_with_chunk(*root)) {
+      std::vector<size_t> behind;
+      for (size_t i = root->begin; i < root->end; ++i)
+        if (instances_[i].root >= 0) behind.push_back(i);
+      if (here.root < 0) behind.push_back(instance);
+      maker_.scatter(root->unit.units, turn, behind);
+    }
     for (size_t i = instance; i < instances_.size() && instances_[i].chunk == here.chunk; ++i) done(i, i == instance ? std::vector{i} : std::vector{i, instance});
   }
   Root* root = root_around(instance);
@@ -96,10 +103,15 @@ SyncWalk::Mark SyncWalk::enter_replay(int microbatch, size_t instance) {
 
 void SyncWalk::leave_replay(size_t instance) { free_forward(instances_[instance]); }
 
+// Whether nothing of a root waits for others than its chunk.
+bool SyncWalk::ends_with_chunk(const Root& root) const {
+  return once_through_ && std::all_of(root.unit.units.begin(), root.unit.units.end(), [&](size_t u) { return sync_.units[u].inner.empty(); });
+}
+
 // After the last message of the stage: tied embeddings wait for the other end of the pipeline.
 void SyncWalk::reduce() {
   for (const Root& root : roots_)
-    if (!every_microbatch_) maker_.scatter(root.unit.units, -1, root_parts());
+    if (!every_microbatch_ && !ends_with_chunk(root)) maker_.scatter(root.unit.units, -1, root_parts());
   run_all(SyncWhen::AfterBackward);
 }
 

@@ -81,6 +81,7 @@ class SyncWalk {
   Root* root_around(size_t instance);
   std::vector<size_t> root_parts() const;
   UnitFreed freed(const Instance& at) const;
+  bool ends_with_chunk(const Root& root) const;
   void free_forward(Instance& at) const;
   size_t next_unit(size_t instance, bool backward) const;
   void gather(Instance& at, int microbatch, size_t instance, bool backward, bool ahead = false);
@@ -89,8 +90,8 @@ class SyncWalk {
   const StageSync& sync_;
   const int microbatches_, head_;
   const bool every_microbatch_, averages_loss_;
-  // FSDP2 in a pipeline: the units of a chunk are reduced, and freed, when its last backward is through (torch.distributed.pipelining,
-  // stage.py and schedules.py: all backwards run with set_requires_gradient_sync(False), REDUCE_GRAD comes behind them).
+  // FSDP2 in a pipeline: the units of a chunk are reduced, and freed, when its last backward is through, its root first
+  // (torch.distributed.pipelining, stage.py: all backwards run with set_requires_gradient_sync(False), _post_backward comes behind them).
   const bool once_through_;
   Maker& maker_;
   std::vector<Instance> instances_;

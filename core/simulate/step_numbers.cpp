@@ -305,7 +305,13 @@ StepNumbers step_numbers(Report& outline, Memo<LayerTable>& memo) {
   }
   LayerTable table(shared_table(outline, machine, memo));
   const int64_t microbatches = outline.microbatches;
-  StepNumbers out = brief_play(outline, machine, table);
+  StepNumbers out;
+  try {
+    out = brief_play(outline, machine, table);
+  } catch (...) {
+    outline.microbatches = microbatches;  // the outline serves other designs too
+    throw;
+  }
   outline.microbatches = microbatches;
   const StepRates rates = step_rates(outline, machine, out.step_seconds);
   out.tokens_per_second = rates.tokens_per_second;

@@ -91,6 +91,7 @@ class SimulationTest : public QObject {
   void replicasDoNotChangeCompute();
   void hiddenGradients();
   void gathersAheadOfUse();
+  void fsdp2ReducesBehindThePipeline();
   void collectivesKeepProcessors_data();
   void collectivesKeepProcessors();
   void updatedParametersUnderTheForward();
@@ -255,6 +256,25 @@ void SimulationTest::gathersAheadOfUse() {
   QVERIFY2(faults(*s).isEmpty(), all(faults(*s)));
   QVERIFY(s->stages[0].communication > 3 * s->stages[0].exposed);
   QVERIFY(s->stages[0].exposed > 0);
+}
+
+// torch.distributed.pipelining reduces a stage of FSDP2 once its last backward is through; FSDP1 reduces unit by unit beside it.
+void SimulationTest::fsdp2ReducesBehindThePipeline() {
+  Design d = trace_design("llama3-8b", 1, 2, 2, false, 4, 4);
+  for (const SyncStrategy sync : {SyncStrategy::Fsdp2, SyncStrategy::Fsdp1}) {
+    d.parallel.sync = sync;
+    const auto s = simulate(*make_report(d));
+    QVERIFY2(faults(*s).isEmpty(), all(faults(*s)));
+    for (const StageTimes& stage : s->stages) {
+      double computed = 0, first = s->step_seconds;
+      for (const Span& span : stage.spans) {
+        if (span.stream == StreamKind::Compute && span.kind == SpanKind::Backward) computed = std::max(computed, span.end);
+        if (span.name >= 0 && s->names[static_cast<size_t>(span.name)].starts_with("reduce-scatter")) first = std::min(first, span.begin);
+      }
+      QVERIFY(first < s->step_seconds);
+      QCOMPARE(first >= computed - kTiny, sync == SyncStrategy::Fsdp2);
+    }
+  }
 }
 
 // NCCL keeps 24 of 132 processors to itself while it gathers and reduces beside products: they are slower for as long as that takes,
