@@ -119,7 +119,7 @@ void SyncPlay::resume(const Units& whole) {
   before_ = timeline_.last(number_, StreamKind::Compute);
 }
 
-void Rehearsal::begin(const SyncPlay::Units& whole) {
+void Rehearsal::begin(const SyncPlay::Units& whole) const {
   sync_.resume(whole);
   sync_.walk_.forget_backwards();
   std::fill(sync_.backwards_.begin(), sync_.backwards_.end(), kNoNode);

@@ -144,7 +144,7 @@ class Rehearsal {
   ~Rehearsal();
   Rehearsal(const Rehearsal&) = delete;
   Rehearsal& operator=(const Rehearsal&) = delete;
-  void begin(const SyncPlay::Units& whole);  // of an action
+  void begin(const SyncPlay::Units& whole) const;  // of an action
 
  private:
   SyncPlay& sync_;
