@@ -502,8 +502,10 @@ int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
   thread_local MemoKey key;
   const Binding& binding = outline.stages.front().binding;
   key.clear();
-  key.add(static_cast<int64_t>(outline.model->serial));
   const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(*outline.model);
+  const Structure& structure = outline.graph().structure;
+  key.add(static_cast<int64_t>(lifetimes->serial()));
+  for (const bool word : {structure.recompute_block, structure.recompute_groups, structure.offload_activations}) key.add(int64_t{word});  // classes of layers
   for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
   Memories memories(outline, memo.get(key, [&] { return Memories(outline).table(); }));
   std::map<int, StageWalk> walks;  // stages that are alike differ in what is in flight

@@ -1,6 +1,7 @@
 #include "simulate/segment_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <numeric>
 #include <set>
@@ -91,6 +92,8 @@ SegmentLifetimes::SegmentLifetimes(const Graph& graph, const KernelProfile& prof
       for (const Expr& size : {p.rows, p.columns, local_size(s.tensor(p.param->tensor), 0)})
         for (const Symbol symbol : size.symbols()) symbols.insert(symbol);
   symbols_.assign(symbols.begin(), symbols.end());
+  static std::atomic<uint64_t> made{0};
+  serial_ = ++made;
 }
 
 SegmentSizes SegmentLifetimes::sizes(const Binding& binding) const {

@@ -63,6 +63,7 @@ class SegmentLifetimes {
   SegmentSizes sizes(const Binding& binding) const;
   // All that sizes, and shapes of parameters, are made of.
   const std::vector<Symbol>& symbols() const { return symbols_; }
+  uint64_t serial() const { return serial_; }  // of all lifetimes that were ever made
   // Bytes of what is alive at the fullest moment of each part, in no order.
   using LiveBlocks = std::array<std::vector<int64_t>, 4>;
   SegmentMemory memory(int segment, Keeps keeps, const SegmentSizes& sizes, LiveBlocks* live = nullptr) const;
@@ -88,6 +89,7 @@ class SegmentLifetimes {
   std::vector<PerSegment> segments_;
   ExprProgram program_;
   std::vector<Symbol> symbols_;
+  uint64_t serial_;
 };
 
 }  // namespace shardscape

@@ -9,9 +9,11 @@ namespace {
 std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machine& machine, Memo<LayerTable>& memo) {
   thread_local MemoKey key;
   key.clear();
-  key.add(static_cast<int64_t>(report.model->serial));
   const Binding& binding = report.stages.front().binding;
   const std::shared_ptr<const OpReads> reads = op_reads(report.graph());
+  const Structure& structure = report.graph().structure;
+  key.add(static_cast<int64_t>(reads->serial));
+  for (const bool word : {structure.split_backward, structure.recompute_block, structure.recompute_groups}) key.add(int64_t{word});  // parts and classes of layers
   for (const Symbol symbol : reads->symbols) key.add(binding.get(symbol).value_or(-1));
   key.add(int64_t{report.design.parallel.tp_comm_overlap});
   key.add(report.ring_position.value_or(-1));

@@ -56,12 +56,16 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
     auto layout = layouts_.find(stage.like);
     if (layout == layouts_.end()) layout = layouts_.emplace(stage.like, stage_layout(report, report.stages[static_cast<size_t>(stage.like)], table)).first;
     Stage& of = stages_.emplace_back(Stage{layout->second, nullptr, {}, {}});
-    of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
-    for (size_t c = 0; c < of.layout.chunks.size(); ++c)
-      for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
-        of.sync->add_instance(of.layout.instances[i].segment, of.layout.instances[i].layer >= 0, static_cast<int>(c));
-    of.sync->plan();
-    of.sync->set_links(mean_links(of.layout));
+    if (stage.like < stage.stage) {
+      of.sync = std::make_unique<SyncPlay>(*stages_[static_cast<size_t>(stage.like)].sync, stage.stage);
+    } else {
+      of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
+      for (size_t c = 0; c < of.layout.chunks.size(); ++c)
+        for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
+          of.sync->add_instance(of.layout.instances[i].segment, of.layout.instances[i].layer >= 0, static_cast<int>(c));
+      of.sync->plan();
+      of.sync->set_links(mean_links(of.layout));
+    }
     of.sync->begin();
     of.loaded.assign(of.layout.instances.size(), kNoNode);
     if (std::any_of(of.layout.instances.begin(), of.layout.instances.end(), [](const StageInstance& i) { return i.seconds->host_bytes > 0; }))

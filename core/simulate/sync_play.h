@@ -57,6 +57,7 @@ class SyncCosts {
 class SyncPlay : private SyncWalk::Maker {
  public:
   SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline);
+  SyncPlay(const SyncPlay& like, int stage);  // of one that is like it, planned
 
   // The segments of the stage in order of execution, chunk by chunk.
   void add_instance(int segment, bool layer, int chunk);
