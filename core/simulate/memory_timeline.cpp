@@ -428,6 +428,7 @@ class StageWalk {
 
   void explain(StageMemory& out, const StageMoment& moment, const std::vector<AtWork>& at_work) {
     for (size_t i = 0; i < fixed_bytes_.size(); ++i) out.culprits.push_back({fixed_names_[i], fixed_bytes_[i].first, fixed_bytes_[i].second});
+    out.fixed_parts = out.culprits;
     CategoryBytes explained = fixed_;
     std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
     for (const auto& [key, count] : copies_at(moment, at_work)) {

@@ -175,6 +175,7 @@ struct SegmentLifetimes::Walk {
   std::vector<MemoryCategory> category;
   std::vector<bool> alive;
   CategoryBytes now{};
+  SegmentEvents* events = nullptr;
 
   Walk(const Segment& segment, const PerSegment& per, const std::vector<int64_t>& sizes)
       : s(segment), of(per), bytes(sizes), category(per.category), alive(per.root.size(), false) {}
@@ -187,20 +188,27 @@ struct SegmentLifetimes::Walk {
     if (id < 0 || alive[i]) return;
     alive[i] = true;
     now[static_cast<size_t>(category[i])] += bytes[i];
+    record(id, bytes[i]);
   }
   void free(StorageId id) {
     const auto i = static_cast<size_t>(id);
     if (id < 0 || !alive[i]) return;
     alive[i] = false;
     now[static_cast<size_t>(category[i])] -= bytes[i];
+    record(id, -bytes[i]);
+  }
+  void record(StorageId id, int64_t change) {
+    if (events && change != 0) events->events.push_back({id, change});
   }
 };
 
-SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks) const {
+SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks,
+                                   SegmentEvents* events) const {
   const auto which = static_cast<size_t>(index);
   const Segment& s = graph_.segments[which];
   const PerSegment& of = segments_[which];
   Walk w(s, of, sizes.storages[which]);
+  w.events = events;
   const auto held = [&](StorageId id) { return of.root[static_cast<size_t>(id)]; };
   const auto activation = [&](StorageId id) {
     auto& category = w.category[static_cast<size_t>(id)];
@@ -213,8 +221,8 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
   const auto reads = [&](TensorId id) { return w.memory(keeps == Keeps::Activations && backward ? first_self(s, id) : id); };
   const auto runs_here = [&](OpId id) { return runs(s.op(id), keeps); };
 
-  std::set<StorageId> kept, stays;
-  for (const SavedStorage& saved : saved_by(s, keeps)) kept.insert(held(saved.storage));
+  const std::set<StorageId> kept = this->kept(index, keeps);
+  std::set<StorageId> stays;
   for (StorageId id : kept) activation(id);
   const StorageId input = s.input >= 0 ? held(s.tensor(s.input).storage) : -1;
   if (forward) {
@@ -286,6 +294,7 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     if (total(here) < total(out.peak) || (id >= 0 && total(here) == total(out.peak))) return;
     out.peak = here;
     out.peak_op = id;
+    if (events) events->peak = events->events.size();
     if (blocks) {
       blocks->assign(temporary > 0 ? 1 : 0, temporary);
       for (size_t i = 0; i < w.alive.size(); ++i)
@@ -298,13 +307,24 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     if (temporary > 0) at_peak->push_back({s.op(id).label + temporary_name, MemoryCategory::Buffers, temporary});
   };
   note(-1, 0, "");
+  if (events) events->begin = events->events.size();
+  StorageId temporaries = 0;
+  std::map<OpId, std::vector<MemoryEvent>> temporaries_until;
   const bool units = is_fsdp(graph_.structure.sync);  // whose gradients are counted with the unit
   for (OpId id = first; id < last; ++id) {
     if (!runs_here(id)) continue;
     const Op& op = s.op(id);
     for (TensorId in : op.inputs) w.allocate(reads(in));
     for (TensorId produced : op.outputs) w.allocate(w.memory(produced));
-    int64_t temporary = sizes.workspaces[which][static_cast<size_t>(id)];
+    int64_t temporary = 0;
+    std::vector<MemoryEvent> pieces;
+    const auto add = [&](int64_t bytes) {
+      temporary += bytes;
+      if (!events || bytes == 0) return;
+      pieces.push_back({--temporaries, bytes});
+      w.record(temporaries, bytes);
+    };
+    add(sizes.workspaces[which][static_cast<size_t>(id)]);
     const char* name = ", workspace";
     if (!units)
       for (size_t p = 0; p < s.params.size(); ++p) {
@@ -312,15 +332,21 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
         if (std::none_of(made.begin(), made.end(), [&](TensorId t) { return s.tensor(t).role == TensorRole::ParameterGradient && s.tensor(t).gradient_of == s.params[p].tensor; })) continue;
         const bool product = op.kind == OpKind::Einsum;
         if (product && (profile_.weight_gradient == WeightGradient::None || profile_.weight_gradient == WeightGradient::SharedDummy)) continue;
-        temporary += sizes.gradients[which][p];
+        add(sizes.gradients[which][p]);
         name = "";
       }
     note(id, temporary, name);
-    if (const OpId until = temporary > 0 ? held_until(id) : -1; until >= 0) {
+    const OpId until = temporary > 0 ? held_until(id) : -1;
+    if (until >= 0) {
       workspaces_until[until] += temporary;
       w.now[static_cast<size_t>(MemoryCategory::Buffers)] += temporary;
     }
     w.now[static_cast<size_t>(MemoryCategory::Buffers)] -= workspaces_until[id];
+    if (events) {
+      std::vector<MemoryEvent>& gone = temporaries_until[std::max(until, id)];
+      gone.insert(gone.end(), pieces.begin(), pieces.end());
+      for (const MemoryEvent& piece : temporaries_until[id]) w.record(piece.storage, -piece.bytes);
+    }
     const auto release = [&](StorageId storage) {
       if (storage >= 0 && !stays.contains(storage) && last_use.at(storage) == id) w.free(storage);
     };
@@ -332,6 +358,27 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     for (size_t i = 0; i < w.alive.size(); ++i)
       if (w.alive[i] && !stays.contains(static_cast<StorageId>(i))) w.free(static_cast<StorageId>(i));
   out.end = w.now;
+  if (events) {
+    const auto memory = [&](TensorId tensor) { return tensor >= 0 ? w.memory(tensor) : -1; };
+    events->takes = backward ? memory(s.output_grad) : input;
+    if (forward && s.kind != SegmentKind::Head) events->gives = memory(s.output);
+    if (backward) events->gives = memory(s.input_grad);
+    if (part == Part::ReplayInGroup)
+      for (const Tensor& t : s.tensors)
+        if (t.again_of == s.output) events->gives = memory(static_cast<TensorId>(&t - s.tensors.data()));
+  }
+  return out;
+}
+
+SegmentEvents SegmentLifetimes::events(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const {
+  SegmentEvents out;
+  walk(segment, keeps, sizes, part, nullptr, nullptr, &out);
+  return out;
+}
+
+std::set<StorageId> SegmentLifetimes::kept(int segment, Keeps keeps) const {
+  std::set<StorageId> out;
+  for (const SavedStorage& saved : saved_by(graph_.segments[static_cast<size_t>(segment)], keeps)) out.insert(segments_[static_cast<size_t>(segment)].root[static_cast<size_t>(saved.storage)]);
   return out;
 }
 
