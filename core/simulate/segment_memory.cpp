@@ -218,8 +218,11 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
   const bool forward = part == Part::Forward, backward = part == Part::Backward;
   const OpId first = forward ? 0 : backward ? s.replay_end : s.backward_begin;
   const OpId last = forward ? s.backward_begin : backward ? static_cast<OpId>(s.ops.size()) : s.replay_end;
-  const auto reads = [&](TensorId id) { return w.memory(keeps == Keeps::Activations && backward ? first_self(s, id) : id); };
   const auto runs_here = [&](OpId id) { return runs(s.op(id), keeps); };
+  const auto reads = [&](TensorId id) {
+    const OpId maker = s.tensor(id).producer;
+    return w.memory(maker >= 0 && !runs_here(maker) ? first_self(s, id) : id);
+  };
 
   const std::set<StorageId> kept = this->kept(index, keeps);
   std::set<StorageId> stays;
@@ -238,7 +241,7 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
         for (TensorId in : s.op(id).inputs) {
           const StorageId storage = w.memory(in);
           const OpId maker = s.tensor(in).producer;
-          if (storage < 0 || maker < s.backward_begin || maker >= s.replay_end) continue;
+          if (storage < 0 || maker < s.backward_begin || maker >= s.replay_end || !runs_here(maker)) continue;
           activation(storage);
           if (backward)
             w.allocate(storage);
@@ -266,6 +269,12 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
   }
   for (auto& [storage, id] : last_use)
     if (storage >= 0 && of.merged[static_cast<size_t>(storage)] >= first) id = std::min(id, of.merged[static_cast<size_t>(storage)]);
+
+  // Gradients that have been added to another one are no more.
+  const auto gone = [&](StorageId id, OpId by) {
+    const OpId merged = id >= 0 ? of.merged[static_cast<size_t>(id)] : -1;
+    return merged >= first && merged < by;
+  };
 
   // What variables of a block's code hold on to.
   std::map<OpId, int64_t> workspaces_until;
@@ -314,7 +323,8 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
   for (OpId id = first; id < last; ++id) {
     if (!runs_here(id)) continue;
     const Op& op = s.op(id);
-    for (TensorId in : op.inputs) w.allocate(reads(in));
+    for (TensorId in : op.inputs)
+      if (!gone(reads(in), id)) w.allocate(reads(in));
     for (TensorId produced : op.outputs) w.allocate(w.memory(produced));
     int64_t temporary = 0;
     std::vector<MemoryEvent> pieces;

@@ -164,10 +164,10 @@ class AllocatorTest : public QObject {
   void invariants_data() { add_modes(); }
   void invariants() {
     int retried = 0;
-    for (unsigned seed = 0; seed < 20; ++seed) {
+    for (unsigned seed = 0; seed < 40; ++seed) {
       std::mt19937 random(seed);
       const bool full = seed % 2 == 1;
-      const int64_t capacity = 1600 * MiB;
+      const int64_t capacity = 1400 * MiB + 100 * MiB * (seed % 3);
       CachingAllocator a(mode(), full ? capacity : 0);
       std::vector<Block> live;
       int64_t reserved = 0;
