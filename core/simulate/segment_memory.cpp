@@ -158,7 +158,7 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
       const bool one_product = product_of(maker) >= 0 && product_of(maker) == product_of(first_maker);  // of packed weights
       if (one_product)
         out.absorbed[at(storage)] = true;
-      else
+      else if (!profile_.sums_at_once)
         out.merged[at(storage)] = maker;
     }
     if (last_read[at(first)] == static_cast<OpId>(i)) out.root[at(s.tensor(op.outputs[0]).storage)] = root(first);
