@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <optional>
 #include <utility>
@@ -17,7 +18,8 @@ namespace {
 
 using Part = SegmentLifetimes::Part;
 constexpr int kSteps = 2;
-constexpr int32_t kNone = -1;
+constexpr int32_t kNone = -1, kBuffer = -2;  // in one of the buffers to receive into
+constexpr std::string_view kBuffers = "buffers to receive into";
 
 bool is_moment(const Culprit& part) { return part.category == MemoryCategory::Optimizer && part.name.find(" moment, ") != std::string::npos; }
 
@@ -26,7 +28,7 @@ class Tracer {
  public:
   Tracer(const Report& report, int stage, std::stop_token stop)
       : r_(report), stage_(report.stages[static_cast<size_t>(stage)]), stop_(std::move(stop)), m_(report), layout_(stage_layout(report, stage_)),
-        places_(pipeline_layout(report.design.parallel)) {
+        places_(pipeline_layout(report.design.parallel)), keeps_messages_(keeps_messages(report)) {
     for (const StageInstance& i : layout_.instances) keys_.push_back({i.segment, i.of.keeps});
   }
 
@@ -80,7 +82,7 @@ class Tracer {
     return out_.events.back().block;
   }
   void let_go(int32_t block) {
-    if (block != kNone && --held_by_[static_cast<size_t>(block)] == 0) out_.events.push_back({block, 0});
+    if (block >= 0 && --held_by_[static_cast<size_t>(block)] == 0) out_.events.push_back({block, 0});
   }
 
   void hold(const Culprit& part) {
@@ -95,6 +97,10 @@ class Tracer {
 
   // Tensors in which a state is stored, as far as they are not one buffer.
   std::vector<int64_t> pieces(const Culprit& part) {
+    if (part.name == kBuffers) {
+      const int64_t buffers = places_.messages(stage_.stage) * places_.microbatches(r_.microbatches);
+      return std::vector<int64_t>(static_cast<size_t>(buffers), part.bytes / buffers);
+    }
     const Structure& s = r_.graph().structure;
     const bool gradients = part.category == MemoryCategory::Gradients, parameters = part.category == MemoryCategory::Parameters;
     if (!gradients && !parameters && part.category != MemoryCategory::Optimizer) return {};
@@ -159,10 +165,9 @@ class Tracer {
     const auto it = run.blocks.find(run.of->gives);
     if (it == run.blocks.end()) return kNone;
     const int32_t block = it->second;
-    if (keeps)
+    if (keeps && block >= 0)
       ++held_by_[static_cast<size_t>(block)];
-    else
-      run.blocks.erase(it);
+    if (!keeps) run.blocks.erase(it);
     return block;
   }
 
@@ -250,6 +255,9 @@ class Tracer {
     return pass;
   }
   void hand_on(const Pass& pass) {
+    // Of its output, which has been sent.
+    if (pass.backward && keeps_messages_ && places_.sends({stage_.stage, pass.chunk}))
+      let_go(std::exchange(message(false, virtual_stage(pass.chunk) + 1, pass.microbatch), kNone));
     const int64_t next = virtual_stage(pass.chunk) + (pass.backward ? -1 : 1);
     if (next >= 0 && next < places_.virtual_stages() && (trains_ || pass.passing != kNone))
       message(pass.backward, next, pass.microbatch) = pass.passing;
@@ -259,11 +267,17 @@ class Tracer {
 
   void receive(const Action& a, bool backward) {
     const StageRange& range = layout_.chunks[static_cast<size_t>(a.chunk)];
+    if (keeps_messages_ && !backward) {
+      const auto& [segment, how] = keys_[range.first];
+      if (m_.lifetimes().keeps_input(segment, how) && !layout_.instances[range.first].of.offloaded) message(false, virtual_stage(a.chunk), a.microbatch) = kBuffer;
+    }
+    if (keeps_messages_) return;
     const SegmentEvents& into = events(backward ? range.end - 1 : range.first, backward ? Part::Backward : Part::Forward);
     for (size_t i = 0; i < into.begin; ++i)
       if (into.events[i].storage == into.takes) message(backward, virtual_stage(a.chunk), a.microbatch) = allocate(into.events[i].bytes);
   }
   void send(const Action& a, bool backward) {
+    if (keeps_messages_ && !backward) return;
     int32_t& on_its_way = message(backward, virtual_stage(a.chunk) + (backward ? -1 : 1), a.microbatch);
     let_go(std::exchange(on_its_way, kNone));
   }
@@ -309,6 +323,7 @@ class Tracer {
   Memories m_;
   StageLayout layout_;
   PipelineLayout places_;
+  const bool keeps_messages_;
   std::vector<ClassKey> keys_;     // by instance
   std::vector<int64_t> elements_;  // of the stage's parameters, in order
   std::map<std::pair<ClassKey, Part>, SegmentEvents> events_;

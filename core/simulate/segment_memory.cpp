@@ -392,6 +392,11 @@ std::set<StorageId> SegmentLifetimes::kept(int segment, Keeps keeps) const {
   return out;
 }
 
+bool SegmentLifetimes::keeps_input(int segment, Keeps keeps) const {
+  const Segment& s = graph_.segments[static_cast<size_t>(segment)];
+  return s.input >= 0 && kept(segment, keeps).contains(segments_[static_cast<size_t>(segment)].root[static_cast<size_t>(s.tensor(s.input).storage)]);
+}
+
 SegmentMemory SegmentLifetimes::memory(int segment, Keeps keeps, const SegmentSizes& sizes, LiveBlocks* live) const {
   const Segment& s = graph_.segments[static_cast<size_t>(segment)];
   SegmentMemory out;

@@ -86,6 +86,7 @@ class SegmentLifetimes {
   std::vector<LiveStorage> live(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const;
   SegmentEvents events(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const;
   std::set<StorageId> kept(int segment, Keeps keeps) const;  // between forward and backward, by whose memory it is
+  bool keeps_input(int segment, Keeps keeps) const;          // as it came
 
  private:
   struct Walk;
