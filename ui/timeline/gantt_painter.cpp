@@ -104,6 +104,7 @@ class Painter {
       p_.fillRect(QRectF(end, rows.top(), l_.plot().right() - end, rows.height()), mixed(inks_.ground, inks_.colors.line, 0.45));
       p_.fillRect(QRectF(std::round(end), rows.top(), 2, rows.height()), ink);
     }
+    p_.fillRect(rect, inks_.ground);
     if (step_ > 0) p_.fillRect(QRectF(rect.left(), rect.top() - 1, rect.width(), 1), inks_.colors.line);
     const QFont bold = Theme::instance().uiFont(12, QFont::DemiBold), plain = Theme::instance().uiFont(12);
     const QFontMetricsF wide(bold), narrow(plain);
@@ -406,7 +407,10 @@ class Painter {
     if (x < plot.left() || x > plot.right()) return;
     const QColor ink = readable(inks_.colors.accent, inks_.ground);
     const double bottom = l_.steps().size() > 1 ? std::clamp(l_.rowsOf(step_).bottom(), plot.top(), plot.bottom()) : plot.bottom();
-    p_.fillRect(QRectF(std::round(x), plot.top() - 18, 1.5, bottom - plot.top() + 18), ink);
+    // Not through the words above the rows.
+    const double top = l_.steps().size() > 1 ? std::clamp(l_.heading(step_).bottom(), plot.top(), bottom) : plot.top();
+    p_.fillRect(QRectF(std::round(x), plot.top() - 18, 1.5, 14), ink);
+    p_.fillRect(QRectF(std::round(x), l_.steps().size() > 1 ? top : plot.top() - 4, 1.5, bottom - top + (l_.steps().size() > 1 ? 0 : 4)), ink);
     p_.setFont(font_);
     p_.setPen(ink);
     const double width = metrics_.horizontalAdvance(m_.peak_label);
