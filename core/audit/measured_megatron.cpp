@@ -206,6 +206,10 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
       const bool experts = m.out().design.model.experts > 0;
       if (!experts && m.integer("tp", 1) > 1 && precision != "NVFP4") m.set("tp_comm_overlap", "true");
       if (experts && (rack || m.integer("ep", 1) <= 8)) m.set("dispatcher", "flex");
+      // Since 26.06 exchanges overlap wherever Blackwell trains experts in MXFP8 (but for Kimi K2), on H100 under Qwen3 235B in all releases.
+      const std::string model = m.text("model");
+      const bool late = m.text("release") >= "26.06" && precision == "MXFP8" && model != "Kimi_K2";
+      if (experts && (late || (model == "Qwen3_235B_a22B" && system == "h100"))) m.set("ep_comm_overlap", "true");
       if (experts && rack && m.integer("ep", 1) > 4) m.set("gpus_per_node", 64);
       m.set("clip_grad_norm", "true");
       recompute(m);

@@ -97,6 +97,7 @@ class SimulationTest : public QObject {
   void updatedParametersUnderTheForward();
   void productsBesideTheirGathers();
   void exchangesUnderTheOtherHalf();
+  void exchangesInPairs();
   void devicesThatNobodySells();
   void nodesArePipelined();
   void actionsAreMadeOfOps_data();
@@ -352,6 +353,30 @@ void SimulationTest::productsBesideTheirGathers() {
     QVERIFY(hidden->stages[0].exposed < 0.7 * exposed->stages[0].exposed);
     QVERIFY(hidden->stages[0].exposed > 0);
   }
+}
+
+// Of 1F1B over one stage: all but those of the first forward and the last backward are beside another pass.
+void SimulationTest::exchangesInPairs() {
+  Design d = trace_design("mixtral-8x7b", 1, 1, 8, false, 16, 4);
+  d.parallel.ep = 8;
+  d.parallel.dispatcher = Dispatcher::Flex;
+  d.workload.seq = 4096;
+  const auto apart = simulate(*make_report(d));
+  d.parallel.ep_comm_overlap = true;
+  const auto report = make_report(d);
+  QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
+  QCOMPARE(report->stages.front().in_flight, int64_t{2});
+  const auto paired = simulate(*report);
+  QVERIFY2(faults(*paired).isEmpty(), all(faults(*paired)));
+  const double exposed = seconds_of(apart->stages[0], TimeCategory::ExpertComm);
+  QVERIFY(exposed > 0);
+  QVERIFY(std::abs(seconds_of(paired->stages[0], TimeCategory::ExpertComm) / (exposed / 16) - 1) < 1e-6);
+  QVERIFY(paired->step_seconds < apart->step_seconds);
+  // Without effect where nothing can be paired.
+  d.parallel.sync = SyncStrategy::Fsdp2;
+  const double fsdp = simulate(*make_report(d))->step_seconds;
+  d.parallel.ep_comm_overlap = false;
+  QCOMPARE(simulate(*make_report(d))->step_seconds, fsdp);
 }
 
 void SimulationTest::exchangesUnderTheOtherHalf() {
