@@ -25,7 +25,7 @@ struct Row {
   double median, p95;
 };
 
-Row measure(const std::string& name, const Lanes& lanes, const Report& report, const GanttView& view, bool critical) {
+Row measure(const std::string& name, const GanttSteps& steps, const GanttView& view, bool critical) {
   QImage image(kImage, QImage::Format_ARGB32_Premultiplied);
   std::vector<double> times;
   GanttMarks marks;
@@ -36,8 +36,8 @@ Row measure(const std::string& name, const Lanes& lanes, const Report& report, c
     timer.start();
     QPainter painter(&image);
     painter.fillRect(image.rect(), marks.ground);
-    const GanttLayout layout(QRectF(QPointF(), QSizeF(kImage)), lanes, view);
-    paint_gantt(painter, layout, lanes, report, marks, {});
+    const GanttLayout layout(QRectF(QPointF(), QSizeF(kImage)), steps, view);
+    paint_gantt(painter, layout, marks, {});
     painter.end();
     if (round >= 0) times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
   }
@@ -66,16 +66,20 @@ int main(int argc, char** argv) {
   const auto simulation = std::make_shared<const Simulation>(play_schedule(make_schedule(ScheduleKind::OneFOneB, kStages, kMicrobatches, kChunks), seconds));
   QElapsedTimer timer;
   timer.start();
-  const Lanes lanes(simulation);
+  const auto lanes = std::make_shared<const Lanes>(simulation);
   const double layout_ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
   const double step = simulation->step_seconds;
-  const std::vector<Row> rows{measure("whole step", lanes, *report, {0, step, 0}, false),
-                              measure("whole step, critical path", lanes, *report, {0, step, 0}, true),
-                              measure("a tenth", lanes, *report, {step * 0.45, step / 10, 0}, false),
-                              measure("a hundredth", lanes, *report, {step * 0.5, step / 100, 300}, false),
-                              measure("one box", lanes, *report, {step * 0.5, 0.05, 300}, false)};
+  const GanttSteps alone{{0, {}, report, lanes, -1}};
+  GanttSteps five;
+  for (int member = 0; member < 5; ++member) five.push_back({member, QStringLiteral("tp 8"), report, lanes, -1});
+  const std::vector<Row> rows{measure("whole step", alone, {0, step, 0}, false),
+                              measure("whole step, critical path", alone, {0, step, 0}, true),
+                              measure("a tenth", alone, {step * 0.45, step / 10, 0}, false),
+                              measure("a hundredth", alone, {step * 0.5, step / 100, 300}, false),
+                              measure("one box", alone, {step * 0.5, 0.05, 300}, false),
+                              measure("five designs, whole step", five, {0, step, 0}, false)};
   std::printf("timeline drawing, %d stages, %d microbatches, %d virtual stages: %zu boxes, laid out in %.1f ms; image %dx%d, %d rounds\n", kStages,
-              kMicrobatches, kChunks, lanes.items(), layout_ms, kImage.width(), kImage.height(), kRounds);
+              kMicrobatches, kChunks, lanes->items(), layout_ms, kImage.width(), kImage.height(), kRounds);
   std::printf("%-28s %12s %12s   aim: median under 16 ms\n", "view", "median ms", "95 % ms");
   for (const Row& row : rows) std::printf("%-28s %12.2f %12.2f\n", row.name.c_str(), row.median, row.p95);
   if (json > 0) {
@@ -84,7 +88,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "cannot write %s: %s\n", qPrintable(file.fileName()), qPrintable(file.errorString()));
       return 1;
     }
-    QByteArray text = QString("{\"bench\": \"timeline_draw\", \"boxes\": %1, \"layout_ms\": %2, \"views\": [").arg(lanes.items()).arg(layout_ms).toUtf8();
+    QByteArray text = QString("{\"bench\": \"timeline_draw\", \"boxes\": %1, \"layout_ms\": %2, \"views\": [").arg(lanes->items()).arg(layout_ms).toUtf8();
     for (size_t i = 0; i < rows.size(); ++i)
       text += QString("%1{\"view\": \"%2\", \"median_ms\": %3, \"p95_ms\": %4}")
                   .arg(i ? ", " : "", QString::fromStdString(rows[i].name)).arg(rows[i].median).arg(rows[i].p95).toUtf8();

@@ -11,6 +11,7 @@
 
 #include "ui/charts/bar_paint.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/arrow_keys.h"
@@ -46,6 +47,14 @@ int pass_number(SpanKind kind) {
     case SpanKind::BackwardWeight: return 2;
     default: return -1;
   }
+}
+
+constexpr double kNamePlaces[] = {0.85, 0.65, 0.45, 0.25, 0.95, 0.75, 0.55, 0.35, 0.1};  // of a line that has its name on it, as shares of its length
+
+int64_t most_of(const std::vector<MemoryPoint>& points) {
+  int64_t most = 0;
+  for (const MemoryPoint& point : points) most = std::max(most, point.bytes);
+  return most;
 }
 
 std::map<ActionKey, Stretch> stretches(const std::vector<Span>& spans) {
@@ -122,6 +131,17 @@ void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stag
   update();
 }
 
+void MemoryCurve::setBeside(std::vector<MemoryBeside> beside) {
+  beside_ = std::move(beside);
+  setAccessibleDescription(marked_ ? text(points_[*marked_]) + besideText(points_[*marked_].seconds) : peakText());
+  update();
+}
+
+QPointF MemoryCurve::place(const MemoryPoint& point) const {
+  const QRectF plot = this->plot(QRectF(rect()));
+  return {plot.left() + plot.width() * point.seconds / span(), plot.bottom() - plot.height() * static_cast<double>(point.bytes) / top()};
+}
+
 QString MemoryCurve::title() const { return tr("Stage %1 over one step").arg(stage_); }
 
 QString MemoryCurve::peakText() const {
@@ -137,12 +157,75 @@ QRectF MemoryCurve::plot(const QRectF& rect) const { return rect.adjusted(kLeft,
 
 double MemoryCurve::top() const {
   double most = peak_ ? static_cast<double>(points_[*peak_].bytes) : 1;
+  for (const MemoryBeside& other : beside_) most = std::max(most, static_cast<double>(most_of(other.points)));
   const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
   if (capacity > 0 && capacity < 3 * most) most = std::max(most, capacity);
   return most * 1.06;
 }
 
-double MemoryCurve::span() const { return points_.empty() ? 1 : std::max(points_.back().seconds, 1e-12); }
+double MemoryCurve::span() const {
+  double last = points_.empty() ? 1 : std::max(points_.back().seconds, 1e-12);
+  for (const MemoryBeside& other : beside_) last = std::max(last, other.points.back().seconds);
+  return last;
+}
+
+// One point for each pixel: the most of it.
+QPolygonF MemoryCurve::line(const std::vector<MemoryPoint>& points, const QRectF& plot) const {
+  const double highest = top(), seconds = span();
+  const auto x = [&](double at) { return plot.left() + plot.width() * at / seconds; };
+  QPolygonF line;
+  size_t i = 0;
+  double level = static_cast<double>(points.front().bytes);
+  const double end = x(points.back().seconds);
+  for (double px = plot.left(); px <= end + 0.5; px += 1) {
+    double most = level;
+    for (; i < points.size() && x(points[i].seconds) <= px; ++i) {
+      level = static_cast<double>(points[i].bytes);
+      most = std::max(most, level);
+    }
+    line << QPointF(px, plot.bottom() - plot.height() * most / highest);
+  }
+  return line;
+}
+
+// Lines with their names on them, where no other name is.
+void MemoryCurve::paintBeside(QPainter& painter, const QRectF& plot, const QColor& ground, const QRectF& taken) const {
+  const QFontMetricsF metrics(painter.font());
+  std::vector<QPolygonF> lines;
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setBrush(Qt::NoBrush);
+  for (const MemoryBeside& other : beside_) {
+    lines.push_back(line(other.points, plot));
+    painter.setPen(QPen(ground, 3.6));
+    painter.drawPolyline(lines.back());
+    painter.setPen(QPen(Theme::instance().designColor(other.member), 1.8));
+    painter.drawPolyline(lines.back());
+    if (const QPointF end = lines.back().back(); end.x() < plot.right() - 4) painter.drawLine(end - QPointF(0, 5), end + QPointF(0, 5));  // its step is over
+  }
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  std::vector<QRectF> names{taken};
+  for (size_t i = 0; i < beside_.size(); ++i) {
+    const MemoryBeside& other = beside_[i];
+    QString text = tr("%1, stage %2: peak %3").arg(Comparisons::letter(other.member)).arg(other.stage).arg(bytes_text(most_of(other.points), session_->units()));
+    if (other.capacity > 0 && other.capacity != estimate_->report->memory->capacity) text += tr(" of %1").arg(capacity_text(other.capacity, session_->units()));
+    const QSizeF size(metrics.horizontalAdvance(text) + 6, metrics.height());
+    for (const double share : kNamePlaces) {
+      const QPointF& at = lines[i][static_cast<qsizetype>(share * static_cast<double>(lines[i].size() - 1))];
+      const double left = std::clamp(at.x() - size.width() / 2, plot.left(), std::max(plot.left(), plot.right() - size.width()));
+      const QRectF above(QPointF(left, at.y() - 4 - size.height()), size), below(QPointF(left, at.y() + 4), size);
+      const auto free = [&](const QRectF& box) { return plot.contains(box) && std::none_of(names.begin(), names.end(), [&](const QRectF& name) { return name.intersects(box); }); };
+      if (!free(above) && !free(below)) continue;
+      const QRectF box = free(above) ? above : below;
+      names.push_back(box);
+      QColor veil = ground;
+      veil.setAlphaF(0.85f);
+      painter.fillRect(box, veil);
+      painter.setPen(readable(Theme::instance().designColor(other.member), ground));
+      painter.drawText(QPointF(box.left() + 3, box.top() + metrics.ascent()), text);
+      break;
+    }
+  }
+}
 
 void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   if (!estimate_ || points_.empty()) return;
@@ -190,31 +273,23 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
     painter.drawText(QRectF(rect.left(), at - 7, kLeft - 8, 14), Qt::AlignRight | Qt::AlignVCenter, QString::number(value, 'g', 6));
   }
 
-  // One point for each pixel: the most of it.
-  QPolygonF line;
-  size_t i = 0;
-  double level = static_cast<double>(points_.front().bytes);
-  for (double px = plot.left(); px <= plot.right() + 0.5; px += 1) {
-    double most = level;
-    for (; i < points_.size() && x(points_[i].seconds) <= px; ++i) {
-      level = static_cast<double>(points_[i].bytes);
-      most = std::max(most, level);
-    }
-    line << QPointF(px, y(most));
-  }
+  // Beside others the present design has the colour that it has among them everywhere.
+  const QColor own = beside_.empty() ? colors.activations : Theme::instance().designColor(0);
+  const QPolygonF line = this->line(points_, plot);
   const double base = y(static_cast<double>(fixed_));
   QPolygonF area = line;
-  area << QPointF(plot.right(), base) << QPointF(plot.left(), base);
+  const double end = line.back().x();
+  area << QPointF(end, base) << QPointF(plot.left(), base);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(Qt::NoPen);
-  painter.setBrush(mixed(ground, colors.activations, 0.28));
+  painter.setBrush(mixed(ground, own, beside_.empty() ? 0.28 : 0.16));
   painter.drawPolygon(area);
   painter.setRenderHint(QPainter::Antialiasing, false);
-  const QRectF fixed(plot.left(), base, plot.width(), plot.bottom() - base);
+  const QRectF fixed(plot.left(), base, end - plot.left(), plot.bottom() - base);
   const QColor tint = mixed(ground, colors.runtime, 0.6);
   painter.fillRect(fixed, tint);
   painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(QPen(colors.activations, 1.4));
+  painter.setPen(QPen(own, beside_.empty() ? 1.4 : 1.8));
   painter.setBrush(Qt::NoBrush);
   painter.drawPolyline(line);
   painter.setRenderHint(QPainter::Antialiasing, false);
@@ -229,8 +304,8 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
   }
   painter.setPen(colors.secondary);
   painter.drawText(QRectF(plot.left(), plot.bottom() + 3, 60, 14), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("0"));
-  const QString end = estimate_->simulation ? QString::fromStdString(format_seconds(span())) : tr("%1 actions").arg(static_cast<int>(span()));
-  painter.drawText(QRectF(plot.left(), plot.bottom() + 3, plot.width(), 14), Qt::AlignRight | Qt::AlignVCenter, end);
+  const QString last = estimate_->simulation ? QString::fromStdString(format_seconds(span())) : tr("%1 actions").arg(static_cast<int>(span()));
+  painter.drawText(QRectF(plot.left(), plot.bottom() + 3, plot.width(), 14), Qt::AlignRight | Qt::AlignVCenter, last);
   // The picked action, else the fullest moment: one of them has words.
   const auto spot = [&](size_t point, const QColor& ink) {
     const QPointF at(x(points_[point].seconds), y(static_cast<double>(points_[point].bytes)));
@@ -245,14 +320,17 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
   if (peak_) {
     QPointF at = spot(*peak_, marked_ ? colors.secondary : colors.accent);
     if (marked_) at = spot(*marked_, colors.accent);
-    const QString words = marked_ ? text(points_[*marked_]).replace(u'\n', QStringLiteral(": ")) : peakText();
+    const QString whose = beside_.empty() ? QString() : Comparisons::letter(0) + QStringLiteral(": ");
+    const QString words = whose + (marked_ ? text(points_[*marked_]).replace(u'\n', QStringLiteral(": ")) : peakText());
     const QString text = metrics.elidedText(words, Qt::ElideRight, plot.width());
     const double width = metrics.horizontalAdvance(text);
     const double left = std::clamp(at.x() + 8, plot.left(), std::max(plot.left(), plot.right() - width));
     const double above = std::max(at.y() - 8, plot.top() - 3);
     QColor veil = ground;
     veil.setAlphaF(0.8f);
-    painter.fillRect(QRectF(left - 3, above - metrics.ascent(), width + 6, metrics.height()), veil);
+    const QRectF words_at(left - 3, above - metrics.ascent(), width + 6, metrics.height());
+    paintBeside(painter, plot, ground, words_at);
+    painter.fillRect(words_at, veil);
     painter.setPen(colors.text);
     painter.drawText(QPointF(left, above), text);
   }
@@ -270,7 +348,22 @@ const MemoryPoint* MemoryCurve::at(const QPointF& point) const {
 
 QString MemoryCurve::tipAt(const QPointF& point) const {
   const MemoryPoint* of = at(point);
-  return of ? text(*of) : QString();
+  if (!of) return {};
+  if (beside_.empty()) return text(*of);
+  const QRectF plot = this->plot(QRectF(rect()));
+  const double seconds = (point.x() - plot.left()) / plot.width() * span();
+  return Comparisons::letter(0) + QStringLiteral(": ") + (seconds > points_.back().seconds ? tr("its step is over") : text(*of)) + besideText(seconds);
+}
+
+QString MemoryCurve::besideText(double seconds) const {
+  QString out;
+  for (const MemoryBeside& other : beside_) {
+    const auto after = std::partition_point(other.points.begin(), other.points.end(), [&](const MemoryPoint& p) { return p.seconds <= seconds; });
+    const bool over = after == other.points.end() && seconds > other.points.back().seconds;
+    const MemoryPoint& then = after == other.points.begin() ? other.points.front() : *(after - 1);
+    out += u'\n' + tr("%1, stage %2: %3").arg(Comparisons::letter(other.member)).arg(other.stage).arg(over ? tr("its step is over") : bytes_text(then.bytes, session_->units()));
+  }
+  return out;
 }
 
 QString MemoryCurve::text(const MemoryPoint& of) const {
@@ -301,7 +394,7 @@ size_t MemoryCurve::fullestOf(size_t point) const {
 
 void MemoryCurve::mark(std::optional<size_t> point) {
   marked_ = point;
-  setAccessibleDescription(marked_ ? text(points_[*marked_]) : peakText());
+  setAccessibleDescription(marked_ ? text(points_[*marked_]) + besideText(points_[*marked_].seconds) : peakText());
   update();
 }
 

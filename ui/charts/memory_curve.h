@@ -2,6 +2,7 @@
 // go from action to action, M to the fullest moment, Enter to the timeline.
 #pragma once
 
+#include <QPolygonF>
 #include <QWidget>
 #include <memory>
 #include <optional>
@@ -21,12 +22,23 @@ struct MemoryPoint {
 // By seconds; before, at the fullest moment of, and after every action.
 std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage);
 
+// The same of a design that is pinned beside the present one, on the stage in the same place of its pipeline.
+struct MemoryBeside {
+  int member = 1;       // as Comparisons::letter counts
+  int stage = 0;
+  std::vector<MemoryPoint> points;
+  int64_t capacity = 0;  // of its accelerator; 0: unknown
+};
+
 class MemoryCurve : public QWidget {
   Q_OBJECT
  public:
   explicit MemoryCurve(Session* session, QWidget* parent = nullptr);
   void setEstimate(std::shared_ptr<const Estimate> estimate, int stage);  // null: nothing to show
+  void setBeside(std::vector<MemoryBeside> beside);  // as lines over it, on the same axes
   const std::vector<MemoryPoint>& points() const { return points_; }
+  const std::vector<MemoryBeside>& beside() const { return beside_; }
+  QPointF place(const MemoryPoint& point) const;     // in the widget
   QString title() const;
   QString peakText() const;
   QString tipAt(const QPointF& point) const;
@@ -49,6 +61,9 @@ class MemoryCurve : public QWidget {
   double span() const;                                 // of the time axis
   const MemoryPoint* at(const QPointF& point) const;
   QString text(const MemoryPoint& point) const;
+  QString besideText(double seconds) const;            // what the others hold then, a line for each
+  QPolygonF line(const std::vector<MemoryPoint>& points, const QRectF& plot) const;
+  void paintBeside(QPainter& painter, const QRectF& plot, const QColor& ground, const QRectF& taken) const;
   size_t fullestOf(size_t point) const;                // of the points of its action
   void mark(std::optional<size_t> point);
   void pick(size_t point);
@@ -57,6 +72,7 @@ class MemoryCurve : public QWidget {
   std::shared_ptr<const Estimate> estimate_;
   int stage_ = 0;
   std::vector<MemoryPoint> points_;
+  std::vector<MemoryBeside> beside_;
   int64_t fixed_ = 0;
   std::optional<size_t> peak_, marked_;
   bool keyboard_ = false;

@@ -4,7 +4,6 @@
 #include <QVBoxLayout>
 
 #include "simulate/memory_timeline.h"
-#include "ui/charts/memory_curve.h"
 #include "ui/charts/memory_inspection.h"
 #include "ui/charts/stage_chart.h"
 #include "ui/models/stage_memory_model.h"
@@ -15,9 +14,26 @@
 
 namespace shardscape::ui {
 
+namespace {
+
+std::shared_ptr<const MemoryBeside> curve_of(const ComparedDesign& of, int stage, int stages) {
+  Estimate estimate;
+  estimate.report = of.report;
+  estimate.simulation = of.simulation;
+  auto made = std::make_shared<MemoryBeside>();
+  made->stage = Comparisons::counterpart(stage, stages, static_cast<int>(of.report->stages.size()));
+  made->points = memory_points(estimate, made->stage);
+  made->capacity = of.report->memory->capacity;
+  return made->points.empty() ? nullptr : made;
+}
+
+}  // namespace
+
 MemoryView::MemoryView(Session* session, QWidget* parent)
     : ChartPage(session, tr("Memory of one rank, by stage"), QStringLiteral("memory"), parent),
-      model_(new StageMemoryModel(this)) {
+      model_(new StageMemoryModel(this)),
+      beside_(session->comparisons(), this, [](const ComparedDesign& of, const std::pair<int, int>& stage, std::stop_token) { return curve_of(of, stage.first, stage.second); },
+              [this] { placeBeside(); }) {
   curve_ = new MemoryCurve(session, this);
   curve_->hide();
   auto* staleness = new Staleness(session, Staleness::Of::Estimate, this);
@@ -43,7 +59,20 @@ void MemoryView::followEstimate() {
   const std::shared_ptr<const Estimate> estimate = session()->estimate();
   if (!isVisible() || !estimate || estimate->report != session()->report()) return;
   curve_->setEstimate(estimate, session()->stage());
+  beside_.show({session()->stage(), static_cast<int>(estimate->report->stages.size())});
+  placeBeside();
   if (session()->estimated()) advice()->ask(estimate);
+}
+
+// Where no time is known there is no axis to share.
+void MemoryView::placeBeside() {
+  std::vector<MemoryBeside> curves;
+  if (const auto estimate = session()->estimate(); estimate && estimate->simulation)
+    for (const auto& one : beside_.all()) {
+      curves.push_back(*one.made);
+      curves.back().member = one.member;
+    }
+  curve_->setBeside(std::move(curves));
 }
 
 void MemoryView::showEvent(QShowEvent* event) {
@@ -110,7 +139,11 @@ Inspection MemoryView::inspectBar(const Report& report, int stage, int series) c
   const UnitSystem units = session()->units();
   Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units)
                                                      : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
-  if (!session()->estimated() || !advice()->of(session()->estimate().get()) || advice()->given().empty()) return out;
+  if (!session()->estimated() || !advice()->of(session()->estimate().get())) return out;
+  if (const auto& segments = advice()->fragmentation(); segments && segments->stage == stage &&
+      (series == StageChart::kWholeStage || series == static_cast<int>(MemoryCategory::Runtime)))
+    out.rows += inspect_segments(*segments, units);
+  if (advice()->given().empty()) return out;
   out.more_title = tr("What would help");
   for (const MemoryAdvice& advice : advice()->given()) out.more.append({QString::fromStdString(advice.what), adviceEffect(advice, units)});
   return out;

@@ -1,12 +1,15 @@
 // What one rank of each stage holds, against the capacity of the accelerator.
 #pragma once
 
+#include <utility>
+
 #include "ui/charts/chart_page.h"
+#include "ui/charts/memory_curve.h"
+#include "ui/state/beside.h"
 
 namespace shardscape::ui {
 
 class Advice;
-class MemoryCurve;
 class StageMemoryModel;
 
 class MemoryView : public ChartPage {
@@ -28,9 +31,11 @@ class MemoryView : public ChartPage {
 
  private:
   void followEstimate();
+  void placeBeside();
   void showEvent(QShowEvent* event) override;
   StageMemoryModel* model_;
   MemoryCurve* curve_ = nullptr;
+  Beside<MemoryBeside, std::pair<int, int>> beside_;  // by the picked stage and how many there are
 };
 
 }  // namespace shardscape::ui

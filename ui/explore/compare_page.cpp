@@ -10,7 +10,6 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "simulate/estimate.h"
 #include "ui/dialogs/export_target.h"
@@ -41,22 +40,6 @@ QString prefix_of(const ComparedFigure& figure) {
   if (figure.group == "Where the step goes, mean over stages") return ComparePage::tr("Step: ");
   if (figure.group == "Memory of the fullest rank") return ComparePage::tr("Memory: ");
   return {};
-}
-
-// What tells a design from the others, those first in which the pinned ones differ: "tp 2 · Overlap grad reduce on".
-QString tellingName(const std::vector<ComparedKnob>& differing, const std::vector<Design>& designs, int member) {
-  std::vector<std::pair<size_t, QString>> parts;
-  for (const ComparedKnob& knob : differing) {
-    const std::set<std::string> values(knob.values.begin() + 1, knob.values.end());  // of those that are pinned
-    const Knob& of = *knob.knob;
-    const QString value = displayText(of, text(knob.values[static_cast<size_t>(member)]));
-    parts.emplace_back(values.size(), text(of.symbol.empty() ? of.label : of.symbol) + u' ' + (value.isEmpty() ? ComparePage::tr("none") : value));
-  }
-  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  QStringList words;
-  if (const Design& design = designs[static_cast<size_t>(member)]; design.name != designs.front().name) words << text(design.name);
-  for (const auto& [_, part] : parts) words << part;
-  return words.join(QStringLiteral(" · "));
 }
 
 // The letter of a design behind a square in its colour.
@@ -240,8 +223,7 @@ void ComparePage::fillMembers() {
     item->widget()->deleteLater();
     delete item;
   }
-  const std::vector<Design> all_designs = designs();
-  const std::vector<ComparedKnob> differing = compare_knobs(all_designs);
+  const QStringList names_apart = comparisons_->namesApart(session_->design());
   for (int member = 0; member <= comparisons_->size(); ++member) {
     auto* line = new QWidget(body_);
     line->setObjectName(QStringLiteral("member_") + Comparisons::letter(member));
@@ -252,7 +234,7 @@ void ComparePage::fillMembers() {
     row->addWidget(new Badge(member, line));
     auto* name = new ElidedLabel(line, Theme::instance().uiFont(13, member == 0 ? QFont::DemiBold : QFont::Normal));
     const QString all = member == 0 ? Comparisons::nameOf(session_->design()) : comparisons_->all()[static_cast<size_t>(member - 1)].name;
-    const QString apart = tellingName(differing, all_designs, member);
+    const QString& apart = names_apart[member];
     name->setText(member == 0 ? tr("present: %1").arg(apart.isEmpty() ? all : apart) : apart.isEmpty() ? all : apart);
     line->setToolTip(all);
     row->addWidget(name, 1);

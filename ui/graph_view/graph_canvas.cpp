@@ -175,6 +175,11 @@ void GraphCanvas::setHits(const SearchHits& hits) {
   update();
 }
 
+void GraphCanvas::setDifferences(std::vector<DifferenceMarks> differences) {
+  differences_ = std::move(differences);
+  update();
+}
+
 void GraphCanvas::toggle(const NodeId& id) {
   holdStill(id);
   if (scene_->isExpanded(id)) scene_->collapse(id);
@@ -217,6 +222,11 @@ void GraphCanvas::describe(const Spot& spot) {
   QString text = spot.piece->title.text;
   if (!spot.piece->detail.text.isEmpty()) text += QStringLiteral(", ") + spot.piece->detail.text;
   if (scene_->outline()) text += QStringLiteral(", ") + scene_->outline()->place_text(spot.id);
+  if (spot.id.level == NodeLevel::Op)
+    for (const DifferenceMarks& marks : differences_) {
+      if (marks.otherwise.has_op(spot.piece->segment, spot.id.op)) text += tr(", %1 does it otherwise or not at all").arg(marks.letter);
+      else if (marks.sized.has_op(spot.piece->segment, spot.id.op)) text += tr(", of other size in %1").arg(marks.letter);
+    }
   if (spot.piece->expandable) text += spot.piece->inside ? tr(", unfolded") : tr(", folded");
   setAccessibleDescription(text);
 }
@@ -233,7 +243,7 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
   const Colors& colors = Theme::instance().colors();
   painter.fillRect(event->rect(), colors.ground);
   if (!sheet_) return;
-  PaintMarks marks{selected_, hovered_, hasFocus(), nullptr, {}, &hits_};
+  PaintMarks marks{selected_, hovered_, hasFocus(), nullptr, {}, &hits_, &differences_};
   if (wire_) {
     marks.selected_wire = wire_->wire;
     marks.selected_wire_around = wire_->around;

@@ -19,6 +19,8 @@ class GraphCanvas : public QWidget {
   void zoomBy(double factor);  // about the middle
   void fit();
   void setHits(const SearchHits& hits);
+  void setDifferences(std::vector<DifferenceMarks> differences);
+  const std::vector<DifferenceMarks>& differences() const { return differences_; }
   // Unfolds what hides the node, selects it and brings it into view.
   void reveal(const NodeId& id);
   void select(const NodeId& id);
@@ -38,6 +40,7 @@ class GraphCanvas : public QWidget {
   void wireSelected(const shardscape::ui::WireSpot& spot);
   void selectionCleared();
   void searchRequested();
+  void differenceRequested(int by);      // the next one that is marked, or the one before
   void zoomChanged(double zoom);
 
  protected:
@@ -77,6 +80,7 @@ class GraphCanvas : public QWidget {
   std::optional<WireSpot> wire_;
   std::optional<std::pair<NodeId, QPointF>> still_;  // top centre in this widget
   SearchHits hits_;
+  std::vector<DifferenceMarks> differences_;
   QPointF pressed_at_, last_at_;
   bool pressed_ = false, dragging_ = false, keyboard_ = false;
   bool at_home_ = true;                  // not moved by a person: follows the size of the window

@@ -141,6 +141,7 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Plus:
     case Qt::Key_Equal: return zoomBy(kZoomStep);
     case Qt::Key_Minus: return zoomBy(1 / kZoomStep);
+    case Qt::Key_N: return Q_EMIT differenceRequested(event->modifiers() & Qt::ShiftModifier ? -1 : 1);
     case Qt::Key_F: return fit();
     case Qt::Key_Home: return goHome();
     case Qt::Key_Escape: return clearSelection();

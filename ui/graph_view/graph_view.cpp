@@ -7,22 +7,34 @@
 #include <QShowEvent>
 #include <QShortcut>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
 
 #include "ui/charts/chart_notice.h"
 #include "ui/charts/communication_inspection.h"
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/design_choice.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/widgets/search_field.h"
 
 namespace shardscape::ui {
 
 GraphView::GraphView(Session* session, QWidget* parent)
-    : QWidget(parent), session_(session), scene_(new GraphScene(this)), canvas_(new GraphCanvas(scene_, this)) {
+    : QWidget(parent), session_(session), scene_(new GraphScene(this)), canvas_(new GraphCanvas(scene_, this)),
+      beside_(session->comparisons(), this,
+              [](const ComparedDesign& of, const std::shared_ptr<const Report>& present, std::stop_token) {
+                return std::make_shared<const Differences>(Differences{graph_difference(*present, *of.report), graph_difference(*of.report, *present)});
+              },
+              [this] { markDifferences(); }) {
   setObjectName(QStringLiteral("graph_view"));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(makeBar());
+  difference_bar_ = makeDifferenceBar();
+  column->addWidget(difference_bar_);
   auto* hairline = new QFrame(this);
   hairline->setObjectName(QStringLiteral("hairline"));
   hairline->setFixedHeight(1);
@@ -39,8 +51,13 @@ GraphView::GraphView(Session* session, QWidget* parent)
     inspected_wire_ = {};  // the canvas lets go of it too
     if (!other_graph) return;
     search();
+    markDifferences();
+    if (const auto node = std::exchange(select_next_, std::nullopt)) canvas_->reveal(*node);
+    if (std::exchange(pick_next_, false)) followPick(nullptr);
     inspectAgain();
   });
+  connect(canvas_, &GraphCanvas::differenceRequested, this, &GraphView::stepDifference);
+  connect(choice_, &DesignChoice::changed, this, &GraphView::showChosen);
   connect(canvas_, &GraphCanvas::nodeSelected, this, &GraphView::inspectNode);
   connect(canvas_, &GraphCanvas::wireSelected, this, &GraphView::inspectWire);
   connect(canvas_, &GraphCanvas::selectionCleared, this, [this] {
@@ -103,13 +120,133 @@ QWidget* GraphView::makeBar() {
   return bar;
 }
 
+QWidget* GraphView::makeDifferenceBar() {
+  auto* bar = new QWidget(this);
+  bar->setObjectName(QStringLiteral("difference_bar"));
+  bar->setAutoFillBackground(true);
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(16, 0, 16, 8);
+  row->setSpacing(12);
+  choice_ = new DesignChoice(session_, tr("Graph of"), bar);
+  row->addWidget(choice_);
+  difference_words_ = new ElidedLabel(bar, Theme::instance().uiFont(12));
+  difference_words_->setObjectName(QStringLiteral("difference_words"));
+  row->addWidget(difference_words_, 1);
+  row->setSpacing(8);
+  const auto add = [&](const QString& text, const QString& tip, int by) {
+    auto* button = new QPushButton(text, bar);
+    button->setAccessibleName(tip);
+    button->setToolTip(tip);
+    button->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"));
+    connect(button, &QPushButton::clicked, this, [this, by] { stepDifference(by); });
+    row->addWidget(button);
+    return button;
+  };
+  previous_ = add(QString(QChar(0x2191)), tr("The difference before (Shift+N)"), -1);
+  next_ = add(QString(QChar(0x2193)), tr("The next difference (N)"), 1);
+  return bar;
+}
+
+bool GraphView::showsPresent() const { return scene_->outline() && &scene_->outline()->report() == session_->report().get(); }
+
+std::vector<GraphView::Against> GraphView::against() const {
+  std::vector<Against> out;
+  const Report* shown = scene_->outline() ? &scene_->outline()->report() : nullptr;
+  for (const auto& one : beside_.all()) {
+    if (shown == compared_.get()) out.push_back({one.member, &one.made->from, one.design.report});
+    else if (shown == one.design.report.get()) return {{0, &one.made->to, compared_}};
+  }
+  return out;
+}
+
+// The chosen design's graph; what was selected is again, where it is there too.
+void GraphView::showChosen() {
+  const std::shared_ptr<const Report> report = choice_->report();
+  if (!report || !report->valid()) return;
+  const Outline* before = scene_->outline();
+  select_next_.reset();
+  if (before && &before->report() != report.get() && inspected_.level == NodeLevel::Op && inspected_.unit < before->units()) {
+    for (const Against& other : against()) {
+      if (other.report != report) continue;
+      const OpId op = other.difference->ops[static_cast<size_t>(before->segment_of(inspected_.unit))][static_cast<size_t>(inspected_.op)].other;
+      const Outline there(report);
+      const int unit = before->is_layer(inspected_.unit) ? std::min(inspected_.unit, there.units() - 2) : inspected_.unit == 0 ? 0 : there.units() - 1;
+      if (op >= 0 && op < static_cast<OpId>(there.segment(there.segment_of(unit)).ops.size())) select_next_ = there.op_node(unit, op);
+    }
+  }
+  if (before && &before->report() != report.get() && !select_next_) canvas_->clearSelection();
+  inspected_ = {};
+  scene_->setReport(report);
+}
+
+void GraphView::markDifferences() {
+  const bool pinned = session_->comparisons()->size() > 0;
+  difference_bar_->setVisible(pinned);
+  if (pinned && isVisible() && session_->report() && session_->report()->valid()) {
+    compared_ = session_->report();
+    beside_.show(compared_);
+  }
+  std::vector<DifferenceMarks> marks;
+  QStringList words;
+  stops_.clear();
+  const std::vector<Against> others = against();
+  if (const Outline* outline = scene_->outline(); outline && !others.empty()) {
+    const auto segments = outline->graph().segments.size();
+    std::vector<std::vector<OpId>> otherwise(segments), sized(segments);
+    for (const Against& other : others) {
+      DifferenceMarks of{Comparisons::letter(other.member), Theme::instance().designColor(other.member), {}, {}};
+      words << difference_text(of.letter, *other.difference);
+      for (size_t s = 0; s < segments; ++s)
+        for (size_t i = 0; i < other.difference->ops[s].size(); ++i) {
+          const OpDiffers how = other.difference->ops[s][i].how;
+          const auto op = static_cast<OpId>(i);
+          const bool backward = op >= outline->segment(static_cast<int>(s)).backward_begin;
+          if (how == OpDiffers::No || !shows(scene_->options().passes, backward)) continue;
+          const bool size = how == OpDiffers::Size;
+          (size ? of.sized : of.otherwise).add(static_cast<int>(s), backward, outline->segment(static_cast<int>(s)).op(op).block, op);
+          std::vector<OpId>& list = (size ? sized : otherwise)[s];
+          if (std::find(list.begin(), list.end(), op) == list.end()) list.push_back(op);
+        }
+      marks.push_back(std::move(of));
+    }
+    // Sizes are stepped through where nothing else differs.
+    stops_ = stops_of(*outline, scene_->expanded(), otherwise);
+    if (stops_.empty()) stops_ = stops_of(*outline, scene_->expanded(), sized);
+  }
+  canvas_->setDifferences(std::move(marks));
+  for (QPushButton* button : {previous_, next_}) button->setEnabled(!stops_.empty());
+  difference_words_->setText(words.isEmpty() ? tr("Comparing…") : words.join(QStringLiteral("  ·  ")));
+}
+
+void GraphView::stepDifference(int by) {
+  if (stops_.empty()) return;
+  const auto at = std::find(stops_.begin(), stops_.end(), canvas_->selected());
+  const auto count = static_cast<int>(stops_.size());
+  const int next = at == stops_.end() ? (by > 0 ? 0 : count - 1) : (static_cast<int>(at - stops_.begin()) + by + count) % count;
+  const NodeId node = stops_[static_cast<size_t>(next)];  // revealing makes the list anew
+  canvas_->reveal(node);
+}
+
+void GraphView::addBeside(Inspection& to, const NodeId& id) const {
+  if (id.level != NodeLevel::Op) return;
+  const Outline& outline = *scene_->outline();
+  const int segment = outline.segment_of(id.unit);
+  for (const Against& other : against()) {
+    to.more_title = tr("In the other designs");
+    to.more.append({Comparisons::letter(other.member), op_there_text(*other.report, other.difference->segments[static_cast<size_t>(segment)],
+                                                                     other.difference->ops[static_cast<size_t>(segment)][static_cast<size_t>(id.op)], session_->units())});
+  }
+}
+
 void GraphView::zoomIn() { canvas_->zoomBy(1.25); }
 void GraphView::zoomOut() { canvas_->zoomBy(1 / 1.25); }
 
 void GraphView::activateSearch() { search_field_->activate(); }
 
+// The graph of a pinned design stays while the present one is edited.
 void GraphView::takeReport() {
-  if (session_->report()) scene_->setReport(session_->report());
+  if (session_->report() && choice_->member() == 0) scene_->setReport(session_->report());
+  else markDifferences();
 }
 
 void GraphView::search() {
@@ -124,7 +261,7 @@ void GraphView::inspectNode(const NodeId& id, int units) {
   inspected_ = id;
   inspected_units_ = units;
   inspected_wire_ = {};
-  if (id.level == NodeLevel::Op && !following_ && isVisible()) {
+  if (id.level == NodeLevel::Op && !following_ && isVisible() && showsPresent()) {
     Pick pick;
     pick.kind = PickKind::Op;
     pick.stage = id.stage;
@@ -133,12 +270,20 @@ void GraphView::inspectNode(const NodeId& id, int units) {
     session_->setPick(pick, this);
   }
   if (!isVisible()) return;  // the inspector is another view's
-  session_->inspect(inspect_node(*scene_->outline(), id, units, scene_->options().passes, session_->units()));
+  Inspection of = inspect_node(*scene_->outline(), id, units, scene_->options().passes, session_->units());
+  if (!difference_bar_->isHidden() && choice_->member() > 0) of.title = QStringLiteral("%1: %2").arg(Comparisons::letter(choice_->member()), of.title);
+  addBeside(of, id);
+  session_->inspect(of);
 }
 
 void GraphView::followPick(const QObject* by) {
   if (by == this || !scene_->outline()) return;
   const Pick& pick = session_->pick();
+  if (choice_->member() > 0 && (pick.kind == PickKind::Op || pick.kind == PickKind::Collective)) {  // of the present design
+    choice_->setMember(0);
+    pick_next_ = true;
+    return;
+  }
   const Outline& outline = *scene_->outline();
   int unit = pick.unit, op = pick.op;
   if (pick.kind == PickKind::Collective) {
@@ -168,6 +313,7 @@ void GraphView::inspectWire(const WireSpot& spot) {
 
 void GraphView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
+  markDifferences();
   if (!event->spontaneous()) showSelection();
 }
 

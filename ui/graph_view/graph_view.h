@@ -1,15 +1,23 @@
-// The graph of the design: a bar with directions, notation, search and zoom above the canvas.
+// The graph of the design: a bar with directions, notation, search and zoom above the canvas. Where designs are pinned, a second bar: whose
+// graph is shown, and what differs in the others.
 #pragma once
 
 #include <QWidget>
+#include <memory>
 
 #include "ui/graph_view/graph_canvas.h"
 #include "ui/graph_view/graph_scene.h"
+#include "ui/graph_view/graph_difference.h"
 #include "ui/graph_view/search.h"
+#include "ui/state/beside.h"
 #include "ui/state/session.h"
+
+class QPushButton;
 
 namespace shardscape::ui {
 
+class DesignChoice;
+class ElidedLabel;
 class SearchField;
 class Segments;
 
@@ -25,13 +33,31 @@ class GraphView : public QWidget {
   void waitForGraph() { scene_->waitForSheet(); }  // blocks until the present report is drawn
   GraphScene* scene() { return scene_; }
   GraphCanvas* canvas() { return canvas_; }
+  DesignChoice* designChoice() { return choice_; }
+  bool compared() const { return beside_.ready(); }   // to all that are pinned
+  void stepDifference(int by);                        // to the next one that is marked, or the one before
 
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
+  struct Differences {
+    GraphDifference from, to;  // of the present design to another, and back
+  };
   QWidget* makeBar();
+  QWidget* makeDifferenceBar();
   void takeReport();
+  bool showsPresent() const;
+  void showChosen();
+  void markDifferences();
+  // What is compared with the graph that is shown: letter, difference, the other report; none while another layout is under way.
+  struct Against {
+    int member = 0;
+    const GraphDifference* difference = nullptr;
+    std::shared_ptr<const Report> report;
+  };
+  std::vector<Against> against() const;
+  void addBeside(Inspection& to, const NodeId& id) const;
   void search();
   void inspectNode(const NodeId& id, int units);
   void inspectWire(const WireSpot& spot);
@@ -43,6 +69,15 @@ class GraphView : public QWidget {
   GraphScene* scene_;
   GraphCanvas* canvas_;
   SearchField* search_field_ = nullptr;
+  QWidget* difference_bar_ = nullptr;
+  DesignChoice* choice_ = nullptr;
+  ElidedLabel* difference_words_ = nullptr;
+  QPushButton *previous_ = nullptr, *next_ = nullptr;
+  Beside<Differences, std::shared_ptr<const Report>> beside_;
+  std::shared_ptr<const Report> compared_;  // with the pinned ones
+  std::vector<NodeId> stops_;       // that differ
+  std::optional<NodeId> select_next_;  // of a graph that is still laid out
+  bool pick_next_ = false;          // the session's, when the present graph is back
   SearchResult found_;
   NodeId inspected_;      // to be told anew when the numbers change
   int inspected_units_ = 1;

@@ -42,6 +42,12 @@ SearchResult search_ops(const Outline& outline, const SheetOptions& options, con
       result.hits.add(s, backward, segment.op(id).block, id);
     }
   }
+  result.stops = stops_of(outline, expanded, found);
+  return result;
+}
+
+std::vector<NodeId> stops_of(const Outline& outline, const Expanded& expanded, const std::vector<std::vector<OpId>>& found) {
+  std::vector<NodeId> stops;
   // A folded run of layers is entered at its first: the others hold the same.
   bool in_run = false;
   int run_stage = -1;
@@ -52,9 +58,9 @@ SearchResult search_ops(const Outline& outline, const SheetOptions& options, con
     in_run = folded;
     run_stage = node.stage;
     if (repeats) continue;
-    for (const OpId op : found[static_cast<size_t>(outline.segment_of(unit))]) result.stops.push_back(outline.op_node(unit, op));
+    for (const OpId op : found[static_cast<size_t>(outline.segment_of(unit))]) stops.push_back(outline.op_node(unit, op));
   }
-  return result;
+  return stops;
 }
 
 }  // namespace shardscape::ui

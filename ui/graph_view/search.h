@@ -18,4 +18,7 @@ struct SearchResult {
 // All words must be found, in any order and case.
 SearchResult search_ops(const Outline& outline, const SheetOptions& options, const Expanded& expanded, const QString& words);
 
+// Where stepping through these ops of each segment stops, in the order of the model.
+std::vector<NodeId> stops_of(const Outline& outline, const Expanded& expanded, const std::vector<std::vector<OpId>>& found);
+
 }  // namespace shardscape::ui

@@ -4,6 +4,8 @@
 #include <QWidget>
 
 class QButtonGroup;
+class QHBoxLayout;
+class QPushButton;
 
 namespace shardscape::ui {
 
@@ -11,6 +13,8 @@ class Segments : public QWidget {
   Q_OBJECT
  public:
   Segments(const QString& accessible_name, const QStringList& labels, QWidget* parent = nullptr);
+  void setLabels(const QStringList& labels);  // in the place of those before; the chosen index stays where it is still there
+  QPushButton* button(int index) const;
   int current() const;
   void setCurrent(int index);
   void setLabel(int index, const QString& label);
@@ -20,6 +24,7 @@ class Segments : public QWidget {
 
  private:
   QButtonGroup* group_;
+  QHBoxLayout* row_;
 };
 
 }  // namespace shardscape::ui

@@ -12,6 +12,7 @@ namespace {
 // Below these zooms text cannot be read, and cards are no more than dots.
 constexpr double kDetailZoom = 0.55, kTitleZoom = 0.38, kCardZoom = 0.2, kLineZoom = 0.03;
 constexpr double kCorner = 5, kEdge = 4;
+constexpr double kLetter = 15;  // of a design that differs: pixels
 
 struct Inks {
   QColor panel, frame, frame_line, line, wire, text, secondary, accent, hit, pill, pill_line, plain_pill;
@@ -57,6 +58,7 @@ class Painting {
     painter_.save();
     painter_.setRenderHint(QPainter::Antialiasing);
     for (const auto& [rect, shape, color, width] : rings_) ring(rect, shape, color, width);
+    for (const auto& [piece, rect] : compared_) letters(*piece, rect);
     painter_.restore();
   }
 
@@ -221,17 +223,39 @@ class Painting {
   }
 
   void mark(const Piece& piece, const NodeId& id, const QRectF& rect) {
-    if (marks_.hits && !marks_.hits->empty() && found(piece)) rings_.push_back({rect, piece.shape, inks_.hit, 1.6});
+    if (marks_.differences && !marks_.differences->empty() && view_.zoom >= kLineZoom) compared_.emplace_back(&piece, rect);
+    if (marks_.hits && !marks_.hits->empty() && found(piece, *marks_.hits)) rings_.push_back({rect, piece.shape, inks_.hit, 1.6});
     if (id == marks_.selected) rings_.push_back({rect, piece.shape, inks_.accent, marks_.focused ? 2.4 : 1.6});
     else if (id == marks_.hovered) rings_.push_back({rect, piece.shape, mixed(inks_.line, inks_.accent, 0.6), 1});
   }
 
-  bool found(const Piece& piece) const {
+  static bool found(const Piece& piece, const SearchHits& hits) {
     switch (piece.id.level) {
-      case NodeLevel::Op: return marks_.hits->has_op(piece.segment, piece.id.op);
-      case NodeLevel::Block: return !piece.inside && marks_.hits->has_block(piece.segment, piece.id.backward, piece.id.block);
-      case NodeLevel::Unit: return !piece.inside && marks_.hits->has_segment(piece.segment);
+      case NodeLevel::Op: return hits.has_op(piece.segment, piece.id.op);
+      case NodeLevel::Block: return !piece.inside && hits.has_block(piece.segment, piece.id.backward, piece.id.block);
+      case NodeLevel::Unit: return !piece.inside && hits.has_segment(piece.segment);
       default: return false;
+    }
+  }
+
+  // On the upper right corner, from the right; too small for letters, dots.
+  void letters(const Piece& piece, const QRectF& rect) {
+    const QRectF box = view_.map(rect);
+    const bool words = view_.zoom >= kTitleZoom;
+    const double size = words ? kLetter : view_.zoom >= kCardZoom ? 5 : 3;
+    double x = box.right() - (words ? 6 : 0);
+    for (auto it = marks_.differences->rbegin(); it != marks_.differences->rend(); ++it) {
+      const bool otherwise = found(piece, it->otherwise);
+      if (!otherwise && !found(piece, it->sized)) continue;
+      const QRectF at(x - size, box.top() - size / 2, size, size);
+      x -= size + 2;
+      painter_.setPen(QPen(it->color, 1.4));
+      painter_.setBrush(otherwise ? it->color : inks_.panel);
+      words ? painter_.drawRoundedRect(at, 3, 3) : painter_.drawRect(at);
+      if (!words) continue;
+      painter_.setFont(Theme::instance().uiFont(10, QFont::DemiBold));
+      painter_.setPen(otherwise ? (contrast(Qt::white, it->color) >= contrast(QColor("#0F1E33"), it->color) ? QColor(Qt::white) : QColor("#0F1E33")) : readable(it->color, inks_.panel));
+      painter_.drawText(at, Qt::AlignCenter, it->letter);
     }
   }
 
@@ -256,6 +280,7 @@ class Painting {
   const SheetFonts& fonts_;
   const PaintMarks& marks_;
   const Inks inks_;
+  std::vector<std::pair<const Piece*, QRectF>> compared_;
   std::vector<Ring> rings_;  // drawn last: no neighbour may cover what is marked
   QVector<QLineF> far_lines_;
   std::array<QVector<QRectF>, kOpKindCount + 1> far_cards_;

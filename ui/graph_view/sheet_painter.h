@@ -6,6 +6,7 @@
 #include <QRectF>
 #include <optional>
 #include <unordered_set>
+#include <vector>
 
 #include "ui/graph_view/sheet.h"
 #include "ui/graph_view/sheet_walk.h"
@@ -36,12 +37,21 @@ class SearchHits {
   std::unordered_set<int> segments_;
 };
 
+// Where another design's graph differs: its letter stands on the pieces, filled where the op does otherwise or is not there, in outline
+// where only sizes are others.
+struct DifferenceMarks {
+  QString letter;
+  QColor color;
+  SearchHits otherwise, sized;
+};
+
 struct PaintMarks {
   NodeId selected, hovered;        // Root: none
   bool focused = false;
   const Wire* selected_wire = nullptr;
   NodeId selected_wire_around;     // of the many stamps, the one that was picked
   const SearchHits* hits = nullptr;
+  const std::vector<DifferenceMarks>* differences = nullptr;
 };
 
 void paint_sheet(QPainter& painter, const Sheet& root, const ViewTransform& view, const QRectF& clip, const SheetFonts& fonts,

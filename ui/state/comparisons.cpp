@@ -1,7 +1,8 @@
 #include "ui/state/comparisons.h"
 
-#include <QStringList>
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "design/knobs.h"
 #include "ui/state/display_text.h"
@@ -10,6 +11,22 @@ namespace shardscape::ui {
 namespace {
 
 constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp", "ep", "microbatch"};
+
+// What tells a design from the others, those first in which the pinned ones differ: "tp 2 · Overlap grad reduce on".
+QString telling_name(const std::vector<ComparedKnob>& differing, const std::vector<Design>& designs, int member) {
+  std::vector<std::pair<size_t, QString>> parts;
+  for (const ComparedKnob& knob : differing) {
+    const std::set<std::string> values(knob.values.begin() + 1, knob.values.end());  // of those that are pinned
+    const Knob& of = *knob.knob;
+    const QString value = displayText(of, QString::fromStdString(knob.values[static_cast<size_t>(member)]));
+    parts.emplace_back(values.size(), QString::fromStdString(of.symbol.empty() ? of.label : of.symbol) + u' ' + (value.isEmpty() ? Comparisons::tr("none") : value));
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  QStringList words;
+  if (const Design& design = designs[static_cast<size_t>(member)]; design.name != designs.front().name) words << QString::fromStdString(design.name);
+  for (const auto& [_, part] : parts) words << part;
+  return words.join(QStringLiteral(" · "));
+}
 
 }  // namespace
 
@@ -84,6 +101,20 @@ QString Comparisons::nameOf(const Design& design) {
     if (value != QStringLiteral("1")) parts << QString::fromStdString(knob.symbol.empty() ? knob.label : knob.symbol) + u' ' + displayText(knob, value);
   }
   return parts.join(QStringLiteral(" · "));
+}
+
+QStringList Comparisons::namesApart(const Design& present) const {
+  std::vector<Design> designs{present};
+  for (const PinnedDesign& pinned : pinned_) designs.push_back(pinned.design);
+  const std::vector<ComparedKnob> differing = compare_knobs(designs);
+  QStringList names;
+  for (int member = 0; member <= size(); ++member) names << telling_name(differing, designs, member);
+  return names;
+}
+
+int Comparisons::counterpart(int stage, int stages, int of_stages) {
+  if (stages <= 1 || of_stages <= 1) return 0;
+  return static_cast<int>(std::lround(static_cast<double>(std::clamp(stage, 0, stages - 1)) * (of_stages - 1) / (stages - 1)));
 }
 
 }  // namespace shardscape::ui

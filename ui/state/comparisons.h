@@ -1,8 +1,9 @@
-// Designs that are pinned beside the present one: letters from B on, worked out in the background. Bars, tables and the form read them.
+// Designs that are pinned beside the present one: letters from B on, worked out in the background. What views show of them beyond report
+// and step is made by their Beside (beside.h).
 #pragma once
 
 #include <QObject>
-#include <QString>
+#include <QStringList>
 #include <vector>
 
 #include "explore/comparison.h"
@@ -39,6 +40,10 @@ class Comparisons : public QObject {
   static QString letter(int member) { return QString(QChar(u'A' + member)); }
   // "Llama 3 70B · tp 8 · pp 16": what designs are told apart by.
   static QString nameOf(const Design& design);
+  // What tells each from the others, the present one first; empty where nothing does: "tp 2 · Overlap grad reduce on".
+  QStringList namesApart(const Design& present) const;
+  // The stage of another pipeline that stands in the same place: the first with the first, the last with the last.
+  static int counterpart(int stage, int stages, int of_stages);
 
  Q_SIGNALS:
   void changed();  // designs came or went, or one was worked out

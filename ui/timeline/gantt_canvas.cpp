@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/gantt_legend.h"
@@ -36,33 +37,70 @@ GanttCanvas::GanttCanvas(QWidget* parent) : QWidget(parent) {
 }
 
 void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::shared_ptr<const Lanes> lanes) {
-  const bool same_shape = lanes_ && lanes && lanes_->stages() == lanes->stages();
-  const double before = lanes_ ? lanes_->simulation().step_seconds : 0;
-  estimate_ = std::move(estimate);
-  lanes_ = std::move(lanes);
+  const bool same_shape = !steps_.empty() && lanes && steps_.front().lanes->stages() == lanes->stages();
+  const double before = length();
+  steps_.clear();
+  details_.clear();
   selected_ = hovered_ = {};
   op_ = -1;
   items_out_ = {};
   ops_out_ = {};
   peak_.reset();
-  if (!lanes_) return update();
-  detail_.setStep(estimate_->report, lanes_);
-  const double step = lanes_->simulation().step_seconds;
+  if (!lanes) return update();
+  steps_.push_back({0, name_, estimate->report, lanes, -1});
+  steps_.insert(steps_.end(), beside_.begin(), beside_.end());
+  limitRows();
+  for (const GanttStep& step : steps_) details_.emplace_back().setStep(step.report, step.lanes);
   if (!same_shape || at_home_ || before <= 0) {
     fit();
   } else {  // the same part of another step
-    view_.from *= step / before;
-    view_.seconds *= step / before;
+    view_.from *= length() / before;
+    view_.seconds *= length() / before;
     keepInReach();
   }
-  if (const MemoryTimeline* memory = estimate_->report->memory.get()) {
-    if (const ItemRef at = fullest(*lanes_, memory->stages[static_cast<size_t>(memory->peak_stage)]); at.valid()) {
-      const LaneItem& item = lanes_->item(at);
+  if (const MemoryTimeline* memory = estimate->report->memory.get()) {
+    if (const ItemRef at = fullest(*lanes, memory->stages[static_cast<size_t>(memory->peak_stage)]); at.valid()) {
+      const LaneItem& item = lanes->item(at);
       peak_ = (item.begin + item.end) / 2;
-      peak_label_ = lanes_->stages() > 1 ? tr("peak memory, stage %1").arg(memory->peak_stage) : tr("peak memory");
+      peak_label_ = lanes->stages() > 1 ? tr("peak memory, stage %1").arg(memory->peak_stage) : tr("peak memory");
     }
   }
   update();
+}
+
+void GanttCanvas::setBeside(const QString& name, std::vector<GanttStep> beside) {
+  name_ = name;
+  beside_ = std::move(beside);
+  if (steps_.empty()) return;
+  if (selected_.member > 0) setSelected({});
+  hovered_ = {};
+  steps_.resize(1);
+  details_.resize(1);
+  steps_.front().name = name_;
+  for (const GanttStep& step : beside_) {
+    steps_.push_back(step);
+    details_.emplace_back().setStep(step.report, step.lanes);
+  }
+  limitRows();
+  at_home_ ? fit() : keepInReach();
+}
+
+void GanttCanvas::setOnly(int stage) {
+  if (stage == only_) return;
+  only_ = stage;
+  limitRows();
+  keepInReach();
+}
+
+void GanttCanvas::limitRows() {
+  for (GanttStep& step : steps_)
+    step.only = only_ < 0 ? -1 : Comparisons::counterpart(only_, steps_.front().lanes->stages(), step.lanes->stages());
+}
+
+size_t GanttCanvas::at(int member) const {
+  for (size_t i = 0; i < steps_.size(); ++i)
+    if (steps_[i].member == member) return i;
+  return 0;
 }
 
 void GanttCanvas::setMessage(const QString& message) {
@@ -97,25 +135,24 @@ void GanttCanvas::setSelected(const ItemRef& ref, int op) {
 void GanttCanvas::select(const ItemRef& ref, int op) {
   if (!ref.valid()) return;
   setSelected(ref, op);
-  Q_EMIT picked(ref.stage, lanes_->span_index(ref), op);
+  ref.member == 0 ? Q_EMIT picked(ref.stage, lanesOf(ref).span_index(ref), op) : Q_EMIT pickedBeside();
 }
 
 void GanttCanvas::describe() {
-  if (!lanes_ || !selected_.valid()) return setAccessibleDescription({});
-  setAccessibleDescription(item_tip(*lanes_, selected_));
+  setAccessibleDescription(steps_.empty() || !selected_.valid() ? QString() : tipOf(selected_));
 }
 
 void GanttCanvas::fit() {
-  if (!lanes_) return;
-  const double step = lanes_->simulation().step_seconds;
+  if (steps_.empty()) return;
+  const double step = length();
   view_ = {-kMargin * step, step * (1 + 2 * kMargin), 0};
   at_home_ = true;
   update();
 }
 
 void GanttCanvas::keepInReach() {
-  if (!lanes_) return;
-  const double step = lanes_->simulation().step_seconds;
+  if (steps_.empty()) return;
+  const double step = length();
   view_.seconds = std::clamp(view_.seconds, std::min(kLeastSeconds, step), step * (1 + 2 * kMargin));
   const double margin = std::max(kMargin * step, 0.02 * view_.seconds);
   view_.from = std::clamp(view_.from, -margin, std::max(-margin, step + margin - view_.seconds));
@@ -124,18 +161,18 @@ void GanttCanvas::keepInReach() {
 }
 
 void GanttCanvas::zoomAt(double factor, double x) {
-  if (!lanes_) return;
+  if (steps_.empty()) return;
   const GanttLayout layout = ganttLayout();
   const double at = layout.seconds(std::clamp(x, layout.plot().left(), layout.plot().right()));
   const double before = view_.seconds;
-  view_.seconds = std::clamp(view_.seconds / factor, kLeastSeconds, lanes_->simulation().step_seconds * (1 + 2 * kMargin));
+  view_.seconds = std::clamp(view_.seconds / factor, kLeastSeconds, length() * (1 + 2 * kMargin));
   view_.from = at - (at - view_.from) * view_.seconds / before;
   at_home_ = false;
   keepInReach();
 }
 
 void GanttCanvas::zoomBy(double factor) {
-  if (!lanes_) return;
+  if (steps_.empty()) return;
   const GanttLayout layout = ganttLayout();
   double x = layout.plot().center().x();
   if (selected_.valid()) {
@@ -146,8 +183,8 @@ void GanttCanvas::zoomBy(double factor) {
 }
 
 void GanttCanvas::zoomTo(const ItemRef& ref) {
-  if (!lanes_ || !ref.valid()) return;
-  const LaneItem& item = lanes_->item(ref);
+  if (steps_.empty() || !ref.valid()) return;
+  const LaneItem& item = lanesOf(ref).item(ref);
   const double width = std::max(item.end - item.begin, kLeastSeconds);
   view_.seconds = width * 1.5;
   view_.from = item.begin - width * 0.25;
@@ -156,25 +193,27 @@ void GanttCanvas::zoomTo(const ItemRef& ref) {
 }
 
 void GanttCanvas::reveal(const ItemRef& ref) {
-  if (!lanes_ || !ref.valid()) return;
-  const LaneItem& item = lanes_->item(ref);
+  if (steps_.empty() || !ref.valid()) return;
+  const LaneItem& item = lanesOf(ref).item(ref);
   const double width = item.end - item.begin;
   if (item.begin < view_.from || item.end > view_.from + view_.seconds) {
     view_.from = width > view_.seconds ? item.begin - 0.05 * view_.seconds : (item.begin + item.end - view_.seconds) / 2;
     at_home_ = false;
   }
   const GanttLayout layout = ganttLayout();
-  const QRectF row = layout.row(ref.stage);
-  if (row.top() < layout.plot().top()) view_.top -= layout.plot().top() - row.top();
-  if (row.bottom() > layout.plot().bottom()) view_.top += row.bottom() - layout.plot().bottom();
+  if (const int at = layout.rowOf(ref); at >= 0) {
+    const QRectF row = layout.rowRect(at).adjusted(0, at == 0 ? -GanttLayout::kHeading : 0, 0, 0);
+    if (row.top() < layout.plot().top()) view_.top -= layout.plot().top() - row.top();
+    if (row.bottom() > layout.plot().bottom()) view_.top += row.bottom() - layout.plot().bottom();
+  }
   keepInReach();
 }
 
 std::vector<PlacedOp> GanttCanvas::opsShown(const ItemRef& ref) const {
-  if (!lanes_ || !ref.valid() || !OpDetail::has_ops(lanes_->item(ref))) return {};
+  if (steps_.empty() || !ref.valid() || !OpDetail::has_ops(lanesOf(ref).item(ref))) return {};
   const QRectF rect = ganttLayout().rect(ref);
   if (rect.width() < kLeastForOps || rect.height() < 12) return {};
-  return detail_.placed(ref);
+  return details_[at(ref.member)].placed(ref);
 }
 
 GanttMarks GanttCanvas::marks() const {
@@ -195,7 +234,7 @@ GanttMarks GanttCanvas::marks() const {
 void GanttCanvas::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Colors& colors = Theme::instance().colors();
-  if (!lanes_) {
+  if (steps_.empty()) {
     painter.setFont(Theme::instance().uiFont());
     painter.setPen(colors.secondary);
     painter.drawText(rect().adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap, message_);
@@ -205,14 +244,15 @@ void GanttCanvas::paintEvent(QPaintEvent*) {
   int made = 0;
   detail_wanted_ = false;
   const OpsOf ops = [&](const ItemRef& ref, double from, double to) {
-    if (!detail_.known(ref) && made++ >= kOpsOfAFrame) {
+    OpDetail& detail = details_[at(ref.member)];
+    if (!detail.known(ref) && made++ >= kOpsOfAFrame) {
       detail_wanted_ = true;
       return std::vector<PlacedOp>();
     }
-    return detail_.placed(ref, from, to);
+    return detail.placed(ref, from, to);
   };
-  paint_gantt_legend(painter, QRectF(layout.plot().left(), 0, layout.plot().width(), 14), *lanes_, colors.ground);
-  paint_gantt(painter, layout, *lanes_, *estimate_->report, marks(), ops);
+  paint_gantt_legend(painter, QRectF(layout.plot().left(), 0, layout.plot().width(), 14), steps_, colors.ground);
+  paint_gantt(painter, layout, marks(), ops);
   paintThumb(painter, layout);
   if (dimmed_) {
     QColor veil = colors.ground;
@@ -241,13 +281,13 @@ void GanttCanvas::paintThumb(QPainter& painter, const GanttLayout& layout) const
 }
 
 void GanttCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
-  if (!lanes_) return;
-  const GanttLayout layout(rect, *lanes_, view_);
+  if (steps_.empty()) return;
+  const GanttLayout layout(rect, steps_, view_);
   GanttMarks of = marks();
   of.ground = ground;
   of.hovered = {};
-  paint_gantt_legend(painter, QRectF(layout.plot().left(), rect.top(), layout.plot().width(), 14), *lanes_, ground);
-  paint_gantt(painter, layout, *lanes_, *estimate_->report, of, [this](const ItemRef& ref, double from, double to) { return detail_.placed(ref, from, to); });
+  paint_gantt_legend(painter, QRectF(layout.plot().left(), rect.top(), layout.plot().width(), 14), steps_, ground);
+  paint_gantt(painter, layout, of, [this](const ItemRef& ref, double from, double to) { return details_[at(ref.member)].placed(ref, from, to); });
 }
 
 void GanttCanvas::resizeEvent(QResizeEvent*) { keepInReach(); }

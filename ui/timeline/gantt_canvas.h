@@ -16,6 +16,12 @@ class GanttCanvas : public QWidget {
 
   // Null: there is nothing to show. A view of a step of the same shape stays.
   void setEstimate(std::shared_ptr<const Estimate> estimate, std::shared_ptr<const Lanes> lanes);
+  // Steps of other designs below it, on the same axis, and what the present one is called among them.
+  void setBeside(const QString& name, std::vector<GanttStep> beside);
+  // Of the present design; of others the one in the same place of the pipeline. -1: all stages.
+  void setOnly(int stage);
+  const GanttSteps& steps() const { return steps_; }
+  const GanttStep& stepOf(const ItemRef& ref) const { return steps_[at(ref.member)]; }
   void setMessage(const QString& message);   // said where there is nothing to show
   void setDimmed(bool dimmed);
   void setCritical(bool on);
@@ -25,13 +31,15 @@ class GanttCanvas : public QWidget {
   const ItemRef& selected() const { return selected_; }
   int selectedOp() const { return op_; }
   void select(const ItemRef& ref, int op = -1);  // and tells
+  // The same action, or communication, of another design's step.
+  ItemRef counterpart(const ItemRef& ref, const GanttStep& of) const;
   void reveal(const ItemRef& ref);               // into view, zoomed as it is
   void zoomTo(const ItemRef& ref);               // large enough for its ops
   void zoomBy(double factor);                    // about the selected box, or the middle
   void fit();
   const GanttView& view() const { return view_; }
-  GanttLayout ganttLayout() const { return GanttLayout(area(), *lanes_, view_); }
-  OpDetail& detail() { return detail_; }
+  GanttLayout ganttLayout() const { return GanttLayout(area(), steps_, view_); }
+  OpDetail& detail(int member = 0) { return details_[at(member)]; }
   std::vector<PlacedOp> opsShown(const ItemRef& ref) const;  // none where the box is too small for them
   bool critical() const { return critical_; }
   QString tipAt(const QPointF& point) const;
@@ -42,6 +50,7 @@ class GanttCanvas : public QWidget {
 
  Q_SIGNALS:
   void picked(int stage, int span, int op);
+  void pickedBeside();                           // the selected box is of a design that stands below
   void cleared();
   void searchRequested();
 
@@ -65,14 +74,22 @@ class GanttCanvas : public QWidget {
   void scroll(double pixels);
   void keepInReach();
   void step(int items);
-  void climb(int lanes, bool stages);
+  void climb(int lanes, bool rows);
+  ItemRef first(double seconds) const;           // of the first row
   int opAt(const ItemRef& ref, const QPointF& point) const;
   void paintThumb(QPainter& painter, const GanttLayout& layout) const;
   void describe();
+  QString tipOf(const ItemRef& ref) const;
+  size_t at(int member) const;                   // among the steps
+  const Lanes& lanesOf(const ItemRef& ref) const { return *stepOf(ref).lanes; }
+  double length() const { return longest(steps_); }
+  void limitRows();
 
-  std::shared_ptr<const Estimate> estimate_;
-  std::shared_ptr<const Lanes> lanes_;
-  mutable OpDetail detail_;
+  GanttSteps steps_;                     // empty: there is nothing to show
+  mutable std::vector<OpDetail> details_;  // one for each
+  std::vector<GanttStep> beside_;
+  QString name_;
+  int only_ = -1;
   mutable bool detail_wanted_ = false;   // the next frame has more ops
   GanttView view_;
   bool at_home_ = true, dimmed_ = false, critical_ = false;

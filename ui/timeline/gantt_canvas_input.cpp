@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/state/comparisons.h"
 #include "ui/theme/theme.h"
+#include "ui/timeline/counterpart.h"
 #include "ui/timeline/gantt_canvas.h"
 #include "ui/timeline/span_text.h"
 #include "ui/widgets/arrow_keys.h"
@@ -22,15 +24,31 @@ int GanttCanvas::opAt(const ItemRef& ref, const QPointF& point) const {
   return -1;
 }
 
+ItemRef GanttCanvas::counterpart(const ItemRef& ref, const GanttStep& of) const {
+  ItemRef found = shardscape::ui::counterpart(lanesOf(ref), ref, *of.lanes);
+  found.member = of.member;
+  return found;
+}
+
+// What a box is; beside others what they have in its place, too.
+QString GanttCanvas::tipOf(const ItemRef& ref) const {
+  QString tip = item_tip(lanesOf(ref), ref);
+  if (steps_.size() < 2) return tip;
+  tip = tr("%1: %2").arg(Comparisons::letter(ref.member), tip);
+  for (const GanttStep& step : steps_)
+    if (step.member != ref.member) tip += u'\n' + tr("%1: %2").arg(Comparisons::letter(step.member), beside_text(lanesOf(ref), ref, *step.lanes, counterpart(ref, step)));
+  return tip;
+}
+
 QString GanttCanvas::tipAt(const QPointF& point) const {
-  if (!lanes_) return {};
+  if (steps_.empty()) return {};
   const ItemRef ref = ganttLayout().at(point);
   if (!ref.valid()) return {};
-  const QString tip = item_tip(*lanes_, ref);
+  const QString tip = tipOf(ref);
   const int op = opAt(ref, point);
   if (op < 0) return tip;
   const PlacedOp of = opsShown(ref)[static_cast<size_t>(op)];
-  QString text = placed_op_title(*estimate_->report, of) + tr(", %1").arg(seconds_text(of.end - of.begin));
+  QString text = placed_op_title(*stepOf(ref).report, of) + tr(", %1").arg(seconds_text(of.end - of.begin));
   if (of.layer >= 0) text += tr(", layer %1").arg(of.layer);
   return text + u'\n' + tip;
 }
@@ -44,7 +62,7 @@ void GanttCanvas::mousePressEvent(QMouseEvent* event) {
 }
 
 void GanttCanvas::mouseMoveEvent(QMouseEvent* event) {
-  if (!lanes_) return;
+  if (steps_.empty()) return;
   const QPointF at = event->position();
   if (pressed_) {
     if (!dragging_ && (at - pressed_at_).manhattanLength() >= QApplication::startDragDistance()) {
@@ -74,7 +92,7 @@ void GanttCanvas::mouseReleaseEvent(QMouseEvent* event) {
   if (!pressed_) return QWidget::mouseReleaseEvent(event);
   pressed_ = false;
   setCursor(Qt::ArrowCursor);
-  if (std::exchange(dragging_, false) || event->button() != Qt::LeftButton || !lanes_) return;
+  if (std::exchange(dragging_, false) || event->button() != Qt::LeftButton || steps_.empty()) return;
   const ItemRef ref = ganttLayout().at(event->position());
   if (ref.valid()) return select(ref, opAt(ref, event->position()));
   setSelected({});
@@ -82,7 +100,7 @@ void GanttCanvas::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void GanttCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (!lanes_) return;
+  if (steps_.empty()) return;
   const ItemRef ref = ganttLayout().at(event->position());
   ref.valid() ? zoomTo(ref) : fit();
 }
@@ -104,49 +122,60 @@ void GanttCanvas::wheelEvent(QWheelEvent* event) {
 }
 
 void GanttCanvas::pan(double pixels) {
-  if (!lanes_ || pixels == 0) return;
+  if (steps_.empty() || pixels == 0) return;
   view_.from += pixels / ganttLayout().scale();
   at_home_ = false;
   keepInReach();
 }
 
 void GanttCanvas::scroll(double pixels) {
-  if (!lanes_ || pixels == 0) return;
+  if (steps_.empty() || pixels == 0) return;
   view_.top += pixels;
   keepInReach();
 }
 
 // Along the stream; along the ops of a box while one of them is selected.
 void GanttCanvas::step(int items) {
-  const std::vector<LaneItem>& all = lanes_->lane(selected_).items;
+  const std::vector<LaneItem>& all = lanesOf(selected_).lane(selected_).items;
   if (op_ >= 0) {
     const auto ops = static_cast<int>(opsShown(selected_).size());
     if (op_ + items >= 0 && op_ + items < ops) return select(selected_, op_ + items);
   }
   const int next = std::clamp(selected_.item + items, 0, static_cast<int>(all.size()) - 1);
-  select({selected_.stage, selected_.lane, next});
+  select({selected_.stage, selected_.lane, next, selected_.member});
   reveal(selected_);
 }
 
-void GanttCanvas::climb(int by, bool stages) {
-  const LaneItem& item = lanes_->item(selected_);
+// To the next stage that is shown, or to the next stream of this one.
+void GanttCanvas::climb(int by, bool rows) {
+  const LaneItem& item = lanesOf(selected_).item(selected_);
   const double middle = (item.begin + item.end) / 2;
-  int stage = selected_.stage;
-  StreamKind stream = lanes_->lane(selected_).stream;
-  if (stages) {
-    stage += by;
+  const std::vector<StreamLane>& lanes = lanesOf(selected_).of(selected_.stage);
+  int stage = selected_.stage, member = selected_.member;
+  StreamKind stream = lanes[static_cast<size_t>(selected_.lane)].stream;
+  if (rows) {
+    const GanttLayout layout = ganttLayout();
+    const int row = layout.rowOf(selected_) + by;
+    if (row < 0 || row >= static_cast<int>(layout.rows().size())) return;
+    stage = layout.rows()[static_cast<size_t>(row)].stage;
+    member = steps_[layout.rows()[static_cast<size_t>(row)].step].member;
   } else {
-    const std::vector<StreamLane>& lanes = lanes_->of(stage);
     stream = lanes[static_cast<size_t>(std::clamp(selected_.lane + by, 0, static_cast<int>(lanes.size()) - 1))].stream;
   }
-  const ItemRef to = lanes_->nearest(stage, stream, middle);
+  ItemRef to = steps_[at(member)].lanes->nearest(stage, stream, middle);
   if (!to.valid()) return;
+  to.member = member;
   select(to);
   reveal(to);
 }
 
+ItemRef GanttCanvas::first(double seconds) const {
+  const std::vector<GanttRow> rows = ganttLayout().rows();
+  return rows.empty() ? ItemRef() : steps_.front().lanes->nearest(rows.front().stage, StreamKind::Compute, seconds);
+}
+
 void GanttCanvas::keyPressEvent(QKeyEvent* event) {
-  if (!lanes_) return QWidget::keyPressEvent(event);
+  if (steps_.empty()) return QWidget::keyPressEvent(event);
   constexpr double kZoom = 1.4, kPan = 60;
   if (event->matches(QKeySequence::Find)) {
     Q_EMIT searchRequested();
@@ -159,12 +188,12 @@ void GanttCanvas::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Right: return shift || free ? pan(kPan) : step(1);
     case Qt::Key_Up: return free ? scroll(-kPan) : climb(-1, !shift);
     case Qt::Key_Down: return free ? scroll(kPan) : climb(1, !shift);
-    case Qt::Key_Home: return free ? select(lanes_->nearest(0, StreamKind::Compute, 0)) : step(-static_cast<int>(lanes_->items()));
-    case Qt::Key_End: return free ? static_cast<void>(0) : step(static_cast<int>(lanes_->items()));
+    case Qt::Key_Home: return free ? select(first(0)) : step(-static_cast<int>(lanesOf(selected_).items()));
+    case Qt::Key_End: return free ? static_cast<void>(0) : step(static_cast<int>(lanesOf(selected_).items()));
     case Qt::Key_Space:
     case Qt::Key_Return:
     case Qt::Key_Enter:
-      if (free) return select(lanes_->nearest(0, StreamKind::Compute, view_.from));
+      if (free) return select(first(view_.from));
       return zoomTo(selected_);
     case Qt::Key_Plus:
     case Qt::Key_Equal: return zoomBy(kZoom);

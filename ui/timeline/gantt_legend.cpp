@@ -1,6 +1,7 @@
 #include "ui/timeline/gantt_legend.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 #include "ui/charts/bar_paint.h"
 #include "ui/theme/theme.h"
@@ -12,24 +13,27 @@ QString tr(const char* text) { return QCoreApplication::translate("GanttLegend",
 
 }  // namespace
 
-void paint_gantt_legend(QPainter& painter, const QRectF& rect, const Lanes& lanes, const QColor& ground) {
+void paint_gantt_legend(QPainter& painter, const QRectF& rect, const GanttSteps& steps, const QColor& ground) {
   const Theme& theme = Theme::instance();
   std::vector<BarSeries> entries;
-  if (lanes.has(Pass::Forward)) entries.push_back({tr("forward"), theme.spanColor(SpanKind::Forward)});
-  if (lanes.has(Pass::Backward)) entries.push_back({tr("backward"), theme.spanColor(SpanKind::Backward)});
-  if (lanes.has_recompute()) entries.push_back({tr("computed again"), theme.spanColor(SpanKind::Recompute), BarFill::Dotted});
-  if (lanes.has(Pass::WeightGradient)) entries.push_back({tr("weights (w)"), theme.spanColor(SpanKind::BackwardWeight)});
-  if (lanes.has(Pass::Optimizer)) entries.push_back({tr("optimizer"), theme.spanColor(SpanKind::Optimizer)});
-  bool sync = false, messages = false, host = false;
-  for (int s = 0; s < lanes.stages(); ++s)
-    for (const StreamLane& lane : lanes.of(s)) {
-      sync = sync || lane.stream == StreamKind::DataComm;
-      messages = messages || lane.stream == StreamKind::PipelineComm;
-      host = host || lane.stream == StreamKind::Host;
-    }
-  if (sync) entries.push_back({tr("sync"), theme.spanColor(SpanKind::Collective)});
-  if (messages) entries.push_back({tr("messages"), theme.spanColor(SpanKind::Send)});
-  if (host) entries.push_back({tr("host"), theme.spanColor(SpanKind::Store)});
+  const auto any = [&](const auto& of) { return std::any_of(steps.begin(), steps.end(), [&](const GanttStep& step) { return of(*step.lanes); }); };
+  const auto has = [&](Pass pass) { return any([&](const Lanes& lanes) { return lanes.has(pass); }); };
+  const auto has_stream = [&](StreamKind stream) {
+    return any([&](const Lanes& lanes) {
+      for (int s = 0; s < lanes.stages(); ++s)
+        for (const StreamLane& lane : lanes.of(s))
+          if (lane.stream == stream) return true;
+      return false;
+    });
+  };
+  if (has(Pass::Forward)) entries.push_back({tr("forward"), theme.spanColor(SpanKind::Forward)});
+  if (has(Pass::Backward)) entries.push_back({tr("backward"), theme.spanColor(SpanKind::Backward)});
+  if (any([](const Lanes& lanes) { return lanes.has_recompute(); })) entries.push_back({tr("computed again"), theme.spanColor(SpanKind::Recompute), BarFill::Dotted});
+  if (has(Pass::WeightGradient)) entries.push_back({tr("weights (w)"), theme.spanColor(SpanKind::BackwardWeight)});
+  if (has(Pass::Optimizer)) entries.push_back({tr("optimizer"), theme.spanColor(SpanKind::Optimizer)});
+  if (has_stream(StreamKind::DataComm)) entries.push_back({tr("sync"), theme.spanColor(SpanKind::Collective)});
+  if (has_stream(StreamKind::PipelineComm)) entries.push_back({tr("messages"), theme.spanColor(SpanKind::Send)});
+  if (has_stream(StreamKind::Host)) entries.push_back({tr("host"), theme.spanColor(SpanKind::Store)});
   painter.setFont(theme.uiFont(11));
   const QFontMetricsF metrics(painter.font());
   double x = rect.left();

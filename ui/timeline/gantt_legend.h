@@ -3,10 +3,10 @@
 
 #include <QPainter>
 
-#include "ui/timeline/lanes.h"
+#include "ui/timeline/gantt_painter.h"
 
 namespace shardscape::ui {
 
-void paint_gantt_legend(QPainter& painter, const QRectF& rect, const Lanes& lanes, const QColor& ground);
+void paint_gantt_legend(QPainter& painter, const QRectF& rect, const GanttSteps& steps, const QColor& ground);
 
 }  // namespace shardscape::ui

@@ -8,6 +8,8 @@
 
 #include "ui/charts/bar_paint.h"
 #include "ui/graph_view/node_text.h"
+#include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/span_text.h"
@@ -17,19 +19,10 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Gantt", text); }
 
-struct Density {
-  double compute, thin, thin_gap, gap;
-};
-// From roomy to dense: the first with which all rows fit.
-constexpr Density kDensities[] = {{32, 10, 3, 30}, {26, 9, 2, 20}, {22, 9, 1, 12}, {20, 6, 1, 8}, {14, 4, 1, 6}, {12, 3, 1, 5}};
 constexpr double kAlone = 1.5;        // pixels: thinner boxes are merged
 constexpr double kRounded = 40;       // pixels: wider ones have round corners, where there are few
 constexpr double kParts = 4;          // pixels: parts of a box that are thinner are drawn as their share
 constexpr size_t kMostLinks = 600;    // lines of the critical path between stages
-
-double row_height(const Density& d, const std::vector<StreamLane>& lanes) {
-  return d.compute + static_cast<double>(lanes.size() - 1) * (d.thin + d.thin_gap) + d.gap;
-}
 
 // What the colours of one frame are.
 struct Inks {
@@ -49,35 +42,34 @@ struct Inks {
 
 class Painter {
  public:
-  Painter(QPainter& painter, const GanttLayout& layout, const Lanes& lanes, const Report& report, const GanttMarks& marks, const OpsOf& ops)
-      : p_(painter), l_(layout), lanes_(lanes), report_(report), m_(marks), ops_(ops), inks_(marks.ground), font_(Theme::instance().uiFont(11)),
-        small_(Theme::instance().uiFont(10)), tight_(Theme::instance().uiFont(9)), metrics_(font_), small_metrics_(small_), tight_metrics_(tight_),
-        longest_(QString::number(lanes.last_microbatch()).size(), u'0') {}
+  // Of one step.
+  Painter(QPainter& painter, const GanttLayout& layout, size_t step, const Inks& inks, const GanttMarks& marks, const OpsOf& ops)
+      : p_(painter), l_(layout), step_(step), of_(layout.steps()[step]), lanes_(*of_.lanes), report_(*of_.report), m_(marks), ops_(ops), inks_(inks),
+        font_(Theme::instance().uiFont(11)), small_(Theme::instance().uiFont(10)), tight_(Theme::instance().uiFont(9)), metrics_(font_), small_metrics_(small_),
+        tight_metrics_(tight_), longest_(QString::number(lanes_.last_microbatch()).size(), u'0') {}
 
   void run() {
     p_.save();
-    axis();
     p_.setClipRect(QRectF(l_.plot().left() - GanttLayout::kLabels, l_.plot().top(), l_.plot().width() + GanttLayout::kLabels, l_.plot().height()), Qt::IntersectClip);
-    for (int stage = l_.firstStage(); stage < l_.endStage(); ++stage) labels(stage);
+    heading();
+    const int first = l_.firstRow(), end = l_.endRow();
+    const auto mine = [&](int row) { return l_.rows()[static_cast<size_t>(row)].step == step_; };
+    for (int row = first; row < end; ++row)
+      if (mine(row)) labels(row);
     p_.setClipRect(l_.plot(), Qt::IntersectClip);
-    for (int stage = l_.firstStage(); stage < l_.endStage(); ++stage)
-      for (int lane = 0; lane < static_cast<int>(lanes_.of(stage).size()); ++lane) paint_lane(stage, lane);
+    for (int row = first; row < end; ++row)
+      for (int lane = 0; mine(row) && lane < static_cast<int>(lanes_.of(l_.rows()[static_cast<size_t>(row)].stage).size()); ++lane) paint_lane(row, lane);
     if (m_.critical) links();
     outline(m_.hovered, inks_.colors.text, 1);
     outline(m_.selected, inks_.colors.accent, 2);
     p_.restore();
-    peak();
+    if (of_.member == 0) peak();
   }
 
- private:
-  bool stands_out(const ItemRef& ref, const LaneItem& item) const {
-    if (m_.critical && !item.critical) return false;
-    return !m_.stands_out || m_.stands_out(ref);
-  }
-
-  void axis() {
-    const QRectF& plot = l_.plot();
-    const double wanted = 90 / l_.scale();
+  // What all steps share.
+  static void axis(QPainter& painter, const GanttLayout& layout, const Inks& inks) {
+    const QRectF& plot = layout.plot();
+    const double wanted = 90 / layout.scale();
     const double power = std::pow(10, std::floor(std::log10(std::max(wanted, 1e-12))));
     double step = power;
     for (const double factor : {1.0, 2.0, 5.0, 10.0})
@@ -85,23 +77,70 @@ class Painter {
     const double unit = step >= 1 ? 1 : step >= 1e-3 ? 1e-3 : 1e-6;
     const QString name = unit == 1 ? QStringLiteral("s") : unit == 1e-3 ? QStringLiteral("ms") : QStringLiteral("µs");
     const int digits = std::max(0, static_cast<int>(std::ceil(-std::log10(step / unit) - 1e-9)));
-    p_.setFont(font_);
-    const double last = std::min(l_.seconds(plot.right()), lanes_.simulation().step_seconds * 1.0001);
-    for (double t = std::ceil(l_.view().from / step) * step; t <= last; t += step) {
-      const double x = l_.x(t);
-      p_.fillRect(QRectF(std::round(x), plot.top() - 4, 1, plot.height() + 4), inks_.colors.line);
-      p_.setPen(inks_.colors.secondary);
+    const QFont font = Theme::instance().uiFont(11);
+    const QFontMetricsF metrics(font);
+    painter.setFont(font);
+    const double last = std::min(layout.seconds(plot.right()), longest(layout.steps()) * 1.0001);
+    for (double t = std::ceil(layout.view().from / step) * step; t <= last; t += step) {
+      const double x = layout.x(t);
+      painter.fillRect(QRectF(std::round(x), plot.top() - 4, 1, plot.height() + 4), inks.colors.line);
+      painter.setPen(inks.colors.secondary);
       const QString label = QString::number(t / unit, 'f', digits) + u' ' + name;
-      const double width = metrics_.horizontalAdvance(label);
+      const double width = metrics.horizontalAdvance(label);
       const double left = std::clamp(x - width / 2, plot.left() - 8, std::max(plot.left(), plot.right() - width));
-      p_.drawText(QPointF(left, plot.top() - 8), label);
+      painter.drawText(QPointF(left, plot.top() - 8), label);
     }
   }
 
-  void labels(int stage) {
+ private:
+  // Beside others a step says whose it is and how long it takes, and where it ends.
+  void heading() {
+    const QRectF rect = l_.heading(step_);
+    if (rect.isNull()) return;
+    const double seconds = lanes_.simulation().step_seconds, now = l_.steps().front().lanes->simulation().step_seconds;
+    const QColor ink = Theme::instance().designColor(of_.member), named = readable(ink, inks_.ground);
+    const QRectF rows = l_.rowsOf(step_);
+    if (const double end = l_.x(seconds); end > l_.plot().left() && end < l_.plot().right()) {
+      p_.fillRect(QRectF(end, rows.top(), l_.plot().right() - end, rows.height()), mixed(inks_.ground, inks_.colors.line, 0.45));
+      p_.fillRect(QRectF(std::round(end), rows.top(), 2, rows.height()), ink);
+    }
+    p_.fillRect(rect, inks_.ground);
+    if (step_ > 0) p_.fillRect(QRectF(rect.left(), rect.top() - 1, rect.width(), 1), inks_.colors.line);
+    const QFont bold = Theme::instance().uiFont(12, QFont::DemiBold), plain = Theme::instance().uiFont(12);
+    const QFontMetricsF wide(bold), narrow(plain);
+    const double base = rect.center().y() + wide.capHeight() / 2;
+    double x = rect.left();
+    p_.setRenderHint(QPainter::Antialiasing);
+    p_.setPen(Qt::NoPen);
+    p_.setBrush(ink);
+    p_.drawRoundedRect(QRectF(x, rect.center().y() - 5, 10, 10), 2, 2);
+    p_.setRenderHint(QPainter::Antialiasing, false);
+    const auto say = [&](const QString& text, const QFont& font, const QColor& color, double gap) {
+      p_.setFont(font);
+      p_.setPen(color);
+      p_.drawText(QPointF(x, base), text);
+      x += QFontMetricsF(font).horizontalAdvance(text) + gap;
+    };
+    x += 16;
+    say(Comparisons::letter(of_.member), bold, named, 10);
+    say(seconds_text(seconds), bold, inks_.colors.text, 10);
+    if (of_.member > 0 && now > 0) say(signed_percent_text(seconds / now - 1), plain, inks_.colors.text, 14);
+    const QString name = narrow.elidedText(of_.member == 0 ? tr("present: %1").arg(of_.name) : of_.name, Qt::ElideRight, rect.right() - x - 4);
+    say(name, plain, inks_.colors.secondary, 0);
+  }
+
+  QRectF lane_of(int stage, int lane) const { return l_.lane(ItemRef{stage, lane, 0, of_.member}); }
+
+  bool stands_out(const ItemRef& ref, const LaneItem& item) const {
+    if (m_.critical && !item.critical) return false;
+    return !m_.stands_out || m_.stands_out(ref);
+  }
+
+  void labels(int row) {
+    const int stage = l_.rows()[static_cast<size_t>(row)].stage;
     const double right = l_.plot().left() - 10, left = right - GanttLayout::kLabels + 10;
     const std::vector<StreamLane>& lanes = lanes_.of(stage);
-    const QRectF compute = l_.lane(stage, 0);
+    const QRectF compute = l_.lane(row, 0);
     const bool narrow = compute.height() < 14;
     p_.setFont(narrow ? small_ : Theme::instance().uiFont(12));
     p_.setPen(inks_.colors.text);
@@ -110,7 +149,7 @@ class Painter {
     p_.setFont(small_);
     p_.setPen(inks_.colors.secondary);
     for (size_t i = 1; i < lanes.size(); ++i) {
-      const QRectF lane = l_.lane(stage, static_cast<int>(i));
+      const QRectF lane = l_.lane(row, static_cast<int>(i));
       p_.drawText(QRectF(left, lane.center().y() - 6, right - left, 12), Qt::AlignRight | Qt::AlignVCenter, lane_label(lanes[i].stream));
     }
   }
@@ -161,15 +200,16 @@ class Painter {
     column_.out[k] = column_.out[k] || out;
   }
 
-  void paint_lane(int stage, int number) {
+  void paint_lane(int row, int number) {
+    const int stage = l_.rows()[static_cast<size_t>(row)].stage;
     const StreamLane& lane = lanes_.of(stage)[static_cast<size_t>(number)];
-    const QRectF rect = l_.lane(stage, number);
+    const QRectF rect = l_.lane(row, number);
     const double end = l_.seconds(l_.plot().right());
     column_ = {};
     run_ = {};
     for (size_t i = Lanes::first_after(lane, l_.view().from); i < lane.items.size() && lane.items[i].begin < end; ++i) {
       const LaneItem& item = lane.items[i];
-      const ItemRef ref{stage, number, static_cast<int>(i)};
+      const ItemRef ref{stage, number, static_cast<int>(i), of_.member};
       const double x0 = l_.x(item.begin), x1 = l_.x(item.end);
       const bool out = stands_out(ref, item);
       if (x1 - x0 < kAlone) {
@@ -329,7 +369,8 @@ class Painter {
       const CriticalPart& before = *(it - 1);
       const ItemRef a = lanes_.of_span(before.stage, before.span), b = lanes_.of_span(it->stage, it->span);
       if (!a.valid() || !b.valid() || (a.stage == b.stage && a.lane == b.lane)) continue;
-      const QRectF la = l_.lane(a.stage, a.lane), lb = l_.lane(b.stage, b.lane);
+      const QRectF la = lane_of(a.stage, a.lane), lb = lane_of(b.stage, b.lane);
+      if (la.isNull() || lb.isNull()) continue;
       p_.drawLine(QPointF(l_.x(before.end), la.center().y()), QPointF(l_.x(it->begin), lb.center().y()));
       ++drawn;
     }
@@ -337,8 +378,9 @@ class Painter {
   }
 
   void outline(const ItemRef& ref, const QColor& color, double width) {
-    if (!ref.valid() || ref.stage >= lanes_.stages()) return;
+    if (!ref.valid() || ref.member != of_.member || ref.stage >= lanes_.stages()) return;
     QRectF rect = l_.rect(ref);
+    if (rect.isNull()) return;
     if (ref == m_.selected && m_.selected_op >= 0 && ops_) {
       const std::vector<PlacedOp> ops = ops_(ref, -1, 1e18);
       if (m_.selected_op < static_cast<int>(ops.size())) {
@@ -364,7 +406,11 @@ class Painter {
     const QRectF& plot = l_.plot();
     if (x < plot.left() || x > plot.right()) return;
     const QColor ink = readable(inks_.colors.accent, inks_.ground);
-    p_.fillRect(QRectF(std::round(x), plot.top() - 18, 1.5, plot.height() + 18), ink);
+    const double bottom = l_.steps().size() > 1 ? std::clamp(l_.rowsOf(step_).bottom(), plot.top(), plot.bottom()) : plot.bottom();
+    // Not through the words above the rows.
+    const double top = l_.steps().size() > 1 ? std::clamp(l_.heading(step_).bottom(), plot.top(), bottom) : plot.top();
+    p_.fillRect(QRectF(std::round(x), plot.top() - 18, 1.5, 14), ink);
+    p_.fillRect(QRectF(std::round(x), l_.steps().size() > 1 ? top : plot.top() - 4, 1.5, bottom - top + (l_.steps().size() > 1 ? 0 : 4)), ink);
     p_.setFont(font_);
     p_.setPen(ink);
     const double width = metrics_.horizontalAdvance(m_.peak_label);
@@ -373,11 +419,13 @@ class Painter {
 
   QPainter& p_;
   const GanttLayout& l_;
+  const size_t step_;
+  const GanttStep& of_;
   const Lanes& lanes_;
   const Report& report_;
   const GanttMarks& m_;
   const OpsOf& ops_;
-  Inks inks_;
+  const Inks& inks_;
   QFont font_, small_, tight_;
   QFontMetricsF metrics_, small_metrics_, tight_metrics_;
   const QString longest_;  // as wide as any number of a microbatch
@@ -387,77 +435,10 @@ class Painter {
 
 }  // namespace
 
-GanttLayout::GanttLayout(const QRectF& area, const Lanes& lanes, const GanttView& view)
-    : lanes_(lanes), view_(view), plot_(area.adjusted(kLabels, kAxis, -8, 0)) {
-  scale_ = std::max(1.0, plot_.width()) / std::max(view_.seconds, 1e-12);
-  const Density* chosen = kDensities;
-  for (const Density& density : kDensities) {
-    chosen = &density;
-    double all = 0;
-    for (int s = 0; s < lanes.stages(); ++s) all += row_height(density, lanes.of(s));
-    if (all <= plot_.height()) break;
-  }
-  compute_ = chosen->compute;
-  thin_ = chosen->thin;
-  thin_gap_ = chosen->thin_gap;
-  gap_ = chosen->gap;
-  double top = gap_ / 2;
-  for (int s = 0; s < lanes.stages(); ++s) {
-    tops_.push_back(top);
-    top += row_height(*chosen, lanes.of(s));
-  }
-  tops_.push_back(top);
-  height_ = top;
-  view_.top = std::clamp(view_.top, 0.0, std::max(0.0, height_ - plot_.height()));
-}
-
-QRectF GanttLayout::row(int stage) const {
-  const double top = tops_[static_cast<size_t>(stage)], bottom = tops_[static_cast<size_t>(stage) + 1];
-  return {plot_.left() - kLabels, plot_.top() + top - view_.top, plot_.width() + kLabels, bottom - top};
-}
-
-QRectF GanttLayout::lane(int stage, int lane) const {
-  const double top = std::round(plot_.top() + tops_[static_cast<size_t>(stage)] - view_.top);
-  if (lane == 0) return {plot_.left(), top, plot_.width(), compute_};
-  return {plot_.left(), top + compute_ + thin_gap_ + (lane - 1) * (thin_ + thin_gap_), plot_.width(), thin_};
-}
-
-int GanttLayout::firstStage() const {
-  const auto it = std::upper_bound(tops_.begin(), tops_.end(), view_.top);
-  return std::clamp(static_cast<int>(it - tops_.begin()) - 1, 0, lanes_.stages());
-}
-
-int GanttLayout::endStage() const {
-  const auto it = std::lower_bound(tops_.begin(), tops_.end(), view_.top + plot_.height());
-  return std::clamp(static_cast<int>(it - tops_.begin()), 0, lanes_.stages());
-}
-
-ItemRef GanttLayout::at(const QPointF& point) const {
-  if (!plot_.contains(point)) return {};
-  for (int stage = firstStage(); stage < endStage(); ++stage) {
-    if (!row(stage).contains(point)) continue;
-    for (int l = 0; l < static_cast<int>(lanes_.of(stage).size()); ++l) {
-      if (!lane(stage, l).adjusted(0, -0.5, 0, thin_gap_).contains(point)) continue;
-      const StreamLane& of = lanes_.of(stage)[static_cast<size_t>(l)];
-      constexpr double kReach = 2;  // thin boxes can be hit too
-      size_t i = Lanes::first_after(of, seconds(point.x() - kReach));
-      if (i >= of.items.size() || of.items[i].begin > seconds(point.x() + kReach)) return {};
-      // The next one where that is what lies below the cursor.
-      while (i + 1 < of.items.size() && of.items[i].end <= seconds(point.x()) && of.items[i + 1].begin <= seconds(point.x())) ++i;
-      return {stage, l, static_cast<int>(i)};
-    }
-  }
-  return {};
-}
-
-QRectF GanttLayout::rect(const ItemRef& ref) const {
-  const LaneItem& item = lanes_.item(ref);
-  const QRectF of = lane(ref.stage, ref.lane);
-  return {x(item.begin), of.top(), (item.end - item.begin) * scale_, of.height()};
-}
-
-void paint_gantt(QPainter& painter, const GanttLayout& layout, const Lanes& lanes, const Report& report, const GanttMarks& marks, const OpsOf& ops) {
-  Painter(painter, layout, lanes, report, marks, ops).run();
+void paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops) {
+  const Inks inks(marks.ground);
+  Painter::axis(painter, layout, inks);
+  for (size_t step = 0; step < layout.steps().size(); ++step) Painter(painter, layout, step, inks, marks, ops).run();
 }
 
 }  // namespace shardscape::ui

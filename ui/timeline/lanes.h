@@ -35,6 +35,7 @@ struct StreamLane {
 
 struct ItemRef {
   int stage = -1, lane = -1, item = -1;
+  int member = 0;                // of designs side by side: 0 is the present one
   bool valid() const { return stage >= 0; }
   auto operator<=>(const ItemRef&) const = default;
 };

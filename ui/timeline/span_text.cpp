@@ -42,6 +42,12 @@ QString together(QString a, QString b) { return a.replace(u' ', QChar(0xA0)) + Q
 
 QString share_of(double part, double whole) { return percent_text(whole > 0 ? part / whole : 0); }
 
+double mean_of(const Simulation& simulation, TimeCategory category) {
+  double sum = 0;
+  for (const StageTimes& stage : simulation.stages) sum += stage.seconds[static_cast<size_t>(category)];
+  return sum / static_cast<double>(std::max<size_t>(1, simulation.stages.size()));
+}
+
 }  // namespace
 
 QString mfu_text() {
@@ -123,8 +129,7 @@ int collective_of_span(const StageReport& stage, const Lanes& lanes, int span) {
   return -1;
 }
 
-Inspection inspect_item(const Estimate& estimate, const Lanes& lanes, OpDetail& detail, const ItemRef& ref, UnitSystem units) {
-  const Report& report = *estimate.report;
+Inspection inspect_item(const Report& report, const Lanes& lanes, OpDetail& detail, const ItemRef& ref, UnitSystem units) {
   const StageReport& stage = report.stages[static_cast<size_t>(ref.stage)];
   const LaneItem& item = lanes.item(ref);
   const int index = lanes.span_index(ref);
@@ -177,9 +182,7 @@ Inspection inspect_category(const Simulation& simulation, TimeCategory category)
   Inspection out;
   const auto c = static_cast<size_t>(category);
   out.title = text_of(time_category_label(category));
-  double sum = 0;
-  for (const StageTimes& stage : simulation.stages) sum += stage.seconds[c];
-  const double mean = sum / static_cast<double>(std::max<size_t>(1, simulation.stages.size()));
+  const double mean = mean_of(simulation, category);
   out.subtitle = tr("%1 of a step of %2, mean over stages").arg(share_of(mean, simulation.step_seconds), seconds_text(simulation.step_seconds));
   out.rows.append({tr("mean over stages"), seconds_text(mean)});
   out.rows.append({tr("on the critical path"), seconds_text(simulation.critical_seconds[c])});
@@ -189,6 +192,15 @@ Inspection inspect_category(const Simulation& simulation, TimeCategory category)
   out.why_title = tr("What counts as this?");
   out.why = category_reason(category);
   return out;
+}
+
+QString category_text(const Simulation& simulation, TimeCategory category) {
+  const double mean = mean_of(simulation, category);
+  return together(seconds_text(mean), share_of(mean, simulation.step_seconds));
+}
+
+QString step_beside_text(const Simulation& now, const Simulation& other) {
+  return QStringLiteral("%1, %2, %3").arg(seconds_text(other.step_seconds), signed_percent_text(other.step_seconds / now.step_seconds - 1), QCoreApplication::translate("SpanText", "MFU %1").arg(percent_text(other.mfu)));
 }
 
 Inspection inspect_step(const Simulation& s) {

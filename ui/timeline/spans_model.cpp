@@ -1,11 +1,17 @@
 #include "ui/timeline/spans_model.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
+#include "ui/timeline/counterpart.h"
 #include "ui/timeline/span_text.h"
 
 namespace shardscape::ui {
 namespace {
+
+constexpr double kRounding = 1e-9;  // of what a box takes
 
 const std::vector<TableColumn>& columns() {
   static const std::vector<TableColumn> all{
@@ -25,9 +31,10 @@ QString exact(double seconds) { return QString::number(seconds, 'g', 12); }
 
 }  // namespace
 
-void SpansModel::setLanes(std::shared_ptr<const Lanes> lanes, int stage) {
+void SpansModel::setLanes(std::shared_ptr<const Lanes> lanes, int stage, std::vector<Beside> beside) {
   beginResetModel();
   lanes_ = std::move(lanes);
+  beside_ = std::move(beside);
   rows_.clear();
   for (int s = 0; lanes_ && s < lanes_->stages(); ++s) {
     if (stage != kAllStages && s != stage) continue;
@@ -46,16 +53,17 @@ int SpansModel::rowOf(const ItemRef& ref) const {
 
 int SpansModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(rows_.size()); }
 
-int SpansModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(columns().size()); }
+int SpansModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : takes(static_cast<int>(beside_.size())); }
 
 QVariant SpansModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const ItemRef& ref = rows_[static_cast<size_t>(index.row())];
   const LaneItem& item = lanes_->item(ref);
   const bool text = role == Qt::DisplayRole || role == Qt::ToolTipRole, raw = role == RawRole, sort = role == SortRole;
-  if (role == Qt::TextAlignmentRole) return int((columns()[static_cast<size_t>(index.column())].number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  if (role == Qt::TextAlignmentRole) return int((index.column() > WaitsFor || columns()[static_cast<size_t>(index.column())].number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   if (role == AlarmRole) return false;
   if (!text && !raw && !sort) return {};
+  if (index.column() > WaitsFor) return besideData(ref, index.column(), raw, sort);
   const auto number = [&](int value) -> QVariant {
     if (sort) return value;
     return value < 0 ? QString() : QString::number(value);
@@ -81,9 +89,36 @@ QVariant SpansModel::data(const QModelIndex& index, int role) const {
   }
 }
 
+QVariant SpansModel::besideData(const ItemRef& ref, int column, bool raw, bool sort) const {
+  const int at = (column - takes(0)) / 3;
+  const Lanes& other = *beside_[static_cast<size_t>(at)].lanes;
+  const ItemRef there = counterpart(*lanes_, ref, other);
+  if (!there.valid()) return sort ? QVariant() : raw ? QString() : QStringLiteral("-");
+  const LaneItem &mine = lanes_->item(ref), &item = other.item(there);
+  const double now = mine.end - mine.begin, value = item.end - item.begin, by = std::abs(value - now) <= kRounding * now ? 0 : value - now;
+  if (column == percent(at)) {
+    if (now <= 0) return sort ? QVariant() : QString();
+    return sort ? QVariant(by / now) : raw ? exact(100 * by / now) : by == 0 ? QString() : signed_percent_text(by / now);
+  }
+  const double shown = column == takes(at) ? value : by;
+  if (sort) return shown;
+  if (raw) return exact(shown);
+  if (column == takes(at)) return seconds_text(value);
+  return by == 0 ? tr("same") : (by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + seconds_text(std::abs(by));
+}
+
 QVariant SpansModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return QAbstractTableModel::headerData(section, orientation, role);
-  const TableColumn& column = columns()[static_cast<size_t>(section)];
+  TableColumn column;
+  if (section <= WaitsFor) {
+    column = columns()[static_cast<size_t>(section)];
+  } else {
+    const int at = (section - takes(0)) / 3;
+    const QString letter = Comparisons::letter(beside_[static_cast<size_t>(at)].member);
+    if (section == takes(at)) column = {tr("%1 takes").arg(letter), letter + QStringLiteral(" duration (s)"), true, tr("The same on the stage in the same place of its pipeline")};
+    else if (section == difference(at)) column = {tr("%1 − A").arg(letter), letter + QStringLiteral(" less A (s)"), true, tr("%1 less the present design").arg(letter)};
+    else column = {tr("%"), letter + QStringLiteral(" less A (%)"), true, tr("That in percent of the present design")};
+  }
   switch (role) {
     case Qt::DisplayRole: return column.label;
     case Qt::ToolTipRole: return column.tip.isEmpty() ? QVariant() : column.tip;

@@ -1,4 +1,5 @@
-// What runs on one stage, a row for each box of the timeline. Texts are made when they are looked at.
+// What runs on one stage, a row for each box of the timeline; beside others, how long they take for the same. Texts are made when they
+// are looked at.
 #pragma once
 
 #include "ui/models/table_model.h"
@@ -13,7 +14,15 @@ class SpansModel : public TableModel {
   enum Column { Stage, Stream, What, Microbatch, Chunk, Begin, Takes, Critical, WaitsFor };
 
   using TableModel::TableModel;
-  void setLanes(std::shared_ptr<const Lanes> lanes, int stage);
+  struct Beside {
+    int member = 1;                // as Comparisons::letter counts
+    std::shared_ptr<const Lanes> lanes;
+  };
+  // Of a design beside the present one, counted from 0: what it takes, the difference and that in percent.
+  static int takes(int beside) { return WaitsFor + 1 + 3 * beside; }
+  static int difference(int beside) { return takes(beside) + 1; }
+  static int percent(int beside) { return takes(beside) + 2; }
+  void setLanes(std::shared_ptr<const Lanes> lanes, int stage, std::vector<Beside> beside = {});
   ItemRef at(int row) const { return rows_[static_cast<size_t>(row)]; }
   int rowOf(const ItemRef& ref) const;  // -1: another stage's
 
@@ -24,6 +33,8 @@ class SpansModel : public TableModel {
 
  private:
   std::shared_ptr<const Lanes> lanes_;
+  QVariant besideData(const ItemRef& ref, int column, bool raw, bool sort) const;
+  std::vector<Beside> beside_;
   std::vector<ItemRef> rows_;  // by begin, stage by stage
 };
 

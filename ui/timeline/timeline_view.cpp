@@ -7,6 +7,9 @@
 #include <QShowEvent>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
 
 #include "simulate/time_report.h"
 #include "ui/charts/chart_notice.h"
@@ -18,6 +21,7 @@
 #include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/breakdown_bar.h"
+#include "ui/timeline/counterpart.h"
 #include "ui/timeline/gantt_canvas.h"
 #include "ui/timeline/span_text.h"
 #include "ui/timeline/spans_model.h"
@@ -31,11 +35,31 @@ namespace {
 constexpr double kTableShare = 0.2;  // of the view's height, at most
 constexpr int kLeastTable = 84;
 constexpr QSize kLeastPicture(960, 540);
+constexpr int kFewRows = 8;          // of stages of all designs: these are all shown at first
 enum Whose { AllStages, ThisStage, CriticalPath };
+enum Rows { EveryStage, OneStage };
+
+// What stands out in each of the steps.
+template <typename Of>
+StandsOut everywhere(const GanttSteps& steps, const Of& of) {
+  StandsOut out = of(steps.front());
+  std::map<int, std::function<bool(const ItemRef&)>> items;
+  for (const GanttStep& step : steps)
+    if (auto theirs = step.member == 0 ? out.items : of(step).items) items[step.member] = std::move(theirs);
+  if (steps.size() < 2 || items.empty()) return out;
+  out.items = [items = std::move(items)](const ItemRef& ref) {
+    const auto it = items.find(ref.member);
+    return it == items.end() || it->second(ref);
+  };
+  return out;
+}
 
 }  // namespace
 
-TimelineView::TimelineView(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+TimelineView::TimelineView(Session* session, QWidget* parent)
+    : QWidget(parent), session_(session),
+      beside_(session->comparisons(), this, [](const ComparedDesign& of, int, std::stop_token) { return std::make_shared<const Lanes>(of.simulation); },
+              [this] { placeBeside(); }) {
   setObjectName(QStringLiteral("timeline_view"));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(16, 10, 16, 12);
@@ -85,6 +109,7 @@ TimelineView::TimelineView(Session* session, QWidget* parent) : QWidget(parent),
     canvas_->setSelected({});
     explain();
   });
+  connect(canvas_, &GanttCanvas::pickedBeside, this, &TimelineView::pickBesideBox);
   connect(whose_, &Segments::chosen, this, &TimelineView::fillBreakdown);
   connect(session_->comparisons(), &Comparisons::changed, this, &TimelineView::fillBreakdown);
   connect(table_, &ChartTable::rowPicked, this, &TimelineView::pickRow);
@@ -136,6 +161,15 @@ QWidget* TimelineView::makeTools() {
   connect(search_field_, &SearchField::left, this, [this] { canvas_->setFocus(Qt::OtherFocusReason); });
   row->addWidget(search_field_, 2);
   row->addStretch(1);
+  rows_ = new Segments(tr("Rows of each design"), {tr("All stages"), tr("One stage")}, tools);
+  rows_->setObjectName(QStringLiteral("timeline_rows"));
+  rows_->setToolTip(tr("All stages of every design, or the picked stage of the present one above those in the same place of the other pipelines"));
+  connect(rows_, &Segments::chosen, this, [this] {
+    rows_chosen_ = true;
+    showRows();
+  });
+  rows_->hide();
+  row->addWidget(rows_);
   critical_ = new QPushButton(tr("Highlight critical path"), tools);
   critical_->setObjectName(QStringLiteral("critical_path"));
   critical_->setCheckable(true);
@@ -166,7 +200,9 @@ void TimelineView::activateSearch() { search_field_->activate(); }
 // A timeline that nobody looks at is not laid out.
 void TimelineView::refresh() {
   fade();
-  if (!isVisible() || session_->estimate() == estimate_) return;
+  if (!isVisible()) return;
+  beside_.show(0);
+  if (session_->estimate() == estimate_) return;
   estimate_ = session_->estimate();
   lanes_ = estimate_ && estimate_->simulation ? std::make_shared<const Lanes>(estimate_->simulation) : nullptr;
   if (!lanes_ && estimate_) canvas_->setMessage(QString::fromStdString(estimate_->why_no_time));
@@ -176,9 +212,34 @@ void TimelineView::refresh() {
   linked_ = {};
   if (shown_ == Shown::Box) shown_ = Shown::Step;
   followStage();
-  search();
+  placeBeside();
   showPick();
   explain();
+}
+
+void TimelineView::placeBeside() {
+  if (!isVisible() || !lanes_) return;
+  const QStringList apart = session_->comparisons()->namesApart(session_->design());
+  std::vector<GanttStep> steps;
+  for (const auto& one : beside_.all()) {
+    const QString& name = session_->comparisons()->all()[static_cast<size_t>(one.member - 1)].name;
+    steps.push_back({one.member, apart[one.member].isEmpty() ? name : apart[one.member], one.design.report, one.made, -1});
+  }
+  canvas_->setBeside(apart[0].isEmpty() ? Comparisons::nameOf(session_->design()) : apart[0], std::move(steps));
+  showRows();
+  fillTable();
+  search();
+  explain();
+}
+
+void TimelineView::showRows() {
+  const GanttSteps& steps = canvas_->steps();
+  const auto add = [](size_t sum, const GanttStep& step) { return sum + static_cast<size_t>(step.lanes->stages()); };
+  const size_t rows = std::accumulate(steps.begin(), steps.end(), size_t{0}, add);
+  const bool choice = steps.size() > 1 && rows > steps.size();
+  if (!rows_chosen_) rows_->setCurrent(rows > kFewRows ? OneStage : EveryStage);
+  rows_->setVisible(choice);
+  canvas_->setOnly(choice && rows_->current() == OneStage ? session_->stage() : -1);
 }
 
 void TimelineView::fade() {
@@ -190,6 +251,7 @@ void TimelineView::followStage() {
   if (filled_stage_ == session_->stage()) return;
   filled_stage_ = session_->stage();
   if (auto* button = whose_->findChildren<QPushButton*>().value(ThisStage)) button->setText(tr("Stage %1").arg(filled_stage_));
+  showRows();
   fillBreakdown();
   fillTable();
 }
@@ -213,7 +275,10 @@ void TimelineView::fillBreakdown() {
 }
 
 void TimelineView::fillTable() {
-  model_->setLanes(lanes_, filled_stage_);
+  std::vector<SpansModel::Beside> beside;
+  for (const GanttStep& step : canvas_->steps())
+    if (step.member > 0) beside.push_back({step.member, step.lanes});
+  model_->setLanes(lanes_, filled_stage_, std::move(beside));
   if (lanes_ && filled_stage_ < lanes_->stages()) {
     const StageTimes& stage = lanes_->simulation().stages[static_cast<size_t>(filled_stage_)];
     caption_->setText(tr("Stage %1: %2 of communication, %3 of it exposed, %4 of bubble")
@@ -260,6 +325,17 @@ void TimelineView::pickBox(int stage, int span, int op) {
   explain();
 }
 
+// Of another design: in no other view.
+void TimelineView::pickBesideBox() {
+  shown_ = Shown::Box;
+  linked_ = {};
+  applyStandsOut();
+  breakdown_->setSelected(-1);
+  session_->setPick({}, this);
+  table_->showRow(-1);
+  explain();
+}
+
 void TimelineView::pickRow(int row) {
   const ItemRef ref = model_->at(row);
   canvas_->select(ref);
@@ -288,14 +364,20 @@ void TimelineView::showPick() {
     return;
   }
   if (pick.kind == PickKind::Op && pick.span >= 0) return;  // made here
-  linked_ = stands_out_for(estimate_->report, lanes_, pick);
+  linked_ = everywhere(canvas_->steps(), [&](const GanttStep& step) {
+    if (step.member == 0) return stands_out_for(step.report, step.lanes, pick);
+    if (pick.kind != PickKind::Collective) return StandsOut{};
+    Pick there = pick;
+    there.stage = Comparisons::counterpart(pick.stage, lanes_->stages(), step.lanes->stages());
+    return stands_out_for(step.report, step.lanes, there);
+  });
   canvas_->setSelected({});
   if (shown_ == Shown::Box) shown_ = Shown::Step;
   applyStandsOut();
 }
 
 void TimelineView::search() {
-  searched_ = lanes_ ? search_timeline(estimate_->report, lanes_, search_field_->text()) : StandsOut{};
+  searched_ = lanes_ ? everywhere(canvas_->steps(), [&](const GanttStep& step) { return search_timeline(step.report, step.lanes, search_field_->text()); }) : StandsOut{};
   found_ = lanes_ ? matches(*lanes_, searched_) : std::vector<ItemRef>();
   search_field_->setMatches(static_cast<int>(found_.size()));
   applyStandsOut();
@@ -306,24 +388,45 @@ void TimelineView::applyStandsOut() {
   canvas_->setStandsOut(of.items, of.ops);
 }
 
+// What the other designs have in the place of a box.
+void TimelineView::addBeside(Inspection& to, const ItemRef& ref) const {
+  if (canvas_->steps().size() < 2) return;
+  const Lanes& lanes = *canvas_->stepOf(ref).lanes;
+  to.title = tr("%1: %2").arg(Comparisons::letter(ref.member), to.title);
+  to.more_title = tr("The same in the other designs");
+  for (const GanttStep& step : canvas_->steps())
+    if (step.member != ref.member) to.more.append({Comparisons::letter(step.member), beside_text(lanes, ref, *step.lanes, canvas_->counterpart(ref, step))});
+  if (ref.member == 0) return;
+  // Links lead into the present design.
+  for (const InspectedLink& link : std::exchange(to.links, {})) to.rows.append({link.label, link.text});
+}
+
 Inspection TimelineView::inspectSelected() const {
   const ItemRef& ref = canvas_->selected();
-  Inspection box = inspect_item(*estimate_, *lanes_, canvas_->detail(), ref, session_->units());
+  const GanttStep& step = canvas_->stepOf(ref);
+  const Report& report = *step.report;
+  Inspection box = inspect_item(report, *step.lanes, canvas_->detail(ref.member), ref, session_->units());
   const auto ops = canvas_->opsShown(ref);
   const int op = canvas_->selectedOp();
-  if (op < 0 || op >= static_cast<int>(ops.size())) return box;
+  if (op < 0 || op >= static_cast<int>(ops.size())) {
+    addBeside(box, ref);
+    return box;
+  }
   const PlacedOp& of = ops[static_cast<size_t>(op)];
-  const Outline outline(estimate_->report);
-  Inspection out = inspect_node(outline, outline.op_node(unit_of(*estimate_->report, of.segment, of.layer), of.op, ref.stage), 1, Passes::Both, session_->units());
+  const Outline outline(step.report);
+  Inspection out = inspect_node(outline, outline.op_node(unit_of(report, of.segment, of.layer), of.op, ref.stage), 1, Passes::Both, session_->units());
   QVector<QPair<QString, QString>> times{{tr("starts"), seconds_text(of.begin)}, {tr("takes"), seconds_text(of.end - of.begin)},
-                                         {tr("in"), item_title(*lanes_, ref).toLower()}};
+                                         {tr("in"), item_title(*step.lanes, ref).toLower()}};
   if (is_collective(outline.segment(of.segment).op(of.op).kind)) times.append({tr("exposed"), seconds_text(of.end - of.begin)});
   out.rows = times + out.rows;
-  Pick up;
-  up.kind = PickKind::Span;
-  up.stage = ref.stage;
-  up.span = lanes_->span_index(ref);
-  out.links = {{tr("part of"), box.title, up}};
+  if (ref.member == 0) {
+    Pick up;
+    up.kind = PickKind::Span;
+    up.stage = ref.stage;
+    up.span = lanes_->span_index(ref);
+    out.links = {{tr("part of"), box.title, up}};
+  }
+  addBeside(out, ref);
   return out;
 }
 
@@ -331,9 +434,18 @@ void TimelineView::explain() {
   if (!isVisible()) return;
   if (!lanes_) return session_->inspect({});
   if (shown_ == Shown::Box && canvas_->selected().valid()) return session_->inspect(inspectSelected());
-  if (shown_ == Shown::Category && category_ >= 0)
-    return session_->inspect(inspect_category(lanes_->simulation(), static_cast<TimeCategory>(category_)));
-  session_->inspect(inspect_step(lanes_->simulation()));
+  const GanttSteps& steps = canvas_->steps();
+  if (shown_ == Shown::Category && category_ >= 0) {
+    Inspection out = inspect_category(lanes_->simulation(), static_cast<TimeCategory>(category_));
+    if (steps.size() > 1) out.more_title = tr("The same in the other designs");
+    for (const GanttStep& step : steps)
+      if (step.member > 0) out.more.append({Comparisons::letter(step.member), category_text(step.lanes->simulation(), static_cast<TimeCategory>(category_))});
+    return session_->inspect(out);
+  }
+  Inspection out = inspect_step(lanes_->simulation());
+  for (const GanttStep& step : steps)
+    if (step.member > 0) out.rows.append({tr("step of %1").arg(Comparisons::letter(step.member)), step_beside_text(lanes_->simulation(), step.lanes->simulation())});
+  session_->inspect(out);
 }
 
 Picture TimelineView::picture() const {
@@ -368,6 +480,7 @@ void TimelineView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   refresh();
   followStage();
+  placeBeside();
   fitTable();
   if (event->spontaneous()) return;
   showPick();

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ui/charts/chart_export.h"
+#include "ui/state/beside.h"
 #include "ui/state/session.h"
 #include "ui/timeline/query.h"
 
@@ -52,21 +53,26 @@ class TimelineView : public QWidget {
   void refresh();
   void fade();
   void fillBreakdown();
+  void placeBeside();                 // the steps of pinned designs, or what is there of them
+  void showRows();                    // all stages, or the picked one of every design
   void fillTable();
   void fitTable();
   void followStage();
   void followPick(const QObject* by);
   void showPick();
   void pickBox(int stage, int span, int op);
+  void pickBesideBox();
   void pickRow(int row);
   void search();
   void applyStandsOut();
   void explain();
   Inspection inspectSelected() const;
+  void addBeside(Inspection& to, const ItemRef& ref) const;
 
   Session* session_;
   QLabel* heading_;
-  Segments* whose_;
+  Segments *whose_, *rows_;
+  bool rows_chosen_ = false;          // by the person; else by what there is room for
   BreakdownBar* breakdown_;
   SearchField* search_field_;
   QPushButton* critical_;
@@ -78,6 +84,7 @@ class TimelineView : public QWidget {
   Staleness* staleness_;
   std::shared_ptr<const Estimate> estimate_;
   std::shared_ptr<const Lanes> lanes_;
+  Beside<Lanes> beside_;
   StandsOut searched_, linked_;
   std::vector<ItemRef> found_;
   int filled_stage_ = -1, category_ = -1;

@@ -1,0 +1,18 @@
+// What a box of one design's timeline is in another's: the same action of the schedule, the same communication.
+#pragma once
+
+#include <QString>
+
+#include "ui/timeline/lanes.h"
+
+namespace shardscape::ui {
+
+// On the stage that stands in the same place of the pipeline (Comparisons::counterpart), on the same stream: does the same, for the same
+// microbatch and chunk, under the same name; where several do, the one in the same place among these. Its member is 0; nothing where there
+// is none.
+ItemRef counterpart(const Lanes& lanes, const ItemRef& ref, const Lanes& other);
+
+// "starts at 1.2 s, takes 31 ms, +3.1 %", or that there is none.
+QString beside_text(const Lanes& lanes, const ItemRef& ref, const Lanes& other, const ItemRef& there);
+
+}  // namespace shardscape::ui
