@@ -167,6 +167,30 @@ void map_korthikanti(const MeasuredJson& set, MeasuredSet& out) {
   }
 }
 
+// What the tables do not print and the recipes of their releases say (scripts/performance/configs, from 26.06 perf_recipes): gradients in
+// bfloat16; user buffers in dense models except under NVFP4; HybridEP where experts are reached over NVLink, of a rack's 72 GPUs 64, but for
+// gpt-oss in bfloat16; exchanges in pairs on H100 for Qwen3 235B and since 26.06 for MXFP8 on Blackwell, but for Kimi K2; what is recomputed.
+static void map_recipe(RowMapper& m, const std::string& system, bool rack) {
+  const std::string model = m.text("model"), precision = m.text("precision");
+  const bool late = m.text("release") >= "26.06", wide = precision == "BF16", gpt_oss = model.starts_with("GPT OSS");
+  m.set("grad_dtype", "bf16");
+  if (m.out().design.model.experts == 0) {
+    if (m.integer("tp", 1) > 1 && precision != "NVFP4") m.set("tp_comm_overlap", "true");
+    return;
+  }
+  const int64_t ep = m.integer("ep", 1);
+  if (!(gpt_oss && wide) && (rack || ep <= 8)) {
+    m.set("dispatcher", "flex");
+    if (rack && ep > 4) m.set("gpus_per_node", 64);
+  }
+  if (late ? precision == "MXFP8" && model != "Kimi_K2" : model == "Qwen3_235B_a22B" && system == "h100") m.set("ep_comm_overlap", "true");
+  const bool latent = m.out().design.model.kv_rank > 0 && (!late || model == "Kimi_K2"), small = gpt_oss && wide && system.find("300") == std::string::npos;
+  if (latent || small) {
+    m.set("recompute", "selective");
+    m.set("recompute_modules", latent ? "mla_up_proj" : "layernorm,moe_act");
+  }
+}
+
 void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
   size_t number = 0;
   for (const MeasuredJson& row : set["rows"]) {
@@ -200,13 +224,7 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
       m.set("accelerator", system);
       m.set("gpus_per_node", rack ? 4 : 8);  // a tray of a rack
       m.set("profile", "megatron-core-te-fused-loss");
-      // What the recipes of these releases have in common (scripts/performance/configs): gradients in bfloat16, user buffers except under
-      // NVFP4, HybridEP where experts are reached over NVLink; of a rack's 72 GPUs 64 make up such a domain.
-      m.set("grad_dtype", "bf16");
-      const bool experts = m.out().design.model.experts > 0;
-      if (!experts && m.integer("tp", 1) > 1 && precision != "NVFP4") m.set("tp_comm_overlap", "true");
-      if (experts && (rack || m.integer("ep", 1) <= 8)) m.set("dispatcher", "flex");
-      if (experts && rack && m.integer("ep", 1) > 4) m.set("gpus_per_node", 64);
+      map_recipe(m, system, rack);
       m.set("clip_grad_norm", "true");
       recompute(m);
     }

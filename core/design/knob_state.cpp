@@ -8,6 +8,7 @@
 #include "design/cluster.h"
 #include "design/limits.h"
 #include "model/library.h"
+#include "parallel/pipeline_layout.h"
 
 namespace shardscape {
 namespace {
@@ -102,9 +103,13 @@ std::string ulysses_degree(const Design& d) {
 }
 std::string overlapped_experts(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
-  if (std::string none = no_pp(d); !none.empty()) return none;
-  const ScheduleKind kind = d.parallel.schedule;
-  return when(kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV, "only DualPipe and DualPipeV run a forward beside a backward");
+  const ScheduleKind kind = schedule_of(d.parallel);
+  return when(kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV && kind != ScheduleKind::OneFOneBPairs,
+              "only DualPipe, DualPipeV and 1F1B with ep_comm_overlap run a forward beside a backward");
+}
+std::string paired_exchanges(const Design& d) {
+  if (std::string none = no_ep(d); !none.empty()) return none;
+  return when(!can_pair_exchanges(d.parallel), "Megatron-core pairs forwards and backwards of 1F1B, over several stages with virtual ones, under its own gradient sync");
 }
 std::string messages(const Design& d) {
   if (d.parallel.pp == 1) return "there are no messages between stages (pp = 1)";
@@ -219,6 +224,7 @@ constexpr Rule kRules[] = {
     {"etp", experts},
     {"dispatcher", experts},
     {"dispatch_sms", overlapped_experts},
+    {"ep_comm_overlap", paired_exchanges, true, "ep of at least 2 under 1f1b, with virtual stages where pp is more than 1, and ddp-flat or distributed-optimizer"},
     {"dispatch_dtype", no_ep, true, "ep of at least 2"},
     {"capacity_factor", experts},
     {"pad_to_capacity", experts},
@@ -276,7 +282,7 @@ constexpr const char *kGradients = "inference has no gradients to reduce", *kOne
                      *kNothingKept = "inference keeps no activations for a backward", *kNoOptimizer = "inference has no optimizer";
 constexpr ModeRule kTrainingOnly[] = {
     {"mtp_layers", "modules of multi-token prediction are not loaded in inference"},
-    {"schedule", kOneForward}, {"virtual_stages", kOneForward}, {"microbatch_group", kOneForward},
+    {"schedule", kOneForward}, {"virtual_stages", kOneForward}, {"microbatch_group", kOneForward}, {"ep_comm_overlap", kOneForward},
     {"sync", kGradients}, {"overlap_grad_reduce", kGradients}, {"overlap_param_gather", kGradients}, {"reduce_every_microbatch", kGradients},
     {"reshard_after_forward", kGradients}, {"dp_shard", kGradients}, {"bucket_cap_mb", kGradients}, {"first_bucket_mb", kGradients},
     {"ddp_bucket_size", kGradients}, {"zero_reduce_bucket_size", kGradients}, {"zero_allgather_bucket_size", kGradients},

@@ -109,11 +109,15 @@ void add_parallelism(TableWriter& table) {
                "group on every rank and reduce-scatters the sums, which pays for few ranks and many experts per token. flex (Megatron-core "
                "with DeepEP) sends a token once to each node that has experts of it, and inside the node to their ranks. The ep ranks "
                "that share a node follow from GPUs per node and rank order. With as many groups of experts as nodes a token reaches "
-               "all of its groups, without a limit the mean over balanced routing.");
+               "all of its groups, without a limit the mean over balanced routing. Its kernels put slots where experts read them: on one node it "
+               "sends what alltoall does, without the kernels that sort pieces by expert.");
   table.number(member<parallel, &P::dispatch_sms>(), "dispatch_sms", "SMs of dispatch", "", "processors", 0, kMaxProcessors,
-               "Processors that the kernels of dispatch and combine keep to themselves while a forward and a backward overlap (DualPipe): products "
+               "Processors that the kernels of dispatch and combine keep to themselves while a forward and a backward overlap (DualPipe, ep_comm_overlap): products "
                "and attention of the other one have so many fewer meanwhile. 20 in DeepSeek-V3 and as DeepEP and Megatron-core's "
                "moe_deepep_num_sms have it.");
+  table.flag(member<parallel, &P::ep_comm_overlap>(), "ep_comm_overlap", "Overlap EP communication",
+             "Of 1F1B: a forward and a backward of other microbatches run at once, so that each hides the other's exchanges of experts (Megatron's "
+             "overlap-moe-expert-parallel-comm). Over several stages it wants virtual stages. One more microbatch is in flight.");
   table.section("Gradient sync");
   table.choice(named<parallel, &P::sync, kSyncStrategies>(), "sync", "Gradient sync", choices_of(kSyncStrategies),
                "What replicas do with gradients, states and parameters. ddp-flat (Megatron) and ddp-buckets (PyTorch) keep all "

@@ -70,6 +70,8 @@ struct KernelProfile {
   std::vector<std::string> recomputes;
   WeightGradient weight_gradient = WeightGradient::Fresh;  // of matrix products; those of tables and norms are always fresh
   std::optional<bool> separate_experts; // a matrix product per expert of a rank, one after the other, not one grouped kernel
+  // Bytes per element of the experts' results that kernels move which add their bias and differentiate it, where products do not.
+  std::optional<std::array<double, 2>> expert_bias;
   std::optional<DType> residual;     // type of the residual stream where it is not that of activations
   const KernelRule* rule(const std::string& op) const;
   std::set<int64_t> chunks(const std::set<std::string>& ops) const;  // that these kinds of op keep statistics of, ascending

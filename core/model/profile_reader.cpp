@@ -84,8 +84,8 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "weight_gradient", "separate_experts", "gathered_inputs",
-                   "gradient_sums", "ops"});
+  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "weight_gradient", "separate_experts", "expert_bias",
+                   "gathered_inputs", "gradient_sums", "ops"});
   Entry entry;
   KernelProfile& own = entry.own;
   own.id = file.text(root, "profile");
@@ -103,6 +103,12 @@ void ProfileReader::read(const JsonFile& file) {
     if (!own.residual) file.fail("residual", "the type of the residual stream is not known", "bfloat16, float16 or float32");
   }
   if (root.contains("separate_experts")) own.separate_experts = file.boolean_or(root, "separate_experts", false);
+  if (root.contains("expert_bias")) {
+    const json& list = file.array(root, "expert_bias");
+    if (list.size() != 2 || !std::all_of(list.begin(), list.end(), [](const json& v) { return v.is_number() && v.get<double>() >= 0; }))
+      file.fail("expert_bias", "\"expert_bias\" is " + list.dump(), "two numbers of bytes per element: forward, backward");
+    own.expert_bias = {list[0].get<double>(), list[1].get<double>()};
+  }
   const std::string reduce = file.text_or(root, "reduce", "");
   entry.reduces = !reduce.empty();
   own.reduce_per_consumer = reduce == "per_consumer";
@@ -180,6 +186,7 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
       if (!std::exchange(gathers, gathers || at->gathers)) profile.keeps_gathered = at->own.keeps_gathered;
       if (!std::exchange(sums, sums || at->sums)) profile.sums_at_once = at->own.sums_at_once;
       if (!profile.separate_experts) profile.separate_experts = at->own.separate_experts;
+      if (!profile.expert_bias) profile.expert_bias = at->own.expert_bias;
       if (!profile.residual) profile.residual = at->own.residual;
     }
     out.push_back(std::move(profile));

@@ -20,8 +20,8 @@ enum class ContextMode : uint8_t { AllGather, Ulysses, Ring, Zigzag, UlyssesRing
 enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather, Flex };
 
 // Order of forwards and backwards on every stage; schedule/make_schedule.cpp and its neighbours say whose each is.
-// ForwardOnly is no choice of a person: it is what inference runs.
-enum class ScheduleKind : uint8_t { GPipe, OneFOneB, ZbH1, ZbH2, ZbV, DualPipe, DualPipeV, Flexible, ForwardOnly };
+// ForwardOnly and OneFOneBPairs are no choices of a person: inference runs the one, 1F1B with ep_comm_overlap is the other.
+enum class ScheduleKind : uint8_t { GPipe, OneFOneB, ZbH1, ZbH2, ZbV, DualPipe, DualPipeV, Flexible, ForwardOnly, OneFOneBPairs };
 
 // What data parallelism does to gradients, parameters and optimizer states (schedule/sync_plan.h plans each).
 enum class SyncStrategy : uint8_t {
@@ -66,6 +66,7 @@ struct ParallelSpec {
   SyncStrategy sync = SyncStrategy::DdpFlat;
   bool overlap_grad_reduce = false;      // Megatron's policies: in buckets, while the last backward runs
   bool overlap_param_gather = false;     // distributed optimizer: updated parameters are gathered under the next forward
+  bool ep_comm_overlap = false;          // 1F1B: exchanges of experts run beside another microbatch's backward or forward
   bool tp_comm_overlap = false;          // products run beside the gathers and scatters of their operands and results
   int64_t dp_shard = 0;                  // replicas that share one copy of the states (FSDP, Megatron); 0: all
   bool reshard_after_forward = true;     // FSDP: off is SHARD_GRAD_OP

@@ -14,12 +14,19 @@ ChunkLayout chunk_layout(ScheduleKind kind) {
 }
 
 bool splits_backward(ScheduleKind kind) {
-  return kind != ScheduleKind::GPipe && kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible && kind != ScheduleKind::ForwardOnly;
+  return kind != ScheduleKind::GPipe && kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible && kind != ScheduleKind::ForwardOnly &&
+         kind != ScheduleKind::OneFOneBPairs;
 }
 
 ScheduleKind schedule_of(const ParallelSpec& parallel) {
   if (parallel.forward_only) return ScheduleKind::ForwardOnly;
-  return parallel.pp > 1 || parallel.schedule == ScheduleKind::GPipe ? parallel.schedule : ScheduleKind::OneFOneB;
+  const ScheduleKind kind = parallel.pp > 1 || parallel.schedule == ScheduleKind::GPipe ? parallel.schedule : ScheduleKind::OneFOneB;
+  return parallel.ep_comm_overlap && can_pair_exchanges(parallel) ? ScheduleKind::OneFOneBPairs : kind;
+}
+
+bool can_pair_exchanges(const ParallelSpec& p) {
+  const bool in_turn = p.pp == 1 ? p.schedule != ScheduleKind::GPipe : p.schedule == ScheduleKind::OneFOneB && p.virtual_stages > 1;
+  return p.ep > 1 && in_turn && (p.sync == SyncStrategy::DdpFlat || p.sync == SyncStrategy::DistributedOptimizer);
 }
 
 int64_t PipelineLayout::virtual_stage(StagePlace at) const {

@@ -18,8 +18,11 @@ enum class ChunkLayout : uint8_t { Round, Vee, BothWays };
 ChunkLayout chunk_layout(ScheduleKind kind);
 // Whether backwards are split into the gradient of the input and those of weights, all or some of them.
 bool splits_backward(ScheduleKind kind);
-// What runs: a pipeline of one stage has nothing to fill, whatever the order between stages would be.
+// What runs: a pipeline of one stage has nothing to fill, whatever the order between stages would be. Where 1F1B would run a forward and a backward
+// in turn it runs them at once if exchanges of experts are to be hidden, as Megatron-core does (combined_1f1b.py): over one stage, or
+// over several with virtual stages, under its own gradient sync.
 ScheduleKind schedule_of(const ParallelSpec& parallel);
+bool can_pair_exchanges(const ParallelSpec& parallel);
 
 struct StagePlace {
   int64_t stage = 0, chunk = 0;

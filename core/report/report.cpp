@@ -36,7 +36,8 @@ Symbol symbol(const char* name) { return Symbol::intern(name); }
 int64_t in_flight(const Design& d, int64_t stage, int64_t microbatches) {
   if (d.parallel.forward_only) return 1;  // nothing outlives its forward
   if (d.parallel.schedule == ScheduleKind::GPipe) return microbatches;
-  return std::min(d.parallel.pp - stage, microbatches);
+  const int64_t ahead = schedule_of(d.parallel) == ScheduleKind::OneFOneBPairs ? 1 : 0;
+  return std::min(d.parallel.pp - stage + ahead, microbatches);
 }
 
 class ReportMaker {

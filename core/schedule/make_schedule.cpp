@@ -13,11 +13,16 @@ void write_gpipe(StageWriter& writer, int microbatches) {
   for (int i = 0; i < microbatches; ++i) writer.backward(i);
 }
 
-// arXiv 2104.04473 section 2.2.1 (PipeDream-Flush): warm-up, one forward and one backward in turn, cool-down.
-void write_one_f_one_b(StageWriter& writer, int stage, int stages, int microbatches) {
-  const int warmup = std::min(stages - stage - 1, microbatches);
+// arXiv 2104.04473 section 2.2.1 (PipeDream-Flush): warm-up, one forward and one backward in turn, cool-down. Pairs: both at once, which
+// takes one more forward ahead.
+void write_one_f_one_b(StageWriter& writer, int stage, int stages, int microbatches, bool pairs) {
+  const int warmup = std::min(stages - stage - 1 + (pairs ? 1 : 0), microbatches);
   for (int i = 0; i < warmup; ++i) writer.forward(i);
   for (int i = warmup; i < microbatches; ++i) {
+    if (pairs) {
+      writer.both({i, 0}, {i - warmup, 0});
+      continue;
+    }
     writer.forward(i);
     writer.backward(i - warmup);
   }
@@ -25,8 +30,8 @@ void write_one_f_one_b(StageWriter& writer, int stage, int stages, int microbatc
 }
 
 // arXiv 2104.04473 section 2.2.2, in Megatron-LM's order: microbatches in groups, each group through every chunk before the
-// next one. Groups: their sizes, in order.
-void write_interleaved(StageWriter& writer, int warmup, const std::vector<int>& groups, int chunks) {
+// next one. Groups: their sizes, in order. Pairs: a forward and a backward at once.
+void write_interleaved(StageWriter& writer, int warmup, const std::vector<int>& groups, int chunks, bool pairs = false) {
   std::vector<std::pair<int, int>> forwards, backwards;  // microbatch, chunk
   int begin = 0;
   for (const int size : groups) {
@@ -39,15 +44,19 @@ void write_interleaved(StageWriter& writer, int warmup, const std::vector<int>& 
   }
   const size_t total = forwards.size(), ahead = std::min(static_cast<size_t>(warmup), total);
   for (size_t i = 0; i < total + ahead; ++i) {
+    if (pairs && i >= ahead && i < total) {
+      writer.both(forwards[i], backwards[i - ahead]);
+      continue;
+    }
     if (i < total) writer.forward(forwards[i].first, forwards[i].second);
     if (i >= ahead) writer.backward(backwards[i - ahead].first, backwards[i - ahead].second);
   }
 }
 
 // As many microbatches as stages run all forwards first.
-void write_megatron(StageWriter& writer, int stage, int stages, int microbatches, int chunks) {
-  const int warmup = microbatches == stages ? microbatches * chunks : 2 * (stages - stage - 1) + (chunks - 1) * stages;
-  write_interleaved(writer, warmup, std::vector<int>(static_cast<size_t>(microbatches / stages), stages), chunks);
+void write_megatron(StageWriter& writer, int stage, int stages, int microbatches, int chunks, bool pairs) {
+  const int warmup = microbatches == stages ? microbatches * chunks : 2 * (stages - stage - 1) + (chunks - 1) * stages + (pairs ? 1 : 0);
+  write_interleaved(writer, warmup, std::vector<int>(static_cast<size_t>(microbatches / stages), stages), chunks, pairs);
 }
 
 // Llama team, arXiv 2407.21783, section 3.3.2: any number of microbatches in a row on a virtual stage, from the pipeline's
@@ -98,7 +107,8 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
   const auto want = [](bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
   };
-  if (kind == ScheduleKind::OneFOneB || kind == ScheduleKind::Flexible) {
+  const bool pairs = kind == ScheduleKind::OneFOneBPairs;
+  if (kind == ScheduleKind::OneFOneB || pairs || kind == ScheduleKind::Flexible) {
     want(chunks == 1 || stages > 1, "interleaving needs two stages");
   } else {
     want(chunks == (places.layout == ChunkLayout::Round ? 1 : 2), "only 1F1B and the flexible schedule interleave any number of chunks");
@@ -112,9 +122,10 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
       return actions;
     case ScheduleKind::GPipe: write_gpipe(writer, microbatches); break;
     case ScheduleKind::OneFOneB:
+    case ScheduleKind::OneFOneBPairs:
       want(chunks == 1 || microbatches % stages == 0, "interleaving needs microbatches in multiples of the stages");
-      if (chunks > 1) write_megatron(writer, stage, stages, microbatches, chunks);
-      else write_one_f_one_b(writer, stage, stages, microbatches);
+      if (chunks > 1) write_megatron(writer, stage, stages, microbatches, chunks, pairs);
+      else write_one_f_one_b(writer, stage, stages, microbatches, pairs);
       break;
     case ScheduleKind::Flexible:
       want(group == 0 || group >= stages, "microbatches in a row fill the pipeline");

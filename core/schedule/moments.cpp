@@ -49,7 +49,7 @@ void advance(const Action& action, ChunkHolds& at) {
 
 bool runs_pairs(const ParallelSpec& parallel) {
   const ScheduleKind kind = schedule_of(parallel);
-  return kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV;
+  return kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV || kind == ScheduleKind::OneFOneBPairs;
 }
 
 std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, const std::vector<int>& classes) {

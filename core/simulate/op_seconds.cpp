@@ -43,6 +43,7 @@ class Compiler {
  public:
   std::shared_ptr<CompiledGraph> compile(const Graph& graph) {
     auto out = std::make_shared<CompiledGraph>();
+    expert_bias_ = profile_kernels(graph.structure).expert_bias;
     for (const Segment& segment : graph.segments) {
       s_ = &segment;
       find_packs();
@@ -231,6 +232,7 @@ class Compiler {
       }
       default: break;
     }
+    if (const double moved = expert_bias(op); moved > 0) return {Rule::Bytes, add({Expr(static_cast<int64_t>(kParts * moved)) * elements(s_->tensor(op.inputs[0]))})};
     if (made_by_one_product(op) || written_into_product(op) || sum_behind(id) >= 0) return out;
     Expr moved = bytes(op);
     // The kernel of the sum reads what is dropped itself, and writes the mask.
@@ -290,6 +292,19 @@ class Compiler {
     return out;
   }
 
+  static Expr elements(const Tensor& t) {
+    Expr out(1);
+    for (size_t d = 0; d < t.axes.size(); ++d) out = out * local_size(t, static_cast<int>(d));
+    return out;
+  }
+
+  // Bytes per element that kernels move which add the last bias of experts, or differentiate it; 0: the product does.
+  double expert_bias(const Op& op) const {
+    if (op.kind != OpKind::BiasAdd || op.inputs.empty()) return 0;
+    const std::vector<Axis>& axes = s_->tensor(op.inputs[0]).axes;
+    return axes.size() == 3 && axes.front() == Axis::Experts && axes.back() == Axis::Hidden ? expert_bias_[op.grad == GradRole::None ? 0 : 1] : 0;
+  }
+
   // A bias that is added where the product writes its result: an epilogue of it, or of what reads it next.
   bool written_into_product(const Op& op) const {
     if (op.kind != OpKind::BiasAdd || op.grad != GradRole::None) return false;
@@ -301,6 +316,7 @@ class Compiler {
   const Segment* s_ = nullptr;
   Packs pack_;
   std::vector<Expr> expressions_, whole_;
+  std::array<double, 2> expert_bias_{};  // ProfileKernels::expert_bias
 };
 
 std::shared_ptr<const CompiledGraph> compiled(const Graph& graph) {
@@ -447,7 +463,10 @@ class Timer {
         if (out.seconds > estimate.seconds) out = {out.seconds, estimate.seconds, estimate.seconds, TimeCategory::MemoryBound, out.category, out.links};
         return out;
       }
-      case Rule::Routing: return {routing_seconds(machine_, bytes(of.first)), 0, 0, TimeCategory::MemoryBound};
+      case Rule::Routing: {
+        const bool sent_as_is = report_.design.parallel.dispatcher == Dispatcher::Flex;  // its kernels permute as they receive
+        return {sent_as_is ? memory_bound_seconds(machine_, bytes(of.first)) : routing_seconds(machine_, bytes(of.first)), 0, 0, TimeCategory::MemoryBound};
+      }
       case Rule::Bytes: {
         const bool scan = op.kind == OpKind::SelectiveScan || op.kind == OpKind::CausalConv;
         return {memory_bound_seconds(machine_, bytes(of.first)), 0, 0, scan ? TimeCategory::Attention : TimeCategory::MemoryBound};

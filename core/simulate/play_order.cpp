@@ -94,7 +94,7 @@ std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int mi
   const auto stages = static_cast<int>(places.stages);
   // GPipe runs all forwards first, the flexible schedule in groups whose sizes depend on how many microbatches there are.
   const bool repeats = kind != ScheduleKind::GPipe && kind != ScheduleKind::Flexible;
-  const bool one_each = kind == ScheduleKind::OneFOneB && places.chunks == 1;
+  const bool one_each = (kind == ScheduleKind::OneFOneB || kind == ScheduleKind::OneFOneBPairs) && places.chunks == 1;
   const int window = one_each ? std::max(1, stages / 2) : stages;
   int played = repeats ? std::max(4 * window, (one_each ? 2 : 4) * stages) * rounds : microbatches;
   played += ((microbatches - played) % stages + stages) % stages;  // as many as are left over in the last round

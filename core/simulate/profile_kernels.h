@@ -1,6 +1,7 @@
 // Which kernels a profile runs, as far as their seconds depend on it.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "graph/graph.h"
@@ -9,6 +10,7 @@ namespace shardscape {
 
 struct ProfileKernels {
   bool separate_experts = false;      // KernelProfile::separate_experts
+  std::array<double, 2> expert_bias{};  // KernelProfile::expert_bias
   std::string attention;              // KernelRule::kernel of a fused one
   // Bytes per score (a query and a key of one head) that kernels between the matrix products move; 0: one fused kernel keeps
   // scores on chip.

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "graph/ring.h"
 #include "trace/lower.h"
@@ -113,11 +114,12 @@ class Binder {
       trace.role = role;
       // The rank's own part of the input is what the simulator wants of every kind of collective.
       const bool sends = op.kind == OpKind::AllToAll;  // the whole buffer, copies included
+      packing_ += lowering_.packing_seconds(segment_, id);  // the simulator gives no time to what a collective computes: the next kernel takes it
       trace.comm_size = value(sends ? collective_bytes(segment_, op) : local_bytes(segment_.tensor(op.inputs.at(0))), where, "bytes");
     } else {
       trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
       trace.tensor_size = std::max<int64_t>(1, value(op.read_bytes + op.written_bytes, where, "bytes"));
-      trace.seconds = lowering_.seconds_of(segment_, id);
+      trace.seconds = lowering_.seconds_of(segment_, id) + std::exchange(packing_, 0);
     }
     if (program_.tensors) {
       for (const TensorId t : op.inputs) trace.inputs.push_back(tensor(t, where));
@@ -302,6 +304,7 @@ class Binder {
   RankProgram& program_;
   std::vector<TensorId> alias_;  // results of collectives that have nothing to do
   std::vector<int> node_;        // of an op, within its part
+  double packing_ = 0;           // seconds of kernels around collectives that no node has yet
 };
 
 }  // namespace

@@ -413,6 +413,12 @@ double Lowering::seconds_of(const Segment& segment, OpId op) const {
   return time.seconds - time.exposed;
 }
 
+double Lowering::packing_seconds(const Segment& segment, OpId op) const {
+  if (!machine_) return 0;
+  const OpTime& time = seconds_.ops[static_cast<size_t>(&segment - report_.graph().segments.data())][static_cast<size_t>(op)];
+  return is_communication(time.category) ? 0 : time.seconds - time.exposed;
+}
+
 double Lowering::seconds_of_bytes(double bytes) const { return machine_ && bytes > 0 ? memory_bound_seconds(*machine_, bytes) : 0; }
 
 void Lowering::add_role(const GroupRole& role) {

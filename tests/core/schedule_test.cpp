@@ -64,6 +64,7 @@ class ScheduleTest : public QObject {
   void interleaved_data();
   void interleaved();
   void known_orders();
+  void pairs();
   void recorded_orders();
   void fullest_moments_are_all_of_them();
   void refuses_nothing_to_do();
@@ -199,6 +200,25 @@ void ScheduleTest::known_orders() {
   QCOMPARE(work(gpipe, 1), std::string("F0 F1 F2 B0 B1 B2"));
 }
 
+// Megatron-core's combined 1F1B: one more forward ahead, then a forward and a backward at once.
+void ScheduleTest::pairs() {
+  QCOMPARE(work(make_schedule(ScheduleKind::OneFOneBPairs, 1, 4), 0), std::string("F0 F1 B0 F2 B1 F3 B2 B3"));
+  QCOMPARE(work(make_schedule(ScheduleKind::OneFOneBPairs, 1, 1), 0), std::string("F0 B0"));
+  const Schedule round = make_schedule(ScheduleKind::OneFOneBPairs, 2, 4, 2);
+  QCOMPARE(work(round, 1), std::string("F0a F1a F0b F1b B0b F2a B1b F3a B0a F2b B1a F3b B2b B3b B2a B3a"));
+  for (const auto& [pp, m, v] : {std::tuple{1, 7, 1}, {2, 2, 2}, {2, 8, 3}, {4, 4, 2}, {4, 16, 2}, {3, 9, 4}}) {
+    const Schedule paired = make_schedule(ScheduleKind::OneFOneBPairs, pp, m, v), plain = make_schedule(ScheduleKind::OneFOneB, pp, m, v);
+    QVERIFY2(violations(paired).empty(), violations(paired).empty() ? "" : violations(paired).front().c_str());
+    for (int stage = 0; stage < pp; ++stage) {
+      const auto s = static_cast<size_t>(stage);
+      QVERIFY(microbatches_in_flight(paired)[s] - microbatches_in_flight(plain)[s] == (v == 1 || m > pp ? 1 : 0));
+      int together = 0;
+      for (const Action& a : paired.actions[s]) together += a.overlapped && a.kind == ActionKind::Forward;
+      QCOMPARE(together, m * v - std::min(m * v, m == pp && v > 1 ? m * v : 2 * (pp - stage - 1) + (v - 1) * pp + 1));
+    }
+  }
+}
+
 void ScheduleTest::refuses_nothing_to_do() {
   QVERIFY_THROWS_EXCEPTION(std::invalid_argument, make_schedule(ScheduleKind::GPipe, 0, 4));
   QVERIFY_THROWS_EXCEPTION(std::invalid_argument, make_schedule(ScheduleKind::OneFOneB, 2, 0));
@@ -217,6 +237,8 @@ void ScheduleTest::every_loss_is_caught_data() {
   QTest::newRow("1f1b") << ScheduleKind::OneFOneB << 4 << 5 << 1;
   QTest::newRow("one stage") << ScheduleKind::OneFOneB << 1 << 3 << 1;
   QTest::newRow("interleaved") << ScheduleKind::OneFOneB << 2 << 4 << 2;
+  QTest::newRow("pairs") << ScheduleKind::OneFOneBPairs << 1 << 3 << 1;
+  QTest::newRow("pairs, interleaved") << ScheduleKind::OneFOneBPairs << 2 << 4 << 2;
   QTest::newRow("flexible") << ScheduleKind::Flexible << 2 << 5 << 2;
   QTest::newRow("zb-h1") << ScheduleKind::ZbH1 << 3 << 4 << 1;
   QTest::newRow("zb-h2") << ScheduleKind::ZbH2 << 3 << 6 << 1;

@@ -190,6 +190,8 @@ std::vector<NamedDesign> trace_designs() {
       {"zb-v, fsdp2 kept, norm and loss", trace_design("llama3-8b", 2, 2, 3, true, 5, 4)},
       {"zb-v, fsdp2 hybrid full recompute, tied embeddings", trace_design("llama3-8b", 1, 2, 4, false, 3, 4)},
       {"dualpipe-v, fsdp2, experts", trace_design("mixtral-8x7b", 1, 2, 2, false, 14, 4)},
+      {"exchanges in pairs, experts", trace_design("mixtral-8x7b", 1, 1, 4, false, 5, 2)},
+      {"exchanges in pairs, pp 2, folded experts", trace_design("mixtral-8x7b", 2, 2, 2, true, 4, 4)},
       {"flexible pp 2 in groups of 3", trace_design("llama3-8b", 2, 2, 2, true, 7, 4)},
       {"flexible, fsdp", trace_design("llama3-8b", 1, 2, 2, false, 5, 8)},
       {"prefill tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
@@ -226,7 +228,9 @@ std::vector<NamedDesign> trace_designs() {
     if (name == "flexible, fsdp") d.design.parallel.sync = SyncStrategy::Fsdp1;
     if (name.starts_with("ddp buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
     d.design.parallel.overlap_grad_reduce = name.find("in buckets") != std::string::npos;
-    if (name.ends_with("virtual stages")) d.design.parallel.virtual_stages = 2;
+    if (name.ends_with("virtual stages") || name.find("pairs, pp") != std::string::npos) d.design.parallel.virtual_stages = 2;
+    d.design.parallel.ep_comm_overlap = name.starts_with("exchanges in pairs");
+    if (d.design.parallel.ep_comm_overlap) d.design.parallel.sync = SyncStrategy::DistributedOptimizer;
     if (name == "ddp buckets gpipe") d.design.parallel.schedule = ScheduleKind::GPipe;
     set_sync(name, d.design.parallel);
     if (name.find("context parallel") != std::string::npos) d.design.parallel.cp = 2;

@@ -24,6 +24,12 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
         .arg(stage.stage)
         .arg(in_flight_text(stage));
   }
+  if (schedule == ScheduleKind::OneFOneBPairs) {
+    return tr("A forward pass runs at the same time as the backward pass of an earlier microbatch, so that each hides the other's exchanges of "
+              "experts. This takes one forward pass more ahead than 1F1B runs, so that stage %1 holds %2.")
+        .arg(stage.stage)
+        .arg(in_flight_text(stage));
+  }
   if (schedule == ScheduleKind::Flexible) {
     return tr("The flexible schedule takes microbatches in groups through one virtual stage after the other, so that stage %1 holds "
               "%2. The formula counts, at the fullest moment, layers times microbatches (Lf), and microbatches on the embedding "
