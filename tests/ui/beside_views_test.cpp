@@ -121,6 +121,13 @@ class BesideViewsTest : public QObject {
     QTest::keyClick(&canvas, Qt::Key_Right);
     QCOMPARE(canvas.selected().item, item + 1);
 
+    // Page Up and Page Down to the same box of the other design.
+    canvas.select(theirs);
+    QTest::keyClick(&canvas, Qt::Key_PageUp);
+    QCOMPARE(canvas.selected(), same);
+    QTest::keyClick(&canvas, Qt::Key_PageDown);
+    QCOMPARE(canvas.selected(), theirs);
+
     // Zoom is one for all.
     QTest::keyClick(&canvas, Qt::Key_Return);
     const GanttLayout near = canvas.ganttLayout();
@@ -136,6 +143,18 @@ class BesideViewsTest : public QObject {
     button(view, "timeline_rows", 0)->setFocus();
     QTest::keyClick(button(view, "timeline_rows", 0), Qt::Key_Space);
     QCOMPARE(canvas.ganttLayout().rows().size(), size_t{6});
+
+    // Scrolled, rows still say whose they are.
+    view.resize(900, 420);
+    QTest::qWait(20);
+    QTest::keyClick(&canvas, Qt::Key_Escape);
+    QTest::keyClick(&canvas, Qt::Key_PageDown);
+    const GanttLayout scrolled = canvas.ganttLayout();
+    QVERIFY(scrolled.view().top > 0);
+    const GanttRow& first = scrolled.rows()[static_cast<size_t>(scrolled.firstRow())];
+    QVERIFY(scrolled.heading(first.step).intersects(QRectF(scrolled.plot().left(), scrolled.plot().top(), scrolled.plot().width(), GanttLayout::kHeading)));
+    QVERIFY(!scrolled.at(scrolled.heading(first.step).center()).valid());
+    view.resize(900, 700);
 
     // The table has what they take for the same, with difference and percent.
     SpansModel& model = *view.model();
