@@ -6,8 +6,9 @@
 
 #include "ui/explore/scatter_canvas.h"
 #include "ui/models/value_scale.h"
-#include "ui/theme/contrast.h"
 #include "ui/state/comparisons.h"
+#include "ui/theme/contrast.h"
+#include "ui/theme/design_letter.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
@@ -305,15 +306,22 @@ void ScatterCanvas::paintMarks(QPainter& painter, const QRectF& plot, const QCol
   for (const Marked& marked : marked_) {
     const QPointF at = markedPlaceIn(plot, marked);
     if (!plot.adjusted(-2, -2, 2, 2).contains(at)) continue;
-    const bool alone = marked_.size() == 1 && marked.member == 0;
-    const QColor ink = alone ? colors.text : readable(Theme::instance().designColor(marked.member), ground);
-    painter.setPen(QPen(ink, alone ? 1.6 : 2));
+    if (marked_.size() > 1 || marked.member > 0) {  // above all points, with an edge that parts it from those of its colour
+      const QRectF box(at - QPointF(7.5, 7.5), QSizeF(15, 15));
+      painter.setPen(Qt::NoPen);
+      painter.setBrush(ground);
+      painter.drawRoundedRect(box.adjusted(-2.5, -2.5, 2.5, 2.5), 5, 5);
+      paint_design_letter(painter, box, Comparisons::letter(marked.member), Theme::instance().designColor(marked.member), ground);
+      painter.setBrush(Qt::NoBrush);
+      continue;
+    }
+    painter.setPen(QPen(colors.text, 1.6));
     painter.setBrush(ground);
     painter.drawPath(point_shape(3, 4.6).translated(at));
     painter.setBrush(Qt::NoBrush);
     const QFont font = Theme::instance().uiFont(11, QFont::DemiBold);
     painter.setFont(font);
-    const QString text = marked.member > 0 ? Comparisons::letter(marked.member) : alone ? tr("current") : tr("A, current");
+    const QString text = tr("current");
     const double width = QFontMetricsF(font).horizontalAdvance(text);
     const double x = at.x() + 10 + width > plot.right() ? at.x() - 10 - width : at.x() + 10;
     QColor veil = ground;
