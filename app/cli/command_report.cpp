@@ -22,8 +22,9 @@ int run(const Arguments& arguments) {
   const auto simulation = simulate(of);
   std::optional<std::vector<MemoryAdvice>> advice;
   if (arguments.has("--advice")) advice = memory_advice(of, *of.memory, [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
-  std::cout << (json ? with_inference(with_time(estimate_json(of, advice), *simulation), of, *simulation)
-                     : report_text(of) + memory_text(*of.memory) + (advice ? advice_text(*advice) : "") + time_text(*simulation) + inference_text(of, *simulation));
+  const auto segments = fragmentation(of);
+  std::cout << (json ? with_inference(with_time(estimate_json(of, advice, segments), *simulation), of, *simulation)
+                     : report_text(of) + memory_text(*of.memory) + fragmentation_text(*segments) + (advice ? advice_text(*advice) : "") + time_text(*simulation) + inference_text(of, *simulation));
   return kDone;
 }
 

@@ -200,6 +200,13 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
       m.set("accelerator", system);
       m.set("gpus_per_node", rack ? 4 : 8);  // a tray of a rack
       m.set("profile", "megatron-core-te-fused-loss");
+      // What the recipes of these releases have in common (scripts/performance/configs): gradients in bfloat16, user buffers except under
+      // NVFP4, HybridEP where experts are reached over NVLink; of a rack's 72 GPUs 64 make up such a domain.
+      m.set("grad_dtype", "bf16");
+      const bool experts = m.out().design.model.experts > 0;
+      if (!experts && m.integer("tp", 1) > 1 && precision != "NVFP4") m.set("tp_comm_overlap", "true");
+      if (experts && (rack || m.integer("ep", 1) <= 8)) m.set("dispatcher", "flex");
+      if (experts && rack && m.integer("ep", 1) > 4) m.set("gpus_per_node", 64);
       m.set("clip_grad_norm", "true");
       recompute(m);
     }

@@ -12,7 +12,8 @@
 
 namespace shardscape {
 
-// What a figure of memory is of: by tensors, or by the allocator (torch.cuda.max_memory_allocated, max_memory_reserved).
+// What a figure of memory is of: by tensors, or by the allocator (torch.cuda.max_memory_allocated, max_memory_reserved), with expandable
+// segments, as torchtitan's run_train.sh has them.
 enum class MemoryMeasure : uint8_t { Allocated, Reserved };
 
 struct MeasuredRow {

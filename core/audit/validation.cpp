@@ -4,16 +4,18 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "simulate/allocator_use.h"
 #include "simulate/memory_timeline.h"
 
 namespace shardscape {
 namespace {
 
 // Of the fullest rank, as the row was measured.
-double predicted_bytes(const Report& report, MemoryMeasure measure) {
-  const auto memory = memory_timeline(report);
+double predicted_bytes(Report report, MemoryMeasure measure) {
+  report.memory = memory_timeline(report);
   int64_t most = 0;
-  for (const StageMemory& s : memory->stages) most = std::max(most, measure == MemoryMeasure::Allocated ? s.allocated : s.reserved);
+  for (const StageMemory& s : report.memory->stages)
+    most = std::max(most, measure == MemoryMeasure::Allocated ? s.allocated : allocator_use(stage_events(report, s.stage), SegmentMode::Expandable).reserved);
   return static_cast<double>(most);
 }
 

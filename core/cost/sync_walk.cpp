@@ -6,33 +6,41 @@ namespace shardscape {
 
 SyncWalk::SyncWalk(const Graph& graph, const StageSync& sync, int microbatches, Maker& maker)
     : sync_(sync), microbatches_(microbatches), head_(graph.head()), every_microbatch_(graph.structure.every_microbatch),
-      averages_loss_(!loss_group(graph).empty()), once_through_(graph.structure.gathered_till_reduced), maker_(maker) {
+      averages_loss_(!loss_group(graph).empty()), once_through_(graph.structure.gathered_till_reduced), maker_(maker), layout_(std::make_shared<Layout>()) {
+  std::vector<Root>& roots = layout_->roots;
   for (size_t u = 0; u < sync.units.size(); ++u) {
     if (!sync.units[u].root) continue;
-    if (roots_.empty() || roots_.back().segment != sync.units[u].segment) roots_.push_back({sync.units[u].segment, {}});
-    roots_.back().unit.units.push_back(u);
+    if (roots.empty() || roots.back().segment != sync.units[u].segment) roots.push_back({sync.units[u].segment, {}});
+    roots.back().units.push_back(u);
   }
+  roots_.resize(roots.size());
 }
+
+SyncWalk::SyncWalk(const SyncWalk& like, Maker& maker)
+    : sync_(like.sync_), microbatches_(like.microbatches_), head_(like.head_), every_microbatch_(like.every_microbatch_), averages_loss_(like.averages_loss_),
+      once_through_(like.once_through_), maker_(maker), layout_(like.layout_), plan_(like.plan_), progress_(like.progress_.size()), roots_(like.roots_.size()) {}
 
 void SyncWalk::add_instance(int segment, bool layer, int chunk) {
   Instance instance;
   instance.segment = segment;
   instance.chunk = chunk;
-  for (size_t r = 0; r < roots_.size() && !layer; ++r)
-    if (roots_[r].segment < 0 || roots_[r].segment == segment) instance.root = static_cast<int>(r);
+  for (size_t r = 0; r < layout_->roots.size() && !layer; ++r)
+    if (layout_->roots[r].segment < 0 || layout_->roots[r].segment == segment) instance.root = static_cast<int>(r);
   for (size_t u = 0; u < sync_.units.size(); ++u)
     if (layer && !sync_.units[u].root && sync_.units[u].segment == segment) instance.units.push_back(u);
-  instances_.push_back(std::move(instance));
+  layout_->instances.push_back(std::move(instance));
+  progress_.emplace_back();
 }
 
 void SyncWalk::plan(std::shared_ptr<const PlacedPlan> plan) {
   plan_ = std::move(plan);
   // A root is that of one chunk: the first holds the embedding, the last the head.
-  for (size_t i = 0; i < instances_.size(); ++i) {
-    if (instances_[i].root < 0) continue;
-    Root& root = roots_[static_cast<size_t>(instances_[i].root)];
-    for (root.begin = i; root.begin > 0 && instances_[root.begin - 1].chunk == instances_[i].chunk;) --root.begin;
-    for (root.end = i + 1; root.end < instances_.size() && instances_[root.end].chunk == instances_[i].chunk;) ++root.end;
+  const std::vector<Instance>& instances = layout_->instances;
+  for (size_t i = 0; i < instances.size(); ++i) {
+    if (instances[i].root < 0) continue;
+    Root& root = layout_->roots[static_cast<size_t>(instances[i].root)];
+    for (root.begin = i; root.begin > 0 && instances[root.begin - 1].chunk == instances[i].chunk;) --root.begin;
+    for (root.end = i + 1; root.end < instances.size() && instances[root.end].chunk == instances[i].chunk;) ++root.end;
   }
 }
 
@@ -42,83 +50,87 @@ const std::vector<PlacedPlan::Act>& SyncWalk::acts() const {
 }
 
 SyncWalk::Mark SyncWalk::enter(int microbatch, size_t instance, bool backward) {
-  Instance& here = instances_[instance];
+  const Instance& here = instance_at(instance);
+  Progress& now = progress_[instance];
   if (const PlacedPlan::Place* place = place_of(instance))
     for (const size_t i : backward ? place->before_backward : place->before_forward)
       if (sync_happens(plan_->acts[i].action.turn, microbatch, microbatches_)) run(i, microbatch);
-  if (sync_.units.empty()) return here.params;
-  if (Root* root = root_around(instance); root && !root->unit.gathered && instance == (backward ? root->end - 1 : root->begin))
-    gather(root->unit, microbatch, kRoot, backward);
-  if (here.root < 0 && !here.gathered) gather(here, microbatch, instance, backward);
+  if (sync_.units.empty()) return now.params;
+  if (const size_t r = root_around(instance); r != kNone && !roots_[r].gathered) {
+    const Root& root = layout_->roots[r];
+    if (instance == (backward ? root.end - 1 : root.begin)) gather(roots_[r], root.units, microbatch, kRoot, backward);
+  }
+  if (here.root < 0 && !now.gathered) gather(now, here.units, microbatch, instance, backward);
   // One unit ahead, once the unit before this one is done: two are gathered at a time.
-  if (const size_t next = next_unit(instance, backward); next < instances_.size()) gather(instances_[next], microbatch, next, backward, true);
-  return here.root >= 0 ? roots_[static_cast<size_t>(here.root)].unit.gather : here.gather;
+  if (const size_t next = next_unit(instance, backward); next < progress_.size()) gather(progress_[next], instance_at(next).units, microbatch, next, backward, true);
+  return here.root >= 0 ? roots_[static_cast<size_t>(here.root)].gather : now.gather;
 }
 
 void SyncWalk::leave(int microbatch, size_t instance, bool backward) {
-  Instance& here = instances_[instance];
+  const Instance& here = instance_at(instance);
   if (!backward) {
     if (averages_loss_ && here.segment == head_) maker_.average_loss(microbatch);
-    return free_forward(here);
+    return free_forward(instance);
   }
-  const bool last = ++here.backwards == microbatches_, reduces = last || every_microbatch_;
+  const bool last = ++progress_[instance].backwards == microbatches_, reduces = last || every_microbatch_;
   if (const PlacedPlan::Place* place = place_of(instance))
     for (const size_t i : place->after_gradient)
       if (last || plan_->acts[i].action.turn == SyncTurn::Every) run(i, microbatch);
   if (sync_.units.empty()) return;
   const int turn = every_microbatch_ ? microbatch : -1;
-  const auto free = [&](Instance& at) {
-    const UnitFreed when = freed(at);
+  const auto free = [&](Progress& at, const std::vector<size_t>& units) {
+    const UnitFreed when = freed(units);
     if (reduces || when == UnitFreed::AfterForward || when == UnitFreed::AfterBackward) at.gathered = false;
   };
   const auto done = [&](size_t i, const std::vector<size_t>& behind) {
-    if (instances_[i].root >= 0) return;
-    free(instances_[i]);
-    if (reduces) maker_.scatter(instances_[i].units, turn, behind);
+    if (instance_at(i).root >= 0) return;
+    free(progress_[i], instance_at(i).units);
+    if (reduces) maker_.scatter(instance_at(i).units, turn, behind);
   };
+  const size_t r = root_around(instance);
+  const Root* root = r == kNone ? nullptr : &layout_->roots[r];
   if (!once_through_) {
     done(instance, {instance});
-  } else if (last && (instance == 0 || instances_[instance - 1].chunk != here.chunk)) {
-    if (const Root* root = root_around(instance); root && ends_with_chunk(*root)) {
+  } else if (last && (instance == 0 || instance_at(instance - 1).chunk != here.chunk)) {
+    if (root && ends_with_chunk(*root)) {
       std::vector<size_t> behind;
       for (size_t i = root->begin; i < root->end; ++i)
-        if (instances_[i].root >= 0) behind.push_back(i);
+        if (instance_at(i).root >= 0) behind.push_back(i);
       if (here.root < 0) behind.push_back(instance);
-      maker_.scatter(root->unit.units, turn, behind);
+      maker_.scatter(root->units, turn, behind);
     }
-    for (size_t i = instance; i < instances_.size() && instances_[i].chunk == here.chunk; ++i) done(i, i == instance ? std::vector{i} : std::vector{i, instance});
+    for (size_t i = instance; i < progress_.size() && instance_at(i).chunk == here.chunk; ++i) done(i, i == instance ? std::vector{i} : std::vector{i, instance});
   }
-  Root* root = root_around(instance);
   if (!root || instance != root->begin) return;
-  free(root->unit);  // its backward ends last
-  if (every_microbatch_) maker_.scatter(root->unit.units, turn, root_parts());
+  free(roots_[r], root->units);  // its backward ends last
+  if (every_microbatch_) maker_.scatter(root->units, turn, root_parts());
 }
 
 SyncWalk::Mark SyncWalk::enter_replay(int microbatch, size_t instance) {
-  Instance& here = instances_[instance];
-  if (here.units.empty()) return 0;
-  if (!here.gathered) gather(here, microbatch, instance, true);
-  return here.gather;
+  Progress& now = progress_[instance];
+  if (instance_at(instance).units.empty()) return 0;
+  if (!now.gathered) gather(now, instance_at(instance).units, microbatch, instance, true);
+  return now.gather;
 }
 
-void SyncWalk::leave_replay(size_t instance) { free_forward(instances_[instance]); }
+void SyncWalk::leave_replay(size_t instance) { free_forward(instance); }
 
 // Whether nothing of a root waits for others than its chunk.
 bool SyncWalk::ends_with_chunk(const Root& root) const {
-  return once_through_ && std::all_of(root.unit.units.begin(), root.unit.units.end(), [&](size_t u) { return sync_.units[u].inner.empty(); });
+  return once_through_ && std::all_of(root.units.begin(), root.units.end(), [&](size_t u) { return sync_.units[u].inner.empty(); });
 }
 
 // After the last message of the stage: tied embeddings wait for the other end of the pipeline.
 void SyncWalk::reduce() {
-  for (const Root& root : roots_)
-    if (!every_microbatch_ && !ends_with_chunk(root)) maker_.scatter(root.unit.units, -1, root_parts());
+  for (const Root& root : layout_->roots)
+    if (!every_microbatch_ && !ends_with_chunk(root)) maker_.scatter(root.units, -1, root_parts());
   run_all(SyncWhen::AfterBackward);
 }
 
 void SyncWalk::run(size_t act, int microbatch) {
   const PlacedPlan::Act& of = plan_->acts[act];
   if (const Mark made = maker_.run(of, act, microbatch); made != 0)
-    for (const size_t place : of.readers) instances_[place].params = made;
+    for (const size_t place : of.readers) progress_[place].params = made;
 }
 
 void SyncWalk::run_all(SyncWhen when) {
@@ -127,75 +139,76 @@ void SyncWalk::run_all(SyncWhen when) {
 }
 
 void SyncWalk::skip_to(int chunk, bool last) {
-  for (Instance& instance : instances_)
-    if (instance.chunk == chunk) instance.backwards = microbatches_ - (last ? 1 : 2);
+  for (size_t i = 0; i < progress_.size(); ++i)
+    if (instance_at(i).chunk == chunk) progress_[i].backwards = microbatches_ - (last ? 1 : 2);
 }
 
 SyncWalk::Units SyncWalk::units() const {
   Units out;
-  for (const Instance& instance : instances_) out.push_back(instance.gathered);
-  for (const Root& root : roots_) out.push_back(root.unit.gathered);
+  for (const auto* all : {&progress_, &roots_})
+    for (const Progress& at : *all) out.push_back(at.gathered);
   return out;
 }
 
 void SyncWalk::resume(const Units& whole) {
   size_t next = 0;
-  const auto take = [&](Instance& unit) {
-    unit.gathered = whole[next++];
-    unit.gather = 0;
-  };
-  for (Instance& instance : instances_) take(instance);
-  for (Root& root : roots_) take(root.unit);
+  for (auto* all : {&progress_, &roots_})
+    for (Progress& at : *all) {
+      at.gathered = whole[next++];
+      at.gather = 0;
+    }
 }
 
 void SyncWalk::forget_backwards() {
-  for (Instance& instance : instances_) {
-    instance.backwards = 0;
-    instance.again = -1;
+  for (Progress& at : progress_) {
+    at.backwards = 0;
+    at.again = -1;
   }
 }
 
-SyncWalk::State SyncWalk::state() const { return {instances_, roots_}; }
+SyncWalk::State SyncWalk::state() const { return {progress_, roots_}; }
 
 void SyncWalk::restore(State state) {
-  instances_ = std::move(state.instances);
+  progress_ = std::move(state.progress);
   roots_ = std::move(state.roots);
 }
 
-SyncWalk::Root* SyncWalk::root_around(size_t instance) {
-  const auto it = std::find_if(roots_.begin(), roots_.end(), [&](const Root& root) { return instance >= root.begin && instance < root.end; });
-  return it == roots_.end() ? nullptr : &*it;
+size_t SyncWalk::root_around(size_t instance) const {
+  for (size_t r = 0; r < layout_->roots.size(); ++r)
+    if (instance >= layout_->roots[r].begin && instance < layout_->roots[r].end) return r;
+  return kNone;
 }
 
 // Of all roots: a tied table has gradients from both.
 std::vector<size_t> SyncWalk::root_parts() const {
   std::vector<size_t> parts;
-  for (size_t i = 0; i < instances_.size(); ++i)
-    if (instances_[i].root >= 0) parts.push_back(i);
+  for (size_t i = 0; i < progress_.size(); ++i)
+    if (instance_at(i).root >= 0) parts.push_back(i);
   return parts;
 }
 
-UnitFreed SyncWalk::freed(const Instance& at) const { return at.units.empty() ? UnitFreed::AfterBackward : sync_.units[at.units.front()].freed; }
+UnitFreed SyncWalk::freed(const std::vector<size_t>& units) const { return units.empty() ? UnitFreed::AfterBackward : sync_.units[units.front()].freed; }
 
-void SyncWalk::free_forward(Instance& at) const {
-  if (at.units.empty()) return;
-  const UnitFreed when = freed(at);
-  if (when == UnitFreed::AfterForward || when == UnitFreed::AfterForwardAlone) at.gathered = false;
+void SyncWalk::free_forward(size_t instance) {
+  const std::vector<size_t>& units = instance_at(instance).units;
+  if (units.empty()) return;
+  const UnitFreed when = freed(units);
+  if (when == UnitFreed::AfterForward || when == UnitFreed::AfterForwardAlone) progress_[instance].gathered = false;
 }
 
 // The next instance in this direction that is not gathered yet, if it is a layer of this chunk; otherwise past the end.
 size_t SyncWalk::next_unit(size_t instance, bool backward) const {
-  if (backward ? instance == 0 : instance + 1 == instances_.size()) return instances_.size();
+  if (backward ? instance == 0 : instance + 1 == progress_.size()) return progress_.size();
   const size_t next = backward ? instance - 1 : instance + 1;
-  const bool wanted = !instances_[next].units.empty() && !instances_[next].gathered && instances_[next].chunk == instances_[instance].chunk;
-  return wanted ? next : instances_.size();
+  const bool wanted = !instance_at(next).units.empty() && !progress_[next].gathered && instance_at(next).chunk == instance_at(instance).chunk;
+  return wanted ? next : progress_.size();
 }
 
-void SyncWalk::gather(Instance& at, int microbatch, size_t instance, bool backward, bool ahead) {
+void SyncWalk::gather(Progress& at, const std::vector<size_t>& units, int microbatch, size_t instance, bool backward, bool ahead) {
   const Turn turn = !backward ? Turn::Forward : at.again == microbatch ? Turn::BehindReplay : Turn::Backward;
   if (backward) at.again = microbatch;
   at.gathered = true;
-  at.gather = maker_.gather(at.units, turn, microbatch, instance, ahead);
+  at.gather = maker_.gather(units, turn, microbatch, instance, ahead);
 }
 
 }  // namespace shardscape

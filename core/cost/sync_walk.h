@@ -33,6 +33,10 @@ class SyncWalk {
 
   // microbatches: that the stage sees. graph, sync and maker outlive this.
   SyncWalk(const Graph& graph, const StageSync& sync, int microbatches, Maker& maker);
+  // Of another stage with the same instances and plan.
+  SyncWalk(const SyncWalk& like, Maker& maker);
+  SyncWalk(const SyncWalk&) = delete;
+  SyncWalk& operator=(const SyncWalk&) = delete;
 
   // The segments of the stage in order of execution, chunk by chunk.
   void add_instance(int segment, bool layer, int chunk);
@@ -65,26 +69,36 @@ class SyncWalk {
     int segment = 0, chunk = 0;
     std::vector<size_t> units;  // of its own; none where it is in a root
     int root = -1;              // FSDP: its parameters are in this root unit, that of its chunk
+  };
+  // A root unit, whichever instances of its chunk it is in: these are a range.
+  struct Root {
+    int segment = -1;           // as SyncUnit::segment
+    std::vector<size_t> units;
+    size_t begin = 0, end = 0;
+  };
+  // What stages that are alike share.
+  struct Layout {
+    std::vector<Instance> instances;
+    std::vector<Root> roots;
+  };
+  // Of an instance, or of a root.
+  struct Progress {
     int backwards = 0;          // microbatches whose backward of it has ended
     int again = -1;             // the latest microbatch that it was gathered for in the backward
     bool gathered = false;
     Mark gather = 0;            // the latest
     Mark params = 0;            // act of the plan that its parameters came with
   };
-  // A root unit, whichever instances of its chunk it is in: these are a range.
-  struct Root {
-    int segment = -1;           // as SyncUnit::segment
-    Instance unit;
-    size_t begin = 0, end = 0;
-  };
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
-  Root* root_around(size_t instance);
+  const Instance& instance_at(size_t i) const { return layout_->instances[i]; }
+  size_t root_around(size_t instance) const;  // kNone: there is none
   std::vector<size_t> root_parts() const;
-  UnitFreed freed(const Instance& at) const;
+  UnitFreed freed(const std::vector<size_t>& units) const;
   bool ends_with_chunk(const Root& root) const;
-  void free_forward(Instance& at) const;
+  void free_forward(size_t instance);
   size_t next_unit(size_t instance, bool backward) const;
-  void gather(Instance& at, int microbatch, size_t instance, bool backward, bool ahead = false);
+  void gather(Progress& at, const std::vector<size_t>& units, int microbatch, size_t instance, bool backward, bool ahead = false);
   const PlacedPlan::Place* place_of(size_t instance) const { return plan_ && instance < plan_->places.size() ? &plan_->places[instance] : nullptr; }
 
   const StageSync& sync_;
@@ -94,15 +108,14 @@ class SyncWalk {
   // (torch.distributed.pipelining, stage.py: all backwards run with set_requires_gradient_sync(False), _post_backward comes behind them).
   const bool once_through_;
   Maker& maker_;
-  std::vector<Instance> instances_;
-  std::vector<Root> roots_;
+  std::shared_ptr<Layout> layout_;            // stays as it is once it is planned
   std::shared_ptr<const PlacedPlan> plan_;    // of all policies but FSDP
+  std::vector<Progress> progress_, roots_;    // by instance, by root
 };
 
 // What a walk changes as it goes.
 struct SyncWalk::State {
-  std::vector<Instance> instances;
-  std::vector<Root> roots;
+  std::vector<Progress> progress, roots;
 };
 
 }  // namespace shardscape

@@ -41,7 +41,7 @@ struct Evaluator::Shared {
   ManyStructures many;
   OutlineMemo outlines;
   Memo<MemoryTable> memories{1 << 12};
-  Memo<LayerTable> layers{1 << 12};
+  StepMemo steps;
   tbb::enumerable_thread_specific<Sized> sized;
 };
 
@@ -110,7 +110,7 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
     return of_report(design, options, stop);
   }
   if (!judge(out, sized.outline.accelerator, options) || stop.stop_requested()) return out;
-  take(out, step_numbers(sized.outline, shared_->layers));
+  take(out, step_numbers(sized.outline, shared_->steps));
   return out;
 }
 

@@ -99,6 +99,32 @@ Structure structure_of(const Design& given) {
   return s;
 }
 
+Structure structure_of_segments(Structure s) {
+  const Structure usual;
+  s.pp = usual.pp;
+  s.interleaved = usual.interleaved;
+  s.split_backward = usual.split_backward;
+  s.layout = usual.layout;
+  s.scatter_gather = usual.scatter_gather;
+  s.moment_dtype = usual.moment_dtype;
+  s.master_weights = usual.master_weights;
+  s.recompute_groups = usual.recompute_groups;
+  s.recompute_block = usual.recompute_block;
+  s.offload_optimizer = usual.offload_optimizer;
+  s.offload_activations = usual.offload_activations;
+  s.sync = usual.sync;
+  s.overlap = usual.overlap;
+  s.accumulates = usual.accumulates;
+  s.every_microbatch = usual.every_microbatch;
+  s.reshards = usual.reshards;
+  s.gathered_till_reduced = usual.gathered_till_reduced;
+  s.hybrid = usual.hybrid;
+  s.edp_shards = usual.edp_shards;
+  s.clip_grad_norm = usual.clip_grad_norm;
+  s.average_loss = usual.average_loss;
+  return s;
+}
+
 namespace {
 
 Segment build_segment(const Structure& structure, const KernelProfile& profile, const ModelLibrary& library,
@@ -117,11 +143,11 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile, 
 }
 
 // A key that only one parameter has ties nothing.
-void untie_single(Graph& graph) {
+void untie_single(std::vector<Segment>& segments) {
   std::map<std::string, int> uses;
-  for (const Segment& s : graph.segments)
+  for (const Segment& s : segments)
     for (const Param& p : s.params) ++uses[p.tied];
-  for (Segment& s : graph.segments)
+  for (Segment& s : segments)
     for (Param& p : s.params)
       if (uses[p.tied] == 1) p.tied.clear();
 }
@@ -134,9 +160,20 @@ Problem missing(const std::string& where, const std::string& what) {
   return p;
 }
 
-}  // namespace
+using Built = std::shared_ptr<const std::vector<Segment>>;
 
-std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure& structure, const ModelLibrary& library) {
+// GraphError.
+Built build_segments(const Structure& structure, const KernelProfile& profile, const Architecture& architecture, const ModelLibrary& library) {
+  auto out = std::make_shared<std::vector<Segment>>();
+  out->push_back(build_segment(structure, profile, library, architecture.embedding, SegmentKind::Embedding));
+  for (const SectionTemplate& kind : architecture.kinds) out->push_back(build_segment(structure, profile, library, kind, SegmentKind::Layer));
+  out->push_back(build_segment(structure, profile, library, architecture.head, SegmentKind::Head, architecture.mtp));
+  untie_single(*out);
+  return out;
+}
+
+// known: where segments may lie already.
+std::variant<std::shared_ptr<const Graph>, Problem> build(const Structure& structure, const ModelLibrary& library, StructureCache<std::vector<Segment>>* known) {
   const Architecture* architecture = library.architecture(structure.architecture);
   if (!architecture) return missing("architecture", "there is no architecture \"" + structure.architecture + "\"");
   const KernelProfile* profile = library.profile(structure.profile);
@@ -145,22 +182,31 @@ std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure&
   graph->structure = structure;
   graph->layer_pattern = architecture->pattern;
   graph->lead_kind = architecture->lead;
+  const Structure of_segments = structure_of_segments(structure);
   try {
-    graph->segments.push_back(build_segment(structure, *profile, library, architecture->embedding, SegmentKind::Embedding));
-    for (const SectionTemplate& kind : architecture->kinds)
-      graph->segments.push_back(build_segment(structure, *profile, library, kind, SegmentKind::Layer));
-    graph->segments.push_back(build_segment(structure, *profile, library, architecture->head, SegmentKind::Head, architecture->mtp));
+    Built segments = known ? known->find(of_segments) : nullptr;
+    if (!segments) {
+      segments = build_segments(of_segments, *profile, *architecture, library);
+      if (known) known->keep(of_segments, segments);
+    }
+    graph->segments = Segments(std::move(segments));
   } catch (const GraphError& error) {
     return error.problem;
   }
-  untie_single(*graph);
   return std::shared_ptr<const Graph>(std::move(graph));
+}
+
+}  // namespace
+
+std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure& structure, const ModelLibrary& library) {
+  return build(structure, library, nullptr);
 }
 
 std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure) {
   static StructureCache<Graph> graphs;
+  static StructureCache<std::vector<Segment>> segments;
   if (auto graph = graphs.find(structure)) return graph;
-  auto built = build_graph(structure, ModelLibrary::instance());
+  auto built = build(structure, ModelLibrary::instance(), &segments);
   if (auto* graph = std::get_if<std::shared_ptr<const Graph>>(&built)) graphs.keep(structure, *graph);
   return built;
 }

@@ -149,7 +149,8 @@ class Differentiator {
     const bool routed = std::any_of(axes.begin(), axes.end(), [](Axis axis) { return axis == Axis::Slots || axis == Axis::Tokens; });
     if (producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::RingPass)
       return s_.op(producer).outputs.size() > 1 ? s_.op(producer).outputs[1] : s_.op(producer).inputs[0];
-    if (!routed && producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::AllGather) return made(s_.op(producer).inputs[0]);
+    const auto stays_gathered = [&](const Op& gather) { return b_.profile().keeps_gathered && gather.group == MeshAxes{MeshAxis::Tp}; };
+    if (!routed && producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::AllGather && !stays_gathered(s_.op(producer))) return made(s_.op(producer).inputs[0]);
     return made(id);
   }
   TensorId made(TensorId id) {

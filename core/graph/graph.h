@@ -235,6 +235,9 @@ struct Structure {
   auto operator<=>(const Structure&) const = default;
 };
 
+// What segments depend on; all else is as by default, so that what makes them cannot read it.
+Structure structure_of_segments(Structure structure);
+
 // The mesh axes that split the sequence: none, {cp}, or its two parts where Ulysses runs inside a ring.
 MeshAxes cp_axes(const Structure& structure);
 MeshAxes mixer_cp_axes(const Structure& structure);  // as mixers scan: cp_axes, or groups x heads
@@ -253,9 +256,25 @@ Expr group_size(const Structure& structure, const MeshAxes& axes);
 // Whether kernels of the structure make this statistic: its condition, but for shards of letters.
 bool applies(const Structure& structure, const KernelStat& stat);
 
+// Shared by all graphs whose segments depend on the same.
+class Segments {
+ public:
+  Segments() : made_(std::make_shared<const std::vector<Segment>>()) {}
+  explicit Segments(std::shared_ptr<const std::vector<Segment>> made) : made_(std::move(made)) {}
+  const Segment& operator[](size_t i) const { return (*made_)[i]; }
+  auto begin() const { return made_->begin(); }
+  auto end() const { return made_->end(); }
+  const Segment& front() const { return made_->front(); }
+  const Segment& back() const { return made_->back(); }
+  size_t size() const { return made_->size(); }
+
+ private:
+  std::shared_ptr<const std::vector<Segment>> made_;
+};
+
 struct Graph {
   Structure structure;
-  std::vector<Segment> segments;  // embedding, layer kinds in order, head
+  Segments segments;              // embedding, layer kinds in order, head
   std::vector<int> layer_pattern; // layer i is segments[1 + pattern[i % size]] ...
   int lead_kind = -1;             // ... but for the dense layers that come first, which are of this kind
   // Kind of a layer: its segment is one more.

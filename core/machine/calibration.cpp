@@ -18,13 +18,16 @@ void replace_sections(Calibration& into, Calibration&& from) {
     std::erase_if(into.matmul, [&](const auto& old) { return old.dtype == m.dtype; });
     into.matmul.push_back(std::move(m));
   }
-  for (auto& a : from.attention) {
-    std::erase_if(into.attention, [&](const auto& old) { return old.dtype == a.dtype && old.pass == a.pass && old.causal == a.causal; });
-    into.attention.push_back(std::move(a));
-  }
+  for (const auto& a : from.attention)  // what a person measured of forwards is of all forwards, unless they say more
+    std::erase_if(into.attention, [&](const auto& old) { return old.dtype == a.dtype && old.pass == a.pass && old.causal == a.causal && (old.training || !a.training); });
+  for (auto& a : from.attention) into.attention.push_back(std::move(a));
   for (auto& t : from.training) {
     std::erase_if(into.training, [&](const auto& old) { return old.dtype == t.dtype; });
     into.training.push_back(std::move(t));
+  }
+  for (auto& t : from.training_products) {
+    std::erase_if(into.training_products, [&](const auto& old) { return old.dtype == t.dtype; });
+    into.training_products.push_back(std::move(t));
   }
   for (auto& k : from.attention_kernels) {
     std::erase_if(into.attention_kernels, [&](const auto& old) { return old.kernel == k.kernel; });
@@ -158,9 +161,12 @@ class Store {
         // A table of the other mask is nearer than none.
         const auto rank = [&](const AttentionCalibration& a) { return (a.from.empty() ? 0 : 2) + (a.causal == causal ? 1 : 0); };
         for (const AttentionCalibration& a : data.attention) {
-          if (a.pass == pass && (!slot || rank(a) >= rank(*slot))) slot = &a;
+          if (a.pass == pass && !a.training && (!slot || rank(a) >= rank(*slot))) slot = &a;
         }
       }
+    }
+    for (const AttentionCalibration& a : data.attention) {
+      if (a.training) out->training_forward[a.causal ? 1 : 0] = &a;
     }
     return out;
   }
@@ -173,6 +179,7 @@ class Store {
     if (basis) {
       layers.push_back(*basis);
       layers.back().training.clear();  // clocks under power are a device's own
+      layers.back().training_products.clear();
       layers.back().collectives.clear();
     }
     if (own) layers.push_back(*own);

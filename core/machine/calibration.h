@@ -11,18 +11,24 @@
 //     {"dtype": "bfloat16", "source": text, "held_out": {"rows", "median_percent", "p90_percent"},
 //      "tiles": [[m, n], ...], "wave": 0..1, "tile_overhead": elements, "k_overhead": elements, "launch_us", "split_us",
 //      "memory_share": 0..1, "sharpness": > 1, "scale": factor on time, "m": [...], "n": [...], "k": [...], "log_residual": [...]}],
-//   "attention": [one per dtype, pass ("forward", "backward", or "decode": a few queries over the keys of a cache) and mask:
-//     {"dtype", "pass": text, "causal": bool, "source", "held_out", "launch_us", "scale",
+//   "attention": [one per dtype, pass ("forward", "backward", or "decode": a few queries over the keys of a cache) and mask; of forwards
+//     another one may be of the kernels that training runs, which leave behind what the backward reads:
+//     {"dtype", "pass": text, "causal": bool, "training": bool, "source", "held_out", "launch_us", "scale",
 //      "keys": [...], "parallel": [...], "head_dim": [...], "log_residual": [...]}],
-//   "memory": {"source", "held_out", "launch_us", "share": 0..1, "cache_mb", "cache_share"},
+//   "memory": {"source", "held_out", "launch_us", "share": 0..1, "cache_mb", "cache_share", "routing_share": 0..1, "routing_source"},
 //   "host": {"source", "launch_us"},
 //   "training_factor": [{"dtype", "factor", "source"}],
+//   "training_products": [{"dtype", "sustained": 0..1, "accumulate": 0..2, "experts": factor, "source"}],
 //   "attention_kernels": [{"kernel": as kernel profiles name it, "factor", "source"}],
 //   "collectives": [{"op", "ranks", "per_domain", "in_network": bool, "bytes": [...], "us": [...]}]
 // }
 // log_residual holds natural logarithms of measured over modelled time at the knots (residual_grid.h), the last axis fastest; without
-// it "scale" alone corrects the model. Isolated loops are the upper bound of speed: "training_factor" (at least 1) may stretch
-// the kernels of a precision in training, one number per accelerator and precision, for lower clocks under power and heat.
+// it "scale" alone corrects the model. Isolated loops are the upper bound of speed. "training_products" says what was measured of products as
+// training runs them, one after the other: "sustained" is the share of the peak that the power limit leaves, whatever the shape (products that
+// are slower by themselves stay as they are), "accumulate" the share of the traffic of sums that are added to (gradients of weights) which
+// nothing hides, "experts" how much longer the products of the experts of a rank take than as many by themselves. "training_factor" (at least 1)
+// stretches all kernels of a precision in training, one number per accelerator. Of both lists bfloat16 stands for all precisions that have no
+// entry, float32 aside: a unit that computes twice as fast does so at the same power.
 #pragma once
 
 #include <array>
@@ -73,6 +79,7 @@ struct AttentionCalibration {
   DType dtype = DType::BF16;
   AttentionPass pass = AttentionPass::Forward;
   bool causal = true;
+  bool training = false;  // a forward: as training runs it
   std::string source;
   HeldOut held_out;
   double launch_us = 4;
@@ -80,7 +87,8 @@ struct AttentionCalibration {
   ResidualGrid residual;
 };
 
-// launch + bytes / (share of the peak bandwidth); what fits into the cache moves at cache_share instead, which may exceed 1.
+// launch + bytes / (share of the peak bandwidth); what fits into the cache moves at cache_share instead, which may exceed 1. Kernels that
+// bring tokens to the slots of experts and back move their rows at routing_share in training.
 struct MemoryCalibration {
   std::string from;  // id of the accelerator it was measured on
   std::string source;
@@ -88,6 +96,8 @@ struct MemoryCalibration {
   double launch_us = 2;
   double share = 0.88;
   double cache_mb = 0, cache_share = 0;  // 0: no table of the cache
+  double routing_share = 0;              // 0: not measured, as all others
+  std::string routing_source;
 };
 
 struct CollectiveCurve {
@@ -99,6 +109,12 @@ struct CollectiveCurve {
 struct TrainingFactor {
   DType dtype = DType::BF16;
   double factor = 1;
+  std::string source;
+};
+
+struct TrainingProducts {
+  DType dtype = DType::BF16;
+  double sustained = 1, accumulate = 0, experts = 1;
   std::string source;
 };
 
@@ -118,6 +134,7 @@ struct Calibration {
   std::string host_source;
   double host_launch_us = 0;  // the host's time to launch a kernel; 0: not known
   std::vector<TrainingFactor> training;
+  std::vector<TrainingProducts> training_products;
   std::vector<KernelFactor> attention_kernels;
   std::vector<CollectiveCurve> collectives;
 };
@@ -128,7 +145,11 @@ struct Kernels {
   Calibration data;
   std::array<const MatmulCalibration*, 9> matmul{};                       // by DType, never null
   std::array<std::array<const AttentionCalibration*, 2>, 3> attention{};  // [pass][causal], never null
-  const AttentionCalibration& of(AttentionPass pass, bool causal) const { return *attention[static_cast<size_t>(pass)][causal ? 1 : 0]; }
+  std::array<const AttentionCalibration*, 2> training_forward{};           // [causal]; null: as `attention`
+  const AttentionCalibration& of(AttentionPass pass, bool causal, bool training = false) const {
+    const AttentionCalibration* own = training && pass == AttentionPass::Forward ? training_forward[causal ? 1 : 0] : nullptr;
+    return own ? *own : *attention[static_cast<size_t>(pass)][causal ? 1 : 0];
+  }
 };
 const Kernels& kernels_of(const Accelerator& accelerator);
 // Where the times come from: "measured: ...", or "H100 table scaled by peak: ...". Of matrix products in dtype, or of attention.

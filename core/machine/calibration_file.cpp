@@ -20,7 +20,7 @@ class Reader {
   Calibration read() {
     const json& root = file_.root();
     file_.only(root, {"format", "accelerator", "basis", "note", "source", "scaleup_gbps", "matmul", "attention", "memory", "host",
-                      "training_factor", "attention_kernels", "collectives"});
+                      "training_factor", "training_products", "attention_kernels", "collectives"});
     if (file_.integer(root, "format") != 1) file_.fail("format", "format " + root["format"].dump() + " is not known", "1");
     Calibration out;
     out.accelerator = file_.text(root, "accelerator");
@@ -39,6 +39,11 @@ class Reader {
     each(root, "training_factor", [&](const json& entry) {
       file_.only(entry, {"dtype", "factor", "source"});
       out.training.push_back({dtype(entry), number(entry, "factor", 1, 1, 10), file_.text(entry, "source")});
+    });
+    each(root, "training_products", [&](const json& entry) {
+      file_.only(entry, {"dtype", "sustained", "accumulate", "experts", "source"});
+      out.training_products.push_back({dtype(entry), number(entry, "sustained", 1, 0.01, 1), number(entry, "accumulate", 0, 0, 2),
+                                       number(entry, "experts", 1, 1, 10), file_.text(entry, "source")});
     });
     each(root, "attention_kernels", [&](const json& entry) {
       file_.only(entry, {"kernel", "factor", "source"});
@@ -146,7 +151,7 @@ class Reader {
   }
 
   AttentionCalibration attention(const json& in) {
-    file_.only(in, {"dtype", "pass", "causal", "source", "held_out", "launch_us", "scale", "keys", "parallel", "head_dim", "log_residual"});
+    file_.only(in, {"dtype", "pass", "causal", "training", "source", "held_out", "launch_us", "scale", "keys", "parallel", "head_dim", "log_residual"});
     AttentionCalibration out;
     out.dtype = dtype(in);
     const std::string pass = file_.text(in, "pass");
@@ -154,6 +159,8 @@ class Reader {
     if (known == kPasses.end()) file_.fail(pass, "\"" + pass + "\" is no pass", "forward, backward or decode");
     out.pass = static_cast<AttentionPass>(known - kPasses.begin());
     out.causal = file_.boolean_or(in, "causal", true);
+    out.training = file_.boolean_or(in, "training", false);
+    if (out.training && out.pass != AttentionPass::Forward) file_.fail("training", "\"training\" says something of forwards alone", "no such key");
     out.source = file_.text(in, "source");
     out.held_out = held_out(in);
     out.launch_us = number(in, "launch_us", out.launch_us, 0, 1e4);
@@ -163,7 +170,7 @@ class Reader {
   }
 
   MemoryCalibration memory(const json& in) {
-    file_.only(in, {"source", "held_out", "launch_us", "share", "cache_mb", "cache_share"});
+    file_.only(in, {"source", "held_out", "launch_us", "share", "cache_mb", "cache_share", "routing_share", "routing_source"});
     MemoryCalibration out;
     out.source = file_.text(in, "source");
     out.held_out = held_out(in);
@@ -171,6 +178,8 @@ class Reader {
     out.share = number(in, "share", out.share, 0.01, 1);
     out.cache_mb = number(in, "cache_mb", 0, 0, 1e6);
     out.cache_share = number(in, "cache_share", out.share, out.share, 100);
+    out.routing_share = number(in, "routing_share", 0, 0.01, 1);
+    if (out.routing_share > 0) out.routing_source = file_.text(in, "routing_source");
     return out;
   }
 
@@ -262,7 +271,9 @@ std::string calibration_json(const Calibration& c) {
     root["matmul"].push_back(std::move(entry));
   }
   for (const AttentionCalibration& a : c.attention) {
-    json entry{{"dtype", dtype_name(a.dtype)}, {"pass", kPasses[static_cast<size_t>(a.pass)]}, {"causal", a.causal}, {"source", a.source}};
+    json entry{{"dtype", dtype_name(a.dtype)}, {"pass", kPasses[static_cast<size_t>(a.pass)]}, {"causal", a.causal}};
+    if (a.training) entry["training"] = true;
+    entry["source"] = a.source;
     if (a.held_out.rows > 0) entry["held_out"] = held_out_json(a.held_out);
     entry.update({{"launch_us", brief(a.launch_us)}, {"scale", brief(a.scale)}});
     put_grid(entry, a.residual, {"keys", "parallel", "head_dim"});
@@ -273,11 +284,17 @@ std::string calibration_json(const Calibration& c) {
     if (c.memory->held_out.rows > 0) entry["held_out"] = held_out_json(c.memory->held_out);
     entry.update({{"launch_us", brief(c.memory->launch_us)}, {"share", brief(c.memory->share)}});
     if (c.memory->cache_mb > 0) entry.update({{"cache_mb", brief(c.memory->cache_mb)}, {"cache_share", brief(c.memory->cache_share)}});
+    if (c.memory->routing_share > 0) entry.update({{"routing_share", brief(c.memory->routing_share)}, {"routing_source", c.memory->routing_source}});
     root["memory"] = std::move(entry);
   }
   if (c.host_launch_us > 0) root["host"] = {{"source", c.host_source}, {"launch_us", brief(c.host_launch_us)}};
   for (const TrainingFactor& t : c.training) {
     root["training_factor"].push_back({{"dtype", dtype_name(t.dtype)}, {"factor", brief(t.factor)}, {"source", t.source}});
+  }
+  for (const TrainingProducts& t : c.training_products) {
+    root["training_products"].push_back(
+        {{"dtype", dtype_name(t.dtype)}, {"sustained", brief(t.sustained)}, {"accumulate", brief(t.accumulate)}, {"experts", brief(t.experts)},
+         {"source", t.source}});
   }
   for (const KernelFactor& k : c.attention_kernels) {
     root["attention_kernels"].push_back({{"kernel", k.kernel}, {"factor", brief(k.factor)}, {"source", k.source}});

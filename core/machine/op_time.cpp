@@ -1,5 +1,8 @@
 #include "machine/op_time.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "machine/attention_model.h"
 #include "machine/calibration.h"
 #include "machine/matmul_model.h"
@@ -8,14 +11,31 @@
 namespace shardscape {
 namespace {
 
-double training_factor(const Machine& machine, const Kernels& kernels, DType type) {
-  if (!machine.training) return 1;
-  double factor = 1;
-  for (const TrainingFactor& f : kernels.data.training) {
-    if (f.dtype == type) return f.factor;
-    if (f.dtype == DType::BF16 && type == DType::FP16) factor = f.factor;  // the same units at the same rate
+// What a list says of a type, or else of bfloat16: the same units at the same rate or a multiple, at the same power. nullptr: nothing, or no training.
+template <typename Entry>
+const Entry* in_training(const Machine& machine, const std::vector<Entry>& list, DType type) {
+  if (!machine.training) return nullptr;
+  const Entry* found = nullptr;
+  for (const Entry& entry : list) {
+    if (entry.dtype == type) return &entry;
+    if (entry.dtype == DType::BF16 && type != DType::FP32) found = &entry;
   }
-  return factor;
+  return found;
+}
+
+double training_factor(const Machine& machine, const Kernels& kernels, DType type) {
+  const TrainingFactor* factor = in_training(machine, kernels.data.training, type);
+  return factor ? factor->factor : 1;
+}
+
+// No faster than power allows; what is added to comes from memory before the kernel ends, and goes back whole.
+double sustained_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& constants, const TrainingProducts& products, MatmulShape shape) {
+  const bool accumulates = std::exchange(shape.accumulates, false);
+  const double results = static_cast<double>(shape.batch) * static_cast<double>(shape.m) * static_cast<double>(shape.n);
+  const double flops = 2 * results * static_cast<double>(shape.k), traffic = accumulates ? 2 * results * dtype_bytes(shape.output) : 0;
+  const double seconds = std::max(calibrated_matmul_seconds(accelerator, constants, shape), flops / (products.sustained * peak_flops(accelerator, shape.compute))) +
+                         products.accumulate * traffic / (accelerator.memory_gbps * 1e9);
+  return seconds * (shape.one_of_experts ? products.experts : 1);
 }
 
 double kernel_factor(const Kernels& kernels, std::string_view kernel) {
@@ -39,8 +59,11 @@ double unfused_attention_seconds(const Machine& machine, const AttentionShape& s
 
 double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
   if (shape.batch * shape.m * shape.n * shape.k == 0) return 0;
-  const Kernels& kernels = kernels_of(*machine.accelerator);
-  return calibrated_matmul_seconds(*machine.accelerator, *kernels.matmul[static_cast<size_t>(shape.compute)], shape) *
+  const Accelerator& accelerator = *machine.accelerator;
+  const Kernels& kernels = kernels_of(accelerator);
+  const MatmulCalibration& constants = *kernels.matmul[static_cast<size_t>(shape.compute)];
+  const TrainingProducts* products = in_training(machine, kernels.data.training_products, shape.compute);
+  return (products ? sustained_matmul_seconds(accelerator, constants, *products, shape) : calibrated_matmul_seconds(accelerator, constants, shape)) *
          training_factor(machine, kernels, shape.compute);
 }
 
@@ -48,7 +71,7 @@ double attention_seconds(const Machine& machine, const AttentionShape& shape) {
   if (shape.batch * shape.heads * shape.queries * shape.keys == 0) return 0;
   if (shape.score_bytes > 0) return unfused_attention_seconds(machine, shape);
   const Kernels& kernels = kernels_of(*machine.accelerator);
-  return calibrated_attention_seconds(*machine.accelerator, kernels.of(attention_pass(shape), shape.causal), shape) *
+  return calibrated_attention_seconds(*machine.accelerator, kernels.of(attention_pass(shape), shape.causal, machine.training), shape) *
          training_factor(machine, kernels, shape.compute) * kernel_factor(kernels, shape.kernel);
 }
 
@@ -57,6 +80,12 @@ double launch_seconds(const Machine& machine) { return !machine.training ? 0 : k
 double memory_bound_seconds(const Machine& machine, double bytes) {
   if (bytes == 0) return 0;
   return calibrated_memory_seconds(*machine.accelerator, *kernels_of(*machine.accelerator).data.memory, bytes);
+}
+
+double routing_seconds(const Machine& machine, double bytes) {
+  const MemoryCalibration& memory = *kernels_of(*machine.accelerator).data.memory;
+  if (bytes == 0 || !machine.training || memory.routing_share <= 0) return memory_bound_seconds(machine, bytes);
+  return memory.launch_us * 1e-6 + bytes / (memory.routing_share * machine.accelerator->memory_gbps * 1e9);
 }
 
 }  // namespace shardscape

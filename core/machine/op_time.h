@@ -15,6 +15,7 @@ struct MatmulShape {
   int64_t batch = 1, m = 1, n = 1, k = 1;
   DType compute = DType::BF16, output = DType::BF16;
   bool accumulates = false;  // adds to its output in output's type: a weight gradient
+  bool one_of_experts = false;  // runs on streams beside those of other experts of the rank
 };
 
 // One fused attention kernel, whose FLOPs count what the mask leaves; or, where scores are kept, matrix products over all of them
@@ -40,5 +41,7 @@ double attention_seconds(const Machine& machine, const AttentionShape& shape);
 double launch_seconds(const Machine& machine);
 // A kernel that is bound by what it reads and writes.
 double memory_bound_seconds(const Machine& machine, double bytes);
+// One that brings tokens to the slots of their experts, or back.
+double routing_seconds(const Machine& machine, double bytes);
 
 }  // namespace shardscape

@@ -62,6 +62,8 @@ struct KernelProfile {
   std::string id, label, source;
   std::map<std::string, KernelRule> rules;              // op kind -> rule
   std::vector<std::vector<std::string>> packed;         // op outputs that are views of one storage: [["q","k","v"]]
+  bool keeps_gathered = false;       // what tensor parallelism gathers for products is kept as they read it; otherwise the share of it, gathered again
+  bool sums_at_once = false;         // gradients of one tensor are added up when all are there, by one kernel; otherwise each as it comes
   bool reduce_per_consumer = false;  // gradients of an input that several products share are reduced one by one, not summed first
   // Outputs of block lines that are not kept ("g", or "rms_norm.y" of one block): the backward makes each again from what its
   // op read, where first needed.

@@ -84,7 +84,8 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "weight_gradient", "separate_experts", "ops"});
+  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "weight_gradient", "separate_experts", "gathered_inputs",
+                   "gradient_sums", "ops"});
   Entry entry;
   KernelProfile& own = entry.own;
   own.id = file.text(root, "profile");
@@ -106,6 +107,14 @@ void ProfileReader::read(const JsonFile& file) {
   entry.reduces = !reduce.empty();
   own.reduce_per_consumer = reduce == "per_consumer";
   if (entry.reduces && reduce != "summed" && reduce != "per_consumer") file.fail("reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
+  const auto choice = [&](const char* key, const char* yes, const char* no, bool& said) {
+    const std::string word = file.text_or(root, key, "");
+    said = !word.empty();
+    if (said && word != yes && word != no) file.fail(key, "\"" + std::string(key) + "\" is \"" + word + "\"", std::string(yes) + " or " + no);
+    return word == yes;
+  };
+  own.keeps_gathered = choice("gathered_inputs", "kept", "again", entry.gathers);
+  own.sums_at_once = choice("gradient_sums", "at_once", "one_by_one", entry.sums);
   entry.weighs = root.contains("weight_gradient");
   if (entry.weighs) own.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (entry.extends.empty() || root.contains("ops"))
@@ -160,7 +169,7 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
     if (std::any_of(out.begin(), out.end(), [&](const KernelProfile& p) { return p.id == entry.own.id; })) continue;
     const Entry* at = latest(entry.own.id);
     KernelProfile profile = at->own;
-    bool packs = at->packs, reduces = at->reduces, recomputes = at->recomputes, weighs = at->weighs;
+    bool packs = at->packs, reduces = at->reduces, recomputes = at->recomputes, weighs = at->weighs, gathers = at->gathers, sums = at->sums;
     while (!at->extends.empty()) {
       at = latest(at->extends);
       profile.rules.insert(at->own.rules.begin(), at->own.rules.end());
@@ -168,6 +177,8 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
       if (!std::exchange(reduces, reduces || at->reduces)) profile.reduce_per_consumer = at->own.reduce_per_consumer;
       if (!std::exchange(recomputes, recomputes || at->recomputes)) profile.recomputes = at->own.recomputes;
       if (!std::exchange(weighs, weighs || at->weighs)) profile.weight_gradient = at->own.weight_gradient;
+      if (!std::exchange(gathers, gathers || at->gathers)) profile.keeps_gathered = at->own.keeps_gathered;
+      if (!std::exchange(sums, sums || at->sums)) profile.sums_at_once = at->own.sums_at_once;
       if (!profile.separate_experts) profile.separate_experts = at->own.separate_experts;
       if (!profile.residual) profile.residual = at->own.residual;
     }

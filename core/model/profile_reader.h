@@ -24,6 +24,7 @@ class ProfileReader {
     bool packs = false, reduces = false;  // says itself what is packed, and when gradients are reduced
     bool recomputes = false;              // says itself what is made again
     bool weighs = false;                  // and how gradients of weights are made
+    bool gathers = false, sums = false;   // what is kept of gathered inputs, and when gradients are added up
     std::string where;  // place of "extends": file and line
   };
   const Entry* latest(const std::string& id) const;

@@ -1,5 +1,5 @@
 // An action beside whose layers FSDP's units are gathered and reduced, as a whole. When a node begins is the latest of some ends, each
-// so much later than one that was there before the action: a map of maxima of sums, which a few plays of the action tell
+// so much later than one that was there before the action: a map of maxima of sums, which a play of the action tells
 // (StepPlay::gathered_stretch). What is gathered in an action is used in it, so that later ones find nothing else of it than how
 // long its streams run, and which units are whole.
 #pragma once
@@ -7,13 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <vector>
+
+#include "simulate/timeline.h"
 
 namespace shardscape {
-
-// Of one stage: when its streams are through, and until when its host is busy with launches.
-struct StreamEnds {
-  double compute = 0, data = 0, launched = 0;
-};
 
 struct GatheredStretch {
   enum From : int { Compute, Data, Launched, Message, kFroms };
@@ -27,6 +25,16 @@ struct GatheredStretch {
   double exposed = 0;     // communication of this
   bool message_first = false;  // something runs between the message and the first layer
   size_t units = 0;       // which ones are whole afterwards; see BriefPlay
+
+  GatheredStretch() { compute = data = gathered = {kNever, kNever, kNever, kNever}; }
+  // The action has been played on the timeline, all else at 0: its nodes, and what each was said to wait for.
+  struct Play {
+    const Timeline& timeline;
+    size_t first;                            // of its nodes
+    NodeId compute, data, message;           // what was there before; kNoNode: no message
+    const std::vector<NodeId>& waits;        // Timeline::note_waits
+  };
+  explicit GatheredStretch(const Play& play);
 
   static double after(const Row& row, const std::array<double, kFroms>& ends) {
     double out = kNever;

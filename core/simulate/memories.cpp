@@ -5,6 +5,7 @@
 #include "cost/sync_params.h"
 #include "graph/structure_cache.h"
 #include "model/library.h"
+#include "schedule/sync_plan.h"
 
 namespace shardscape {
 namespace {
@@ -43,10 +44,12 @@ const KernelProfile& profile_of(const Graph& graph) { return *ModelLibrary::inst
 
 std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const StepModel& model) {
   static StructureCache<Lifetimes> kept;
-  auto found = kept.find(model.graph->structure);
+  Structure read = structure_of_segments(model.graph->structure);
+  if (is_fsdp(model.graph->structure.sync)) read.sync = SyncStrategy::Fsdp1;
+  auto found = kept.find(read);
   if (!found) {
     found = std::make_shared<const Lifetimes>(Lifetimes{model.graph, {*model.graph, profile_of(*model.graph)}});
-    kept.keep(model.graph->structure, found);
+    kept.keep(read, found);
   }
   return {found, &found->of};
 }

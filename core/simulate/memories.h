@@ -66,6 +66,7 @@ class Memories {
   const std::vector<LiveStorage>& live(ClassKey key, Part part);
   AllocatorSegments live_segments(ClassKey key, Part part);
   std::vector<Dummy> dummies(int segment) const;
+  const SegmentLifetimes& lifetimes() const { return *lifetimes_; }
   const SegmentSizes& sizes() const { return table_ ? table_->sizes : own_.sizes; }
   MemoryCategory category(int segment, StorageId kept) const { return lifetimes_->kept_category(segment, kept); }
   const Report& report() const { return report_; }

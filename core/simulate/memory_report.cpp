@@ -24,6 +24,19 @@ Json stage_json(const StageMemory& s) {
           {"categories", categories_json(s.at_peak)}, {"culprits", culprits}};
 }
 
+Json use_json(const AllocatorUse& use) {
+  return {{"allocated", use.allocated}, {"reserved", use.reserved}, {"unused", use.unused()}, {"largest_free", use.largest_free},
+          {"retries", use.retries}, {"fits", use.fits}};
+}
+
+std::string use_text(const char* segments, const AllocatorUse& use) {
+  std::string out = std::string(segments) + " segments: " + format_bytes(use.reserved) + " reserved, " + format_bytes(use.unused()) +
+                    " more than tensors have at the fullest moment (largest free block " + format_bytes(use.largest_free) + ")";
+  if (!use.fits) out += ", and the device runs out of memory";
+  else if (use.retries > 0) out += "; the cache is emptied " + std::to_string(use.retries) + (use.retries == 1 ? " time" : " times") + " in two steps";
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string memory_text(const MemoryTimeline& memory) {
@@ -38,6 +51,11 @@ std::string memory_text(const MemoryTimeline& memory) {
   return out;
 }
 
+std::string fragmentation_text(const Fragmentation& fragmentation) {
+  return "allocator of PyTorch on stage " + std::to_string(fragmentation.stage) + ", two steps played through\n  " + use_text("native", fragmentation.native) + "  " +
+         use_text("expandable", fragmentation.expandable);
+}
+
 std::string advice_text(const std::vector<MemoryAdvice>& advice) {
   std::string out = advice.empty() ? "nothing known would save memory\n" : "what would save memory:\n";
   for (const MemoryAdvice& a : advice) {
@@ -48,7 +66,7 @@ std::string advice_text(const std::vector<MemoryAdvice>& advice) {
   return out;
 }
 
-std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice) {
+std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice, const std::optional<Fragmentation>& fragmentation) {
   if (!report.memory) return report_json(report);
   const MemoryTimeline& memory = *report.memory;
   Json out = Json::parse(report_json(report));
@@ -56,6 +74,7 @@ std::string estimate_json(const Report& report, const std::optional<std::vector<
   out["fits"] = memory.fits;
   out["memory_capacity"] = memory.capacity;
   out["peak"] = {{"stage", memory.peak_stage}, {"allocated", worst.allocated}, {"reserved", worst.reserved}, {"bytes", worst.in_use}};
+  if (fragmentation) out["peak"]["segments"] = {{"native", use_json(fragmentation->native)}, {"expandable", use_json(fragmentation->expandable)}};
   if (advice) {
     Json list = Json::array();
     for (const MemoryAdvice& a : *advice) {

@@ -3,15 +3,18 @@
 
 #include <string>
 
+#include "simulate/allocator_use.h"
 #include "simulate/memory_advice.h"
 
 namespace shardscape {
 
 // "fits: 61.3 of 80.0 GiB on the worst rank, stage 0 (allocated 58.9 GiB, ...)", then the fullest moment of every stage.
 std::string memory_text(const MemoryTimeline& memory);
+// "native segments: 71.2 GiB reserved, 9.76 GiB of them in no tensor at the fullest moment (...)", and the same of expandable ones.
+std::string fragmentation_text(const Fragmentation& fragmentation);
 std::string advice_text(const std::vector<MemoryAdvice>& advice);
 // The JSON of `shardscape-cli report --json`: that of the report; of an estimate with the verdict, and with every stage its
 // fullest moment.
-std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice = {});
+std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice = {}, const std::optional<Fragmentation>& fragmentation = {});
 
 }  // namespace shardscape

@@ -8,6 +8,7 @@
 #include "cost/grad_plan.h"
 #include "report/outline.h"
 #include "schedule/moments.h"
+#include "simulate/action_terms.h"
 #include "simulate/memories.h"
 #include "simulate/runtime_memory.h"
 #include "simulate/stage_layout.h"
@@ -50,91 +51,11 @@ struct AtWork {
   int microbatch = -1;
 };
 
-// What an action of one virtual stage adds to what is there before it.
-template <typename Bytes>
-struct ActionTerms {
-  Bytes peak{}, change{};
-  Bytes received{}, sent{};
-  std::vector<Bytes> levels;
-};
-template <typename Bytes>
-struct ChunkTerms {
-  ActionTerms<Bytes> forward, backward;
-  Bytes waiting{};           // between the two parts of its backward
-};
-
-// now: before the action, then after it; returns the fullest moment of it.
-template <typename Bytes>
-Bytes play(const Action& a, const ChunkTerms<Bytes>& of, Bytes& now) {
-  Bytes peak = now;
-  switch (a.kind) {
-    case ActionKind::BackwardWeight: now = now - of.waiting; break;
-    case ActionKind::Forward:
-    case ActionKind::BackwardInput:
-    case ActionKind::Backward: {
-      const ActionTerms<Bytes>& p = a.kind == ActionKind::Forward ? of.forward : of.backward;
-      const Bytes base = now - p.received;
-      peak = base + p.peak;
-      now = base + p.change + p.sent;
-      if (a.kind == ActionKind::BackwardInput) now = now + of.waiting;
-      break;
-    }
-    case ActionKind::ReceiveForward: now = now + of.forward.received; break;
-    case ActionKind::ReceiveBackward: now = now + of.backward.received; break;
-    case ActionKind::SendForward: now = now - of.forward.sent; break;
-    case ActionKind::SendBackward: now = now - of.backward.sent; break;
-    default: break;
-  }
-  return total(now) > total(peak) ? now : peak;
-}
-
-// A forward and a backward that run at once, layer by layer: what each has when, both count from what is there before them
-// (github deepseek-ai/DualPipe, _forward_backward_compute_chunk). fullest: the step of both at which most is there; -1: as they begin,
-// or when they are done.
-template <typename Bytes>
-Bytes play(const ActionTerms<Bytes>& f, const ActionTerms<Bytes>& b, const Bytes& waiting, Bytes& now, int& fullest) {
-  const Bytes base = now - (f.received + b.received);
-  Bytes peak = now;
-  fullest = -1;
-  for (size_t k = 0; k < std::max(f.levels.size(), b.levels.size()); ++k) {
-    const Bytes level = base + (k < f.levels.size() ? f.levels[k] : f.change) + (k < b.levels.size() ? b.levels[k] : b.change);
-    if (total(level) <= total(peak)) continue;
-    peak = level;
-    fullest = static_cast<int>(k);
-  }
-  now = base + f.change + b.change + (f.sent + b.sent) + waiting;
-  return total(now) > total(peak) ? now : peak;
-}
-
-int64_t times(int64_t count, int64_t bytes) { return count * bytes; }
-CategoryBytes times(int64_t count, CategoryBytes bytes) {
-  for (int64_t& b : bytes) b *= count;
-  return bytes;
-}
-
-// Before the action of a moment.
-template <typename Bytes>
-Bytes level_before(const StageMoment& moment, const std::vector<ChunkTerms<Bytes>>& classes, Bytes fixed) {
-  const auto add = [&](int32_t count, const Bytes& bytes) {
-    if (count != 0) fixed = fixed + times(count, bytes);
-  };
-  for (size_t c = 0; c < classes.size(); ++c) {
-    const ChunkHolds& holds = moment.before[c];
-    const ChunkTerms<Bytes>& of = classes[c];
-    add(holds.in_flight, of.forward.change);
-    add(holds.waiting, of.waiting);
-    add(holds.forward_come, of.forward.received);
-    add(holds.forward_to_send, of.forward.sent);
-    add(holds.backward_come, of.backward.received);
-    add(holds.backward_to_send, of.backward.sent);
-  }
-  return fixed;
-}
-
 class StageWalk {
  public:
   StageWalk(Memories& memories, const StageReport& stage)
-      : m_(memories), r_(memories.report()), stage_(stage), graph_(r_.graph()), pairs_(runs_pairs(r_.design.parallel)) {
+      : m_(memories), r_(memories.report()), stage_(stage), graph_(r_.graph()), pairs_(runs_pairs(r_.design.parallel)), keeps_messages_(shardscape::keeps_messages(r_)),
+        places_(pipeline_layout(r_.design.parallel)) {
     place();
     for (size_t c = 0; c + 1 < starts_.size(); ++c) {
       const auto like = std::find_if(firsts_.begin(), firsts_.end(), [&](size_t other) { return alike(other, c); });
@@ -143,6 +64,7 @@ class StageWalk {
       firsts_.push_back(c);
       forwards_.push_back(forward(starts_[c], starts_[c + 1]));
       backwards_.push_back(backward(starts_[c], starts_[c + 1]));
+      if (keeps_messages_) keep_messages(c, forwards_.back(), backwards_.back());
       terms_.push_back({terms(forwards_.back()), terms(backwards_.back()), waiting(starts_[c], starts_[c + 1])});
       totals_.push_back({totals(terms_.back().forward), totals(terms_.back().backward), total(terms_.back().waiting)});
     }
@@ -226,6 +148,7 @@ class StageWalk {
 
   size_t class_of(const Action& action) const { return static_cast<size_t>(classes_[static_cast<size_t>(action.chunk)]); }
   bool alike(size_t a, size_t b) const {
+    if (keeps_messages_ && (receives(a) != receives(b) || sends(a) != sends(b))) return false;
     const auto at = [&](size_t chunk) { return instances_.begin() + static_cast<std::ptrdiff_t>(starts_[chunk]); };
     return std::equal(at(a), at(a + 1), at(b), at(b + 1), [&](const Instance& x, const Instance& y) {
       return x.key == y.key && x.offloaded == y.offloaded && x.ends_group == y.ends_group && x.group - starts_[a] == y.group - starts_[b];
@@ -264,20 +187,34 @@ class StageWalk {
 
   // Layers that keep alike, times microbatches that they keep it of; of the one at hand, what lies before this moment in the
   // forward, what has not been used in the backward.
-  std::map<ClassKey, int64_t> copies_at(const StageMoment& moment, const std::vector<AtWork>& at_work) const {
+  // received: those of them whose input lies in a buffer to receive into.
+  std::map<ClassKey, int64_t> copies_at(const StageMoment& moment, const std::vector<AtWork>& at_work, std::map<ClassKey, int64_t>* received = nullptr) const {
     std::map<ClassKey, int64_t> copies;
     for (size_t of = 0; of < firsts_.size(); ++of) {
       const int64_t held = moment.before[of].in_flight + (of == class_of(moment.of) && moment.of.kind == ActionKind::Forward);
       const size_t begin = starts_[firsts_[of]], end = starts_[firsts_[of] + 1];
-      for (size_t i = begin; i < end; ++i)
-        if (!instances_[i].offloaded)
-          copies[instances_[i].key] += held - std::count_if(at_work.begin(), at_work.end(), [&](const AtWork& w) {
-            return static_cast<size_t>(classes_[w.chunk]) == of && i - begin >= w.level.instance;
-          });
+      for (size_t i = begin; i < end; ++i) {
+        if (instances_[i].offloaded) continue;
+        const int64_t count = held - std::count_if(at_work.begin(), at_work.end(), [&](const AtWork& w) {
+          return static_cast<size_t>(classes_[w.chunk]) == of && i - begin >= w.level.instance;
+        });
+        copies[instances_[i].key] += count;
+        if (received && input_received(i)) (*received)[instances_[i].key] += count;
+      }
     }
     return copies;
   }
 
+  // Whether its input lies in a buffer to receive into for as long as it is kept.
+  bool input_received(size_t instance) const {
+    const Instance& i = instances_[instance];
+    const auto chunk = static_cast<size_t>(std::upper_bound(starts_.begin(), starts_.end(), instance) - starts_.begin() - 1);
+    return keeps_messages_ && instance == starts_[chunk] && receives(chunk) && !i.offloaded && m_.lifetimes().keeps_input(i.key.first, i.key.second);
+  }
+  const std::string& input_name(int segment) const {
+    const Segment& s = graph_.segments[static_cast<size_t>(segment)];
+    return s.storages[static_cast<size_t>(s.tensor(s.input).storage)].name;
+  }
   const Instance& instance_of(const AtWork& work) const { return instances_[starts_[work.chunk] + work.level.instance]; }
 
   // What the allocator has reserved but not handed out.
@@ -376,6 +313,37 @@ class StageWalk {
     return p;
   }
 
+  bool receives(size_t chunk) const { return places_.receives({stage_.stage, static_cast<int64_t>(chunk)}); }
+  bool sends(size_t chunk) const { return places_.sends({stage_.stage, static_cast<int64_t>(chunk)}); }
+
+  // Buffers to receive into are there all along, and so is an input that is kept: it lies in one. A gradient that is received is added up in
+  // memory of its own.
+  void keep_messages(size_t chunk, Profile& f, Profile& b) {
+    if (receives(chunk)) {
+      if (input_received(starts_[chunk])) {
+        const CategoryBytes& input = memory(starts_[chunk]).forward.begin;
+        f.peak.bytes = f.peak.bytes - input;
+        for (Level& level : f.levels) level.bytes = level.bytes - input;
+        f.change = f.change - input;
+        b.change = b.change + input;
+      }
+      f.received = {};
+    }
+    if (sends(chunk)) {
+      f.change = f.change + f.sent;
+      b.change = b.change - f.sent;
+      f.sent = b.received = {};
+    }
+  }
+  int64_t receive_buffers() {
+    int64_t bytes = 0;
+    for (size_t c = 0; c + 1 < starts_.size(); ++c) {
+      if (receives(c)) bytes += total(memory(starts_[c]).forward.begin);
+      if (sends(c)) bytes += total(memory(starts_[c + 1] - 1).output_grad);
+    }
+    return bytes * places_.microbatches(r_.microbatches);
+  }
+
   // What the gradients of weights still read once that of the input is made.
   CategoryBytes waiting(size_t begin, size_t end) const {
     CategoryBytes out{};
@@ -410,6 +378,7 @@ class StageWalk {
       for (const PartValue& part : stage_.parts[static_cast<size_t>(c)]) add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
     const KernelProfile& profile = profile_of(graph_);
     if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy) add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
+    if (keeps_messages_) add_fixed("buffers to receive into", MemoryCategory::Buffers, receive_buffers());
     add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
     add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
     add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));
@@ -428,16 +397,19 @@ class StageWalk {
 
   void explain(StageMemory& out, const StageMoment& moment, const std::vector<AtWork>& at_work) {
     for (size_t i = 0; i < fixed_bytes_.size(); ++i) out.culprits.push_back({fixed_names_[i], fixed_bytes_[i].first, fixed_bytes_[i].second});
+    out.fixed_parts = out.culprits;
     CategoryBytes explained = fixed_;
     std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
-    for (const auto& [key, count] : copies_at(moment, at_work)) {
+    std::map<ClassKey, int64_t> received;
+    for (const auto& [key, count] : copies_at(moment, at_work, &received)) {
       if (count <= 0) continue;
       const Segment& s = graph_.segments[static_cast<size_t>(key.first)];
       for (const SavedStorage& saved : saved_by(s, key.second)) {
         const Op& saver = s.op(saved.saver);
         const std::string block = saver.block >= 0 ? s.blocks[static_cast<size_t>(saver.block)].label : s.name;
         const int64_t bytes = m_.sizes().storages[static_cast<size_t>(key.first)][static_cast<size_t>(saved.storage)];
-        kept[{block, m_.category(key.first, saved.storage)}] += count * bytes;
+        const bool input = s.input >= 0 && saved.storage == s.tensor(s.input).storage;
+        kept[{block, m_.category(key.first, saved.storage)}] += (input ? count - received[key] : count) * bytes;
       }
     }
     for (const auto& [key, bytes] : kept) {
@@ -457,7 +429,7 @@ class StageWalk {
         out.op = part.peak_op;
       }
       for (const LiveStorage& storage : m_.live(at.key, work.level.part)) {
-        if (storage.bytes == 0) continue;
+        if (storage.bytes == 0 || (input_received(starts_[work.chunk] + work.level.instance) && storage.name == input_name(at.key.first))) continue;
         out.culprits.push_back({storage.name + " of microbatch " + std::to_string(work.microbatch), storage.category, storage.bytes});
         explained[static_cast<size_t>(storage.category)] += storage.bytes;
       }
@@ -479,6 +451,8 @@ class StageWalk {
   const StageReport& stage_;
   const Graph& graph_;
   const bool pairs_;            // whether levels of instances are asked for
+  const bool keeps_messages_;
+  const PipelineLayout places_;
   std::vector<Instance> instances_;
   std::vector<size_t> starts_;  // of every chunk, and the end
   std::vector<int> classes_;    // of every chunk
@@ -502,8 +476,10 @@ int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
   thread_local MemoKey key;
   const Binding& binding = outline.stages.front().binding;
   key.clear();
-  key.add(static_cast<int64_t>(outline.model->serial));
   const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(*outline.model);
+  const Structure& structure = outline.graph().structure;
+  key.add(static_cast<int64_t>(lifetimes->serial()));
+  for (const bool word : {structure.recompute_block, structure.recompute_groups, structure.offload_activations}) key.add(int64_t{word});  // classes of layers
   for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
   Memories memories(outline, memo.get(key, [&] { return Memories(outline).table(); }));
   std::map<int, StageWalk> walks;  // stages that are alike differ in what is in flight

@@ -29,6 +29,7 @@ struct Culprit {
 struct StageMemory {
   int stage = 0;
   CategoryBytes fixed{};         // there all along: states, workspaces, runtime
+  std::vector<Culprit> fixed_parts;  // what that is made of
   CategoryBytes at_peak{};       // at the fullest moment; Runtime with what the allocator has reserved but not handed out
   int64_t allocated = 0;         // by tensors at that moment (torch.cuda.max_memory_allocated)
   int64_t reserved = 0;          // by the allocator, which takes memory in segments (max_memory_reserved)

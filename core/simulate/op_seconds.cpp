@@ -1,6 +1,7 @@
 #include "simulate/op_seconds.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
 
@@ -19,7 +20,7 @@ namespace {
 // Blocks of quantized types have scales: their bytes are whole only in multiples.
 constexpr int64_t kParts = 128;
 
-enum class Rule : uint8_t { Nothing, Product, Attention, Ring, Scan, Collective, Bytes };
+enum class Rule : uint8_t { Nothing, Product, Attention, Ring, Scan, Collective, Exchange, Routing, Bytes };
 
 // An op as the machine sees it: which formula, and where its numbers are in the program.
 struct CompiledOp {
@@ -40,7 +41,7 @@ using Packs = std::vector<int>;  // of each forward op the first one of its pack
 
 class Compiler {
  public:
-  std::shared_ptr<const CompiledGraph> compile(const Graph& graph) {
+  std::shared_ptr<CompiledGraph> compile(const Graph& graph) {
     auto out = std::make_shared<CompiledGraph>();
     for (const Segment& segment : graph.segments) {
       s_ = &segment;
@@ -208,6 +209,7 @@ class Compiler {
     const bool forward = op.phase == Phase::Forward;
     CompiledOp out;
     if (is_ring(op.kind) || is_relabelling(op.kind) || is_cache_view(*s_, op)) return out;  // with its attention; a view
+    if (op.kind == OpKind::AllToAll && op.dim >= 0 && op.dim_to >= 0) return exchange(op);
     if (is_collective(op.kind)) return {Rule::Collective, add({Expr(kParts) * collective_bytes(*s_, op)}), -1, product_beside(id)};
     switch (op.kind) {
       case OpKind::Einsum:
@@ -237,7 +239,22 @@ class Compiler {
         if (sum_behind(j) == id) moved += Expr(kParts) * (s_->op(j).written_bytes - local_bytes(s_->tensor(s_->op(j).outputs[0])));
     // A kernel that makes something again for its backward does not write it.
     if (runs_again(op) && s_->op(op.forward).remade) moved = Expr(kParts) * op.read_bytes;
-    return {Rule::Bytes, add({std::move(moved)})};
+    return {op.kind == OpKind::Dispatch || op.kind == OpKind::Combine ? Rule::Routing : Rule::Bytes, add({std::move(moved)})};
+  }
+
+  // A rank sends and gets one piece per rank, each in one stretch of memory. Where the dimension that is split or joined lies inside another
+  // one (slots inside the experts of a rank, heads inside tokens), a kernel packs the pieces or puts them in place.
+  CompiledOp exchange(const Op& op) {
+    const auto outer = [&](TensorId tensor, int dim) {
+      Expr out(1);
+      const Tensor& t = s_->tensor(tensor);
+      for (int d = 0; d < dim; ++d)
+        if (t.axes[static_cast<size_t>(d)] != Axis::Batch) out = out * local_size(t, d);  // lies behind the tokens in memory
+      return out;
+    };
+    const auto copied = [&](TensorId tensor) { return Expr(2 * kParts) * local_bytes(s_->tensor(tensor)); };
+    return {Rule::Exchange, add({Expr(kParts) * collective_bytes(*s_, op), outer(op.inputs[0], op.dim_to), copied(op.inputs[0]), outer(op.outputs[0], op.dim),
+                                 copied(op.outputs[0])})};
   }
 
   // What reads a gathered tensor, or made one that is scattered: the first op of that product's kernel. -1: no product.
@@ -288,9 +305,14 @@ class Compiler {
 
 std::shared_ptr<const CompiledGraph> compiled(const Graph& graph) {
   static StructureCache<CompiledGraph> kept;
-  if (auto found = kept.find(graph.structure)) return found;
+  static std::atomic<uint64_t> compiled_so_far{0};
+  Structure read = structure_of_segments(graph.structure);
+  read.offload_activations = graph.structure.offload_activations;
+  read.scatter_gather = graph.structure.scatter_gather;
+  if (auto found = kept.find(read)) return found;
   auto made = Compiler().compile(graph);
-  kept.keep(graph.structure, made);
+  made->reads.serial = ++compiled_so_far;
+  kept.keep(read, made);
   return made;
 }
 
@@ -352,7 +374,7 @@ class Timer {
     double across = 0, inside = 0;  // of this dispatch or combine, not yet hidden behind
     for (size_t id = 0; id < ops.size(); ++id) {
       if (ops[id].rule == Rule::Product) across = inside = 0;
-      if (ops[id].rule != Rule::Collective || segment.ops[id].kind != OpKind::AllToAll) continue;
+      if (segment.ops[id].kind != OpKind::AllToAll) continue;
       const bool local = segment.ops[id].group == MeshAxes{MeshAxis::EpLocal};
       if (!local && segment.ops[id].group != MeshAxes{MeshAxis::EpNode}) continue;
       double &own = local ? inside : across, &other = local ? across : inside;
@@ -395,6 +417,7 @@ class Timer {
                           result.role == TensorRole::ParameterGradient};
         const int64_t kernels = kernels_.separate_experts ? shape.batch : 1;
         shape.batch /= kernels;
+        shape.one_of_experts = kernels > 1;
         return {static_cast<double>(kernels) * matmul_seconds(machine_, shape), 0, 0, TimeCategory::Products};
       }
       case Rule::Attention: {
@@ -414,6 +437,17 @@ class Timer {
         const CollectiveEstimate estimate = collective_estimate(machine_, collective_kind(op.kind), bytes(of.first), span(op.group));
         return {estimate.seconds, 0, estimate.seconds, comm_category(op.group), {}, link_share(machine_, estimate)};
       }
+      case Rule::Exchange: {
+        const CollectiveEstimate estimate = collective_estimate(machine_, CollectiveKind::AllToAll, bytes(of.first), span(op.group));
+        out = {estimate.seconds, 0, estimate.seconds, comm_category(op.group), {}, link_share(machine_, estimate)};
+        // Kernels that send tokens once per node, and those of inference engines, read where things are and write where they belong.
+        if (!machine_.training || report_.design.parallel.dispatcher == Dispatcher::Flex) return out;
+        for (const uint32_t at : {of.first + 1, of.first + 3})
+          if (whole(at) > 1) out.seconds += memory_bound_seconds(machine_, bytes(at + 1));
+        if (out.seconds > estimate.seconds) out = {out.seconds, estimate.seconds, estimate.seconds, TimeCategory::MemoryBound, out.category, out.links};
+        return out;
+      }
+      case Rule::Routing: return {routing_seconds(machine_, bytes(of.first)), 0, 0, TimeCategory::MemoryBound};
       case Rule::Bytes: {
         const bool scan = op.kind == OpKind::SelectiveScan || op.kind == OpKind::CausalConv;
         return {memory_bound_seconds(machine_, bytes(of.first)), 0, 0, scan ? TimeCategory::Attention : TimeCategory::MemoryBound};

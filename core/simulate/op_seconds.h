@@ -33,9 +33,10 @@ struct OpSeconds {
 };
 // Of one microbatch in all replicas, forward and, in training, backward; see Simulation::model_tflops.
 double model_flops(const Report& report);
-// What seconds of a graph's ops, and bytes that its layers offload, depend on: these symbols and the spans of these groups, beside the
-// machine, the position in a ring and whether collectives run beside products.
+// What seconds of a graph's ops, bytes that its layers offload and those of messages depend on: these symbols and the spans of these
+// groups, beside the machine, the position in a ring and whether collectives run beside products.
 struct OpReads {
+  uint64_t serial = 0;           // of graphs that are alike in all this
   std::vector<Symbol> symbols;
   std::vector<MeshAxes> groups;
 };

@@ -68,6 +68,8 @@ void find_ends(PlayOrder& order) {
   }
   for (const auto* ends : {&forwards, &backwards})
     for (const auto& [chunk, action] : *ends) action->last = true;
+  for (size_t i = 0; i < order.actions.size(); ++i)
+    if (order.actions[i].last || order.actions[i].kind == ActionKind::GradReduce) order.ends.push_back(static_cast<int32_t>(i));
 }
 
 // Windows end with a stage's last forward but one, before it cools down.
@@ -98,10 +100,10 @@ std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int mi
   played += ((microbatches - played) % stages + stages) % stages;  // as many as are left over in the last round
   const bool short_of_all = repeats && played < microbatches;
   if (!short_of_all) played = microbatches;
+  const std::array<int64_t, 6> words{static_cast<int64_t>(kind), places.stages, places.chunks, parallel.microbatch_group, played, short_of_all};
   thread_local MemoKey key;
   key.clear();
-  for (const int64_t word : {static_cast<int64_t>(kind), places.stages, places.chunks, parallel.microbatch_group, int64_t{played}, int64_t{short_of_all}})
-    key.add(word);
+  for (const int64_t word : words) key.add(word);
   const auto make = [&] {
     Recorder recorder;
     Timeline timeline(stages, false);
@@ -110,6 +112,7 @@ std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int mi
     out->stages = stages;
     out->chunks = static_cast<int>(places.chunks);
     out->microbatches = played;
+    out->key = words;
     find_ends(*out);
     if (short_of_all) mark(*out, window);
     return std::shared_ptr<const PlayOrder>(std::move(out));

@@ -2,6 +2,7 @@
 // by the player itself (play_schedule.h), for those who play many steps of equal schedules.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -25,10 +26,19 @@ struct PlayedAction {
 struct PlayOrder {
   static constexpr int kMarks = 3;
   std::vector<PlayedAction> actions;
+  std::vector<int32_t> ends;     // of these: reductions, last forwards and last backwards of chunks
+  std::array<int64_t, 6> key{};  // equal orders have equal ones
   int stages = 1, chunks = 1, microbatches = 1, messages = 0;
   // Microbatches between two marks: on every stage forwards before the last one are marked at this distance, where the schedule
   // repeats itself in between. 0: nothing is marked.
   int window = 0;
+  // The first of its ends that matters, or past all actions; asked of all but reductions, which always do.
+  template <typename Matters>
+  size_t own(const Matters& matters) const {
+    for (const int32_t end : ends)
+      if (const PlayedAction& a = actions[static_cast<size_t>(end)]; a.kind == ActionKind::GradReduce || matters(a)) return static_cast<size_t>(end);
+    return actions.size();
+  }
 };
 
 // So many microbatches of a design's schedule, or fewer where it then repeats itself: at least as many as `rounds` times those that

@@ -1,6 +1,7 @@
 #include "simulate/segment_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <numeric>
 #include <set>
@@ -91,6 +92,8 @@ SegmentLifetimes::SegmentLifetimes(const Graph& graph, const KernelProfile& prof
       for (const Expr& size : {p.rows, p.columns, local_size(s.tensor(p.param->tensor), 0)})
         for (const Symbol symbol : size.symbols()) symbols.insert(symbol);
   symbols_.assign(symbols.begin(), symbols.end());
+  static std::atomic<uint64_t> made{0};
+  serial_ = ++made;
 }
 
 SegmentSizes SegmentLifetimes::sizes(const Binding& binding) const {
@@ -158,7 +161,7 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
       const bool one_product = product_of(maker) >= 0 && product_of(maker) == product_of(first_maker);  // of packed weights
       if (one_product)
         out.absorbed[at(storage)] = true;
-      else
+      else if (!profile_.sums_at_once)
         out.merged[at(storage)] = maker;
     }
     if (last_read[at(first)] == static_cast<OpId>(i)) out.root[at(s.tensor(op.outputs[0]).storage)] = root(first);
@@ -175,6 +178,7 @@ struct SegmentLifetimes::Walk {
   std::vector<MemoryCategory> category;
   std::vector<bool> alive;
   CategoryBytes now{};
+  SegmentEvents* events = nullptr;
 
   Walk(const Segment& segment, const PerSegment& per, const std::vector<int64_t>& sizes)
       : s(segment), of(per), bytes(sizes), category(per.category), alive(per.root.size(), false) {}
@@ -187,20 +191,27 @@ struct SegmentLifetimes::Walk {
     if (id < 0 || alive[i]) return;
     alive[i] = true;
     now[static_cast<size_t>(category[i])] += bytes[i];
+    record(id, bytes[i]);
   }
   void free(StorageId id) {
     const auto i = static_cast<size_t>(id);
     if (id < 0 || !alive[i]) return;
     alive[i] = false;
     now[static_cast<size_t>(category[i])] -= bytes[i];
+    record(id, -bytes[i]);
+  }
+  void record(StorageId id, int64_t change) {
+    if (events && change != 0) events->events.push_back({id, change});
   }
 };
 
-SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks) const {
+SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks,
+                                   SegmentEvents* events) const {
   const auto which = static_cast<size_t>(index);
   const Segment& s = graph_.segments[which];
   const PerSegment& of = segments_[which];
   Walk w(s, of, sizes.storages[which]);
+  w.events = events;
   const auto held = [&](StorageId id) { return of.root[static_cast<size_t>(id)]; };
   const auto activation = [&](StorageId id) {
     auto& category = w.category[static_cast<size_t>(id)];
@@ -210,11 +221,14 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
   const bool forward = part == Part::Forward, backward = part == Part::Backward;
   const OpId first = forward ? 0 : backward ? s.replay_end : s.backward_begin;
   const OpId last = forward ? s.backward_begin : backward ? static_cast<OpId>(s.ops.size()) : s.replay_end;
-  const auto reads = [&](TensorId id) { return w.memory(keeps == Keeps::Activations && backward ? first_self(s, id) : id); };
   const auto runs_here = [&](OpId id) { return runs(s.op(id), keeps); };
+  const auto reads = [&](TensorId id) {
+    const OpId maker = s.tensor(id).producer;
+    return w.memory(maker >= 0 && !runs_here(maker) ? first_self(s, id) : id);
+  };
 
-  std::set<StorageId> kept, stays;
-  for (const SavedStorage& saved : saved_by(s, keeps)) kept.insert(held(saved.storage));
+  const std::set<StorageId> kept = this->kept(index, keeps);
+  std::set<StorageId> stays;
   for (StorageId id : kept) activation(id);
   const StorageId input = s.input >= 0 ? held(s.tensor(s.input).storage) : -1;
   if (forward) {
@@ -230,7 +244,7 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
         for (TensorId in : s.op(id).inputs) {
           const StorageId storage = w.memory(in);
           const OpId maker = s.tensor(in).producer;
-          if (storage < 0 || maker < s.backward_begin || maker >= s.replay_end) continue;
+          if (storage < 0 || maker < s.backward_begin || maker >= s.replay_end || !runs_here(maker)) continue;
           activation(storage);
           if (backward)
             w.allocate(storage);
@@ -259,6 +273,12 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
   for (auto& [storage, id] : last_use)
     if (storage >= 0 && of.merged[static_cast<size_t>(storage)] >= first) id = std::min(id, of.merged[static_cast<size_t>(storage)]);
 
+  // Gradients that have been added to another one are no more.
+  const auto gone = [&](StorageId id, OpId by) {
+    const OpId merged = id >= 0 ? of.merged[static_cast<size_t>(id)] : -1;
+    return merged >= first && merged < by;
+  };
+
   // What variables of a block's code hold on to.
   std::map<OpId, int64_t> workspaces_until;
   std::map<OpId, std::vector<StorageId>> held_storages;
@@ -286,6 +306,7 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     if (total(here) < total(out.peak) || (id >= 0 && total(here) == total(out.peak))) return;
     out.peak = here;
     out.peak_op = id;
+    if (events) events->peak = events->events.size();
     if (blocks) {
       blocks->assign(temporary > 0 ? 1 : 0, temporary);
       for (size_t i = 0; i < w.alive.size(); ++i)
@@ -298,13 +319,25 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     if (temporary > 0) at_peak->push_back({s.op(id).label + temporary_name, MemoryCategory::Buffers, temporary});
   };
   note(-1, 0, "");
+  if (events) events->begin = events->events.size();
+  StorageId temporaries = 0;
+  std::map<OpId, std::vector<MemoryEvent>> temporaries_until;
   const bool units = is_fsdp(graph_.structure.sync);  // whose gradients are counted with the unit
   for (OpId id = first; id < last; ++id) {
     if (!runs_here(id)) continue;
     const Op& op = s.op(id);
-    for (TensorId in : op.inputs) w.allocate(reads(in));
+    for (TensorId in : op.inputs)
+      if (!gone(reads(in), id)) w.allocate(reads(in));
     for (TensorId produced : op.outputs) w.allocate(w.memory(produced));
-    int64_t temporary = sizes.workspaces[which][static_cast<size_t>(id)];
+    int64_t temporary = 0;
+    std::vector<MemoryEvent> pieces;
+    const auto add = [&](int64_t bytes) {
+      temporary += bytes;
+      if (!events || bytes == 0) return;
+      pieces.push_back({--temporaries, bytes});
+      w.record(temporaries, bytes);
+    };
+    add(sizes.workspaces[which][static_cast<size_t>(id)]);
     const char* name = ", workspace";
     if (!units)
       for (size_t p = 0; p < s.params.size(); ++p) {
@@ -312,15 +345,21 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
         if (std::none_of(made.begin(), made.end(), [&](TensorId t) { return s.tensor(t).role == TensorRole::ParameterGradient && s.tensor(t).gradient_of == s.params[p].tensor; })) continue;
         const bool product = op.kind == OpKind::Einsum;
         if (product && (profile_.weight_gradient == WeightGradient::None || profile_.weight_gradient == WeightGradient::SharedDummy)) continue;
-        temporary += sizes.gradients[which][p];
+        add(sizes.gradients[which][p]);
         name = "";
       }
     note(id, temporary, name);
-    if (const OpId until = temporary > 0 ? held_until(id) : -1; until >= 0) {
+    const OpId until = temporary > 0 ? held_until(id) : -1;
+    if (until >= 0) {
       workspaces_until[until] += temporary;
       w.now[static_cast<size_t>(MemoryCategory::Buffers)] += temporary;
     }
     w.now[static_cast<size_t>(MemoryCategory::Buffers)] -= workspaces_until[id];
+    if (events) {
+      std::vector<MemoryEvent>& gone = temporaries_until[std::max(until, id)];
+      gone.insert(gone.end(), pieces.begin(), pieces.end());
+      for (const MemoryEvent& piece : temporaries_until[id]) w.record(piece.storage, -piece.bytes);
+    }
     const auto release = [&](StorageId storage) {
       if (storage >= 0 && !stays.contains(storage) && last_use.at(storage) == id) w.free(storage);
     };
@@ -332,7 +371,33 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     for (size_t i = 0; i < w.alive.size(); ++i)
       if (w.alive[i] && !stays.contains(static_cast<StorageId>(i))) w.free(static_cast<StorageId>(i));
   out.end = w.now;
+  if (events) {
+    const auto memory = [&](TensorId tensor) { return tensor >= 0 ? w.memory(tensor) : -1; };
+    events->takes = backward ? memory(s.output_grad) : input;
+    if (forward && s.kind != SegmentKind::Head) events->gives = memory(s.output);
+    if (backward) events->gives = memory(s.input_grad);
+    if (part == Part::ReplayInGroup)
+      for (const Tensor& t : s.tensors)
+        if (t.again_of == s.output) events->gives = memory(static_cast<TensorId>(&t - s.tensors.data()));
+  }
   return out;
+}
+
+SegmentEvents SegmentLifetimes::events(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const {
+  SegmentEvents out;
+  walk(segment, keeps, sizes, part, nullptr, nullptr, &out);
+  return out;
+}
+
+std::set<StorageId> SegmentLifetimes::kept(int segment, Keeps keeps) const {
+  std::set<StorageId> out;
+  for (const SavedStorage& saved : saved_by(graph_.segments[static_cast<size_t>(segment)], keeps)) out.insert(segments_[static_cast<size_t>(segment)].root[static_cast<size_t>(saved.storage)]);
+  return out;
+}
+
+bool SegmentLifetimes::keeps_input(int segment, Keeps keeps) const {
+  const Segment& s = graph_.segments[static_cast<size_t>(segment)];
+  return s.input >= 0 && kept(segment, keeps).contains(segments_[static_cast<size_t>(segment)].root[static_cast<size_t>(s.tensor(s.input).storage)]);
 }
 
 SegmentMemory SegmentLifetimes::memory(int segment, Keeps keeps, const SegmentSizes& sizes, LiveBlocks* live) const {

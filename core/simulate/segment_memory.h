@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,19 @@ struct SegmentMemory {
   CategoryBytes output_grad{};    // in the begin of the backward
 };
 
+// A run of ops of a segment as the allocator sees it, one storage after the other. Storages by the one whose memory they share; negative ids are
+// of workspaces and gradients that are gone when the run is over.
+struct MemoryEvent {
+  StorageId storage;
+  int64_t bytes;                  // > 0: allocated, < 0: freed
+};
+struct SegmentEvents {
+  std::vector<MemoryEvent> events;
+  size_t begin = 0;               // so many of them are there before the first op
+  size_t peak = 0;                // after so many it is fullest
+  StorageId takes = -1, gives = -1;  // what comes from the run before it, and goes to the one after it; -1: nothing
+};
+
 // Sizes that lifetimes need, by segment.
 struct SegmentSizes {
   std::vector<std::vector<int64_t>> storages;
@@ -63,6 +77,7 @@ class SegmentLifetimes {
   SegmentSizes sizes(const Binding& binding) const;
   // All that sizes, and shapes of parameters, are made of.
   const std::vector<Symbol>& symbols() const { return symbols_; }
+  uint64_t serial() const { return serial_; }  // of all lifetimes that were ever made
   // Bytes of what is alive at the fullest moment of each part, in no order.
   using LiveBlocks = std::array<std::vector<int64_t>, 4>;
   SegmentMemory memory(int segment, Keeps keeps, const SegmentSizes& sizes, LiveBlocks* live = nullptr) const;
@@ -70,6 +85,9 @@ class SegmentLifetimes {
   // What is alive at the fullest moment of a part of it, largest first.
   enum class Part : uint8_t { Forward, Replay, ReplayInGroup, Backward };
   std::vector<LiveStorage> live(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const;
+  SegmentEvents events(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const;
+  std::set<StorageId> kept(int segment, Keeps keeps) const;  // between forward and backward, by whose memory it is
+  bool keeps_input(int segment, Keeps keeps) const;          // as it came
 
  private:
   struct Walk;
@@ -81,13 +99,15 @@ class SegmentLifetimes {
     std::vector<bool> fixed;          // parameters, caches, and gradients that accumulate elsewhere
   };
   PerSegment analyse(const Segment& segment) const;
-  SegmentPart walk(int segment, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks) const;
+  SegmentPart walk(int segment, Keeps keeps, const SegmentSizes& sizes, Part part, std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks,
+                   SegmentEvents* events = nullptr) const;
 
   const Graph& graph_;
   const KernelProfile& profile_;
   std::vector<PerSegment> segments_;
   ExprProgram program_;
   std::vector<Symbol> symbols_;
+  uint64_t serial_;
 };
 
 }  // namespace shardscape

@@ -31,6 +31,11 @@ StageLayout stage_layout(const Report& report, const StageReport& stage) {
   return out;
 }
 
+bool keeps_messages(const Report& report) {
+  const Structure& s = report.graph().structure;
+  return s.trains() && s.sync == SyncStrategy::Fsdp2 && report.stages.size() > 1;
+}
+
 std::shared_ptr<const PlacedPlan> placed_plan(const Report& report, const StageReport& stage, const StageSync& sync) {
   if (is_fsdp(sync.strategy) || sync.rows.empty()) return nullptr;
   if (stage.states && stage.states->plan) return stage.states->plan;

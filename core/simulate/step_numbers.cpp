@@ -1,265 +1,19 @@
 #include "simulate/step_numbers.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
+#include "simulate/brief_play.h"
 #include "simulate/machine_of.h"
-#include "simulate/play_order.h"
-#include "simulate/step_play.h"
 
 namespace shardscape {
 namespace {
 
-// Windows of a steady schedule take as long as each other.
-constexpr double kSteady = 1e-6;
-
-// What runs beside the layers.
-constexpr StreamKind kBeside[] = {StreamKind::DataComm, StreamKind::Host, StreamKind::HostLoad};
-
-// A stage at the end of a window.
-struct Mark {
-  double end = 0, bubble = 0, exposed = 0;
-  std::array<double, std::size(kBeside)> beside{};
-};
-
-// One stage while microbatches are played as stretches.
-struct StageState {
-  double last = 0, launched = 0, link = 0, made = 0;
-  double data = 0;   // collectives over replicas, where units are gathered
-  size_t units = 0;  // which of them are whole, a place in Gathered::known
-  double bubble = 0, exposed = 0;
-  Mark marks[PlayOrder::kMarks];
-  size_t on_timeline[PlayOrder::kMarks] = {};  // where waits are on it alone
-};
-
-// alike: whether most microbatches can be stretches; else all are played layer by layer.
-class BriefPlay {
- public:
-  BriefPlay(const Report& report, const PlayOrder& order, StepPlay& play, Timeline& timeline, bool alike)
-      : alike_(alike), gathers_(alike && play.gathers_units()), order_(order), play_(play), timeline_(timeline), stages_(static_cast<size_t>(order.stages)),
-        gathered_(gathers_ ? stages_.size() : 0), sent_(messages()), stretches_(gathers_ ? 0 : stages_.size() * static_cast<size_t>(order.chunks) * kKinds) {
-    if (sent_.size() < static_cast<size_t>(order.messages)) sent_.resize(static_cast<size_t>(order.messages));
-    for (int s = 0; s < order.stages; ++s) {
-      const StageReport& stage = report.stages[static_cast<size_t>(s)];
-      like_.push_back(stage.like);
-      take(s);
-      for (int c = 0; c < order.chunks && alike && !gathers_; ++c)
-        for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::BackwardInput, ActionKind::BackwardWeight})
-          at(s, c, kind) = stage.like == s ? play.stretch(s, {kind, 0, c}) : at(stage.like, c, kind);
-    }
-  }
-
-  void run() {
-    for (size_t i = 0; i < order_.actions.size(); ++i) {
-      const PlayedAction& a = order_.actions[i];
-      StageState& s = stages_[static_cast<size_t>(a.stage)];
-      switch (a.kind) {
-        case ActionKind::SendForward: {
-          Message& message = sent_[static_cast<size_t>(a.message)];
-          message.begin = std::max(s.link, s.made);
-          s.link = message.end = message.begin + play_.message(a.stage, a.peer);
-          continue;
-        }
-        case ActionKind::GradReduce: one_by_one(a, s); continue;
-        case ActionKind::Optimizer: continue;  // once all stages are through
-        default: break;
-      }
-      if (!alike_ && a.overlapped && a.kind == ActionKind::Forward) play_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
-      const bool slowed = !gathers_ && play_.sync(a.stage).beside() > 0;  // what was reduced or gathered before still runs
-      if (!alike_ || slowed || (a.first && play_.gathers_ahead(a.stage)) || (a.last && play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward)))
-        one_by_one(a, s);
-      else if (gathers_)
-        gathered(a, s);
-      else
-        stretch(a, s);
-      if (a.mark < 0) continue;
-      s.marks[a.mark] = {s.last, s.bubble, s.exposed, {}};
-      if (gathers_) s.marks[a.mark].beside = {s.data};
-      if (alike_) continue;
-      s.on_timeline[a.mark] = timeline_.mark(a.stage);
-      for (size_t k = 0; k < std::size(kBeside); ++k) s.marks[a.mark].beside[k] = timeline_.end_of(timeline_.last(a.stage, kBeside[k]));
-    }
-    for (int s = 0; s < order_.stages; ++s) give(s);
-  }
-
-  // Whether all stages repeat themselves from window to window, and nothing beside their layers falls behind.
-  bool steady() const {
-    if (order_.window == 0) return true;
-    const double window = stages_.front().marks[0].end - stages_.front().marks[1].end;
-    return std::all_of(stages_.begin(), stages_.end(), [&](const StageState& s) {
-      const Mark &last = s.marks[0], &middle = s.marks[1], &first = s.marks[2];
-      for (size_t k = 0; k < std::size(kBeside); ++k)
-        if (std::max(last.beside[k] - middle.beside[k], middle.beside[k] - first.beside[k]) > (1 + kSteady) * window) return false;
-      return std::abs(last.end - middle.end - window) <= kSteady * window && std::abs(middle.end - first.end - window) <= kSteady * window;
-    });
-  }
-
-  // With what the timeline has found of the rest, and the microbatches that were not played.
-  StepNumbers numbers(const Simulation& rest, int64_t microbatches) const {
-    StepNumbers out;
-    const double more = order_.window > 0 ? static_cast<double>(microbatches - order_.microbatches) / order_.window : 0;
-    double longer = 0;
-    for (size_t s = 0; s < stages_.size(); ++s) {
-      const StageState& stage = stages_[s];
-      Mark last = stage.marks[0], before = stage.marks[1];
-      if (!alike_ && order_.window > 0)
-        for (const auto& [mark, at] : {std::pair{&last, stage.on_timeline[0]}, {&before, stage.on_timeline[1]}}) {
-          mark->bubble = timeline_.marks()[at].bubble;
-          mark->exposed = timeline_.marks()[at].exposed;
-        }
-      longer = std::max(longer, more * (last.end - before.end));
-      out.bubble += stage.bubble + more * (last.bubble - before.bubble) + rest.stages[s].seconds[static_cast<size_t>(TimeCategory::Bubble)];
-      out.exposed += stage.exposed + more * (last.exposed - before.exposed) + rest.stages[s].exposed;
-    }
-    out.step_seconds = rest.step_seconds + longer;
-    const double all = out.step_seconds * static_cast<double>(stages_.size());
-    out.bubble = all > 0 ? out.bubble / all : 0;
-    out.exposed = all > 0 ? out.exposed / all : 0;
-    return out;
-  }
-
- private:
-  static constexpr size_t kKinds = 4;
-  struct Message {
-    double begin = 0, end = 0;
-  };
-
-  // Each is written before it is read.
-  static std::vector<Message>& messages() {
-    thread_local std::vector<Message> buffer;
-    return buffer;
-  }
-
-  // Stretches of a stage and of those that are like it.
-  struct Gathered {
-    std::vector<SyncPlay::Units> known;
-    std::vector<std::optional<GatheredStretch>> stretches;  // by units that are whole, chunk, kind, and whether a message is waited for
-    size_t place(const SyncPlay::Units& units) {
-      const auto it = std::find(known.begin(), known.end(), units);
-      const auto at = static_cast<size_t>(it - known.begin());
-      if (it == known.end()) known.push_back(units);
-      return at;
-    }
-  };
-
-  static size_t kind_index(ActionKind kind) {
-    return kind == ActionKind::Forward ? 0 : kind == ActionKind::Backward ? 1 : kind == ActionKind::BackwardInput ? 2 : 3;
-  }
-  Stretch& at(int stage, int chunk, ActionKind kind) {
-    return stretches_[(static_cast<size_t>(stage) * static_cast<size_t>(order_.chunks) + static_cast<size_t>(chunk)) * kKinds + kind_index(kind)];
-  }
-  const GatheredStretch& gathered_at(const PlayedAction& a, const StageState& s) {
-    const int like = like_[static_cast<size_t>(a.stage)];
-    Gathered& of = gathered_[static_cast<size_t>(like)];
-    const size_t i = ((s.units * static_cast<size_t>(order_.chunks) + a.chunk) * kKinds + kind_index(a.kind)) * 2 + (a.message >= 0);
-    if (i >= of.stretches.size()) of.stretches.resize(i + 1);
-    std::optional<GatheredStretch>& out = of.stretches[i];
-    if (!out) {
-      SyncPlay::Units units = of.known[s.units];
-      out = play_.gathered_stretch(like, action_of(a), a.message >= 0, units);
-      out->units = of.place(units);
-    }
-    return *out;
-  }
-
-  // From and to the timeline, on which what is not a stretch is played.
-  void take(int stage) {
-    StageState& s = stages_[static_cast<size_t>(stage)];
-    s.last = timeline_.end_of(timeline_.last(stage, StreamKind::Compute));
-    s.launched = timeline_.launched(stage);
-    if (!gathers_) return;
-    s.data = timeline_.end_of(timeline_.last(stage, StreamKind::DataComm));
-    s.units = gathered_of(stage).place(play_.sync(stage).units());
-  }
-  void give(int stage) {
-    const StageState& s = stages_[static_cast<size_t>(stage)];
-    timeline_.resume(stage, s.last, s.launched);
-    if (!gathers_) return;
-    timeline_.resume_data(stage, s.data);
-    play_.sync(stage).resume(gathered_of(stage).known[s.units]);
-  }
-  Gathered& gathered_of(int stage) { return gathered_[static_cast<size_t>(like_[static_cast<size_t>(stage)])]; }
-
-  void stretch(const PlayedAction& a, StageState& s) {
-    const Stretch& of = at(a.stage, a.chunk, a.kind);
-    double begin = s.last;
-    if (a.message >= 0) {
-      const Message& message = sent_[static_cast<size_t>(a.message)];
-      s.launched = std::max(s.launched, message.end);
-      if (message.end > begin) {
-        const double waits = message.end - std::max(begin, message.begin);
-        s.exposed += waits;
-        s.bubble += message.end - begin - waits;
-        begin = message.end;
-      }
-      begin += play_.gather_seconds();
-      s.exposed += play_.gather_seconds();
-    }
-    s.last = std::max(begin + of.seconds, s.launched + of.behind_launch);
-    s.launched += of.host;
-    s.exposed += of.exposed;
-    if (a.kind != ActionKind::BackwardWeight) s.made = s.last;
-  }
-
-  // The same with what it waits for of its units' collectives.
-  void gathered(const PlayedAction& a, StageState& s) {
-    const GatheredStretch& of = gathered_at(a, s);
-    std::array<double, GatheredStretch::kFroms> ends{s.last, s.data, GatheredStretch::kNever, GatheredStretch::kNever};
-    double bubble = 0;
-    if (a.message >= 0) {
-      const Message& message = sent_[static_cast<size_t>(a.message)];
-      s.launched = std::max(s.launched, message.end);
-      if (message.end > s.last && (of.message_first || !later(GatheredStretch::after(of.gathered, ends), message.end))) bubble = std::max(0.0, message.begin - s.last);
-      ends[GatheredStretch::Message] = message.end;
-    }
-    const double busy = GatheredStretch::after(of.compute, ends);  // where the host keeps ahead
-    s.bubble += bubble;
-    s.exposed += of.exposed + (busy - s.last - of.seconds) - bubble;
-    ends[GatheredStretch::Launched] = s.launched;
-    s.data = GatheredStretch::after(of.data, ends);
-    s.last = std::max(busy, s.launched + of.compute[GatheredStretch::Launched]);
-    s.launched += of.host;
-    s.units = of.units;
-    if (a.kind != ActionKind::BackwardWeight) s.made = s.last;
-  }
-
-  void one_by_one(const PlayedAction& a, StageState& s) {
-    give(a.stage);
-    NodeId arrived = kNoNode;
-    if (a.message >= 0) {
-      const Message& message = sent_[static_cast<size_t>(a.message)];
-      arrived = timeline_.arrive(a.stage, message.begin, message.end);
-    }
-    if (alike_ && a.kind != ActionKind::Forward) play_.sync(a.stage).skip_to(a.chunk, a.last);
-    const NodeId made = play_.compute(timeline_, a.stage, action_of(a), arrived);
-    take(a.stage);
-    if (made != kNoNode && a.kind != ActionKind::BackwardWeight) s.made = timeline_.end_of(made);
-  }
-
-  static Action action_of(const PlayedAction& a) { return {a.kind, a.microbatch, a.chunk, a.overlapped}; }
-  const PlayedAction& next_of_stage(size_t i) const {
-    const auto own = [&](const PlayedAction& a) { return a.stage == order_.actions[i].stage && a.kind != ActionKind::SendForward; };
-    return *std::find_if(order_.actions.begin() + static_cast<std::ptrdiff_t>(i) + 1, order_.actions.end(), own);
-  }
-
-  const bool alike_, gathers_;
-  const PlayOrder& order_;
-  StepPlay& play_;
-  Timeline& timeline_;
-  std::vector<StageState> stages_;
-  std::vector<int> like_;           // StageReport::like
-  std::vector<Gathered> gathered_;  // by stage that others are like
-  std::vector<Message>& sent_;
-  std::vector<Stretch> stretches_;
-};
-
 std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machine& machine, Memo<LayerTable>& memo) {
   thread_local MemoKey key;
   key.clear();
-  key.add(static_cast<int64_t>(report.model->serial));
   const Binding& binding = report.stages.front().binding;
   const std::shared_ptr<const OpReads> reads = op_reads(report.graph());
+  const Structure& structure = report.graph().structure;
+  key.add(static_cast<int64_t>(reads->serial));
+  for (const bool word : {structure.split_backward, structure.recompute_block, structure.recompute_groups}) key.add(int64_t{word});  // parts and classes of layers
   for (const Symbol symbol : reads->symbols) key.add(binding.get(symbol).value_or(-1));
   key.add(int64_t{report.design.parallel.tp_comm_overlap});
   key.add(report.ring_position.value_or(-1));
@@ -276,38 +30,23 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
   });
 }
 
-StepNumbers brief_play(Report& report, const Machine& machine, LayerTable& table) {
-  const int64_t microbatches = report.microbatches;
-  for (int rounds = 1;; rounds *= 3) {
-    const auto order = play_order(report.design.parallel, static_cast<int>(microbatches), rounds);
-    report.microbatches = order->microbatches;
-    Timeline timeline(order->stages, false);
-    StepPlay play(report, machine, table, timeline);
-    const bool alike = play.microbatches_alike();
-    BriefPlay brief(report, *order, play, timeline, alike);
-    brief.run();
-    if (!brief.steady()) continue;
-    play.finish();
-    Simulation rest;
-    timeline.finish(rest);
-    return brief.numbers(rest, microbatches);
-  }
-}
-
 }  // namespace
 
-StepNumbers step_numbers(Report& outline, Memo<LayerTable>& memo) {
+StepMemo::StepMemo() = default;
+StepMemo::~StepMemo() = default;
+
+StepNumbers step_numbers(Report& outline, StepMemo& memo) {
   thread_local std::pair<ClusterSpec, int64_t> of{{}, 0};
   thread_local Machine machine;
   if (of.second != outline.ranks || of.first != outline.design.cluster) {
     machine = machine_of(outline.design);
     of = {outline.design.cluster, outline.ranks};
   }
-  LayerTable table(shared_table(outline, machine, memo));
+  LayerTable table(shared_table(outline, machine, memo.layers));
   const int64_t microbatches = outline.microbatches;
   StepNumbers out;
   try {
-    out = brief_play(outline, machine, table);
+    out = brief_play(outline, machine, table, memo.starts);
   } catch (...) {
     outline.microbatches = microbatches;  // the outline serves other designs too
     throw;

@@ -1,6 +1,4 @@
-// How long a step takes, without its timeline: what simulate() finds, of an outline (report/outline.h). Microbatches whose actions
-// are alike are played as one stretch per chunk, and only as many as show how the schedule goes on; layers are played one by one where
-// gradients and parameters move between them.
+// How long a step takes, without its timeline: what simulate() finds, of an outline (report/outline.h), played as brief_play.h says.
 #pragma once
 
 #include "base/memo.h"
@@ -14,7 +12,16 @@ struct StepNumbers {
   double tokens_per_second = 0, model_tflops = 0, mfu = 0;  // as Simulation has them
 };
 
-// memo: of seconds that designs share. Leaves the outline with as many microbatches as were played.
-StepNumbers step_numbers(Report& outline, Memo<LayerTable>& memo);
+struct PlayStart;
+
+// Shared by the steps of many designs. Thread safe.
+struct StepMemo {
+  StepMemo();
+  ~StepMemo();
+  Memo<LayerTable> layers{1 << 12};
+  Memo<PlayStart> starts{1 << 9};
+};
+
+StepNumbers step_numbers(Report& outline, StepMemo& memo);
 
 }  // namespace shardscape

@@ -1,7 +1,6 @@
 #include "simulate/step_play.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "machine/collective_time.h"
@@ -57,12 +56,16 @@ StepPlay::StepPlay(const Report& report, const Machine& machine, LayerTable& tab
     auto layout = layouts_.find(stage.like);
     if (layout == layouts_.end()) layout = layouts_.emplace(stage.like, stage_layout(report, report.stages[static_cast<size_t>(stage.like)], table)).first;
     Stage& of = stages_.emplace_back(Stage{layout->second, nullptr, {}, {}});
-    of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
-    for (size_t c = 0; c < of.layout.chunks.size(); ++c)
-      for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
-        of.sync->add_instance(of.layout.instances[i].segment, of.layout.instances[i].layer >= 0, static_cast<int>(c));
-    of.sync->plan();
-    of.sync->set_links(mean_links(of.layout));
+    if (stage.like < stage.stage) {
+      of.sync = std::make_unique<SyncPlay>(*stages_[static_cast<size_t>(stage.like)].sync, stage.stage);
+    } else {
+      of.sync = std::make_unique<SyncPlay>(costs_, stage, timeline);
+      for (size_t c = 0; c < of.layout.chunks.size(); ++c)
+        for (size_t i = of.layout.chunks[c].first; i < of.layout.chunks[c].end; ++i)
+          of.sync->add_instance(of.layout.instances[i].segment, of.layout.instances[i].layer >= 0, static_cast<int>(c));
+      of.sync->plan();
+      of.sync->set_links(mean_links(of.layout));
+    }
     of.sync->begin();
     of.loaded.assign(of.layout.instances.size(), kNoNode);
     if (std::any_of(of.layout.instances.begin(), of.layout.instances.end(), [](const StageInstance& i) { return i.seconds->host_bytes > 0; }))
@@ -165,49 +168,19 @@ bool StepPlay::gathers_units() const {
 }
 
 GatheredStretch StepPlay::gathered_stretch(int stage, const Action& action, bool message, SyncPlay::Units& units) {
-  using From = GatheredStretch::From;
   Stage& of = stages_[static_cast<size_t>(stage)];
   const auto checkpoint = timeline_.checkpoint(stage);
-  Rehearsal rehearsal(*of.sync);
-  size_t first = 0;
-  const auto play = [&](const std::array<double, From::kFroms>& ends) {
-    timeline_.undo(stage, checkpoint);
-    timeline_.resume(stage, ends[From::Compute], ends[From::Launched]);
-    timeline_.resume_data(stage, ends[From::Data]);
-    rehearsal.begin(units);
-    const NodeId arrived = message ? timeline_.elsewhere(stage, StreamKind::PipelineComm, ends[From::Message], ends[From::Message]) : kNoNode;
-    first = timeline_.nodes().size();
-    compute(timeline_, stage, action, arrived);
-  };
-  const auto end_of = [&](StreamKind stream) { return timeline_.end_of(timeline_.last(stage, stream)); };
-  // All that it runs on the compute stream, from 0.
-  GatheredStretch out;
-  play({});
-  double longest = 0;
-  for (size_t i = first; i < timeline_.nodes().size(); ++i) {
-    const Node& n = timeline_.nodes()[i];
-    longest = std::max(longest, n.end);
-    if (n.stream != StreamKind::Compute) continue;
-    const double seconds = n.parts ? n.parts->seconds : n.end - n.begin;
-    out.seconds += seconds;
-    out.exposed += n.parts ? communication(n.parts->categories) : is_communication(n.category) ? seconds : 0;
-    out.message_first = out.message_first || !n.parts;
-  }
-  out.host = timeline_.launched(stage);
-  // What ends no earlier than something that is later than all the rest waits for it.
-  const double late = std::exp2(std::ilogb(std::max({longest, out.host, 1e-3})) + 2);
-  const auto from = [&](double end) { return end >= late ? end - late : GatheredStretch::kNever; };
-  for (const From one : {From::Compute, From::Data, From::Launched, From::Message}) {
-    std::array<double, From::kFroms> ends{};
-    ends[one] = late;
-    out.compute[one] = out.data[one] = out.gathered[one] = GatheredStretch::kNever;
-    if (one == From::Message && !message) continue;
-    play(ends);
-    out.compute[one] = from(end_of(StreamKind::Compute));
-    out.data[one] = from(end_of(StreamKind::DataComm));
-    const auto layer = std::find_if(timeline_.nodes().begin() + static_cast<std::ptrdiff_t>(first), timeline_.nodes().end(), [](const Node& n) { return n.parts; });
-    if (one != From::Message && layer != timeline_.nodes().end()) out.gathered[one] = from(layer->begin);
-  }
+  const Rehearsal rehearsal(*of.sync);
+  timeline_.resume(stage, 0, 0);
+  const auto before = [&](StreamKind stream) { return timeline_.elsewhere(stage, stream, 0, 0); };
+  const NodeId computed = before(StreamKind::Compute), sent = before(StreamKind::DataComm), arrived = message ? before(StreamKind::PipelineComm) : kNoNode;
+  rehearsal.begin(units);
+  const GatheredStretch::Play play{timeline_, timeline_.nodes().size(), computed, sent, arrived, waits_};
+  waits_.clear();
+  timeline_.note_waits(&waits_);
+  compute(timeline_, stage, action, arrived);
+  timeline_.note_waits(nullptr);
+  const GatheredStretch out(play);
   units = of.sync->units();
   timeline_.undo(stage, checkpoint);
   return out;

@@ -90,6 +90,7 @@ class StepPlay final : public ScheduleWork {
   std::vector<double> messages_;  // of each stage to and from the next one, of the last one to and from the first
   std::map<std::pair<const PartSeconds*, Beside>, PartSeconds> beside_;
   std::vector<LayerNode>* noted_ = nullptr;
+  std::vector<NodeId> waits_;     // of an action that is made into a stretch
   double gather_seconds_ = 0;     // of a message that was scattered over tp
 };
 

@@ -100,6 +100,10 @@ SyncPlay::SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timelin
       parts_(costs.parts(stage)),
       walk_(graph_, parts_->sync, static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches)), *this) {}
 
+SyncPlay::SyncPlay(const SyncPlay& like, int stage)
+    : costs_(like.costs_), graph_(like.graph_), stage_(like.stage_), number_(stage), timeline_(like.timeline_), parts_(like.parts_), walk_(like.walk_, *this),
+      backwards_(like.backwards_.size(), kNoNode), links_(like.links_) {}
+
 void SyncPlay::add_instance(int segment, bool layer, int chunk) {
   backwards_.push_back(kNoNode);
   walk_.add_instance(segment, layer, chunk);
@@ -119,7 +123,7 @@ void SyncPlay::resume(const Units& whole) {
   before_ = timeline_.last(number_, StreamKind::Compute);
 }
 
-void Rehearsal::begin(const SyncPlay::Units& whole) {
+void Rehearsal::begin(const SyncPlay::Units& whole) const {
   sync_.resume(whole);
   sync_.walk_.forget_backwards();
   std::fill(sync_.backwards_.begin(), sync_.backwards_.end(), kNoNode);

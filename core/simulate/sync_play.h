@@ -57,6 +57,7 @@ class SyncCosts {
 class SyncPlay : private SyncWalk::Maker {
  public:
   SyncPlay(SyncCosts& costs, const StageReport& stage, Timeline& timeline);
+  SyncPlay(const SyncPlay& like, int stage);  // of one that is like it, planned
 
   // The segments of the stage in order of execution, chunk by chunk.
   void add_instance(int segment, bool layer, int chunk);
@@ -144,7 +145,7 @@ class Rehearsal {
   ~Rehearsal();
   Rehearsal(const Rehearsal&) = delete;
   Rehearsal& operator=(const Rehearsal&) = delete;
-  void begin(const SyncPlay::Units& whole);  // of an action
+  void begin(const SyncPlay::Units& whole) const;  // of an action
 
  private:
   SyncPlay& sync_;

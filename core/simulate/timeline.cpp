@@ -42,6 +42,10 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
     launched += node.parts->host;
     node.end = std::max(ready + seconds, launched);
   }
+  if (waits_) {
+    waits_->push_back(static_cast<NodeId>(count));
+    waits_->insert(waits_->end(), after, after + count);
+  }
   last = static_cast<NodeId>(nodes_.size());
   nodes_.push_back(node);
   return last;

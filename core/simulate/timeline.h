@@ -65,6 +65,8 @@ class Timeline {
     nodes_.resize(checkpoint.first);
     streams_[static_cast<size_t>(stage)] = checkpoint.second;
   }
+  // While it is set, writes down what nodes are added with: of each how many others it waits for besides its stream, and which.
+  void note_waits(std::vector<NodeId>* into) { waits_ = into; }
   // What a stage has waited for up to here; known once finished. Returns the index of the mark.
   struct Mark {
     size_t node;
@@ -95,6 +97,7 @@ class Timeline {
   std::vector<Streams> streams_;
   std::vector<std::string> names_;
   std::vector<Mark> marks_;     // in the order of nodes
+  std::vector<NodeId>* waits_ = nullptr;
   bool spans_;
 };
 

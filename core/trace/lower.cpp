@@ -409,7 +409,7 @@ Lowering::Lowering(const Report& report, bool durations)
 
 double Lowering::seconds_of(const Segment& segment, OpId op) const {
   if (!machine_) return 0;
-  const OpTime& time = seconds_.ops[static_cast<size_t>(&segment - report_.graph().segments.data())][static_cast<size_t>(op)];
+  const OpTime& time = seconds_.ops[static_cast<size_t>(&segment - &report_.graph().segments.front())][static_cast<size_t>(op)];
   return time.seconds - time.exposed;
 }
 

@@ -61,6 +61,7 @@ class EvaluationTest : public QObject {
   void schedules_agree_data();
   void schedules_agree();
   void units_agree();
+  void what_comes_before_reductions_is_shared();
   void what_only_time_depends_on_agrees();
   void invalid_designs_have_the_first_reason();
   void threads_agree();
@@ -167,6 +168,55 @@ void EvaluationTest::units_agree() {
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
   QCOMPARE(seen.timed, kDesigns);
+}
+
+// Designs that differ only in how gradients are reduced: the first one of each is played alone, the others take what comes before the
+// last backwards from it.
+void EvaluationTest::what_comes_before_reductions_is_shared() {
+  constexpr int kDesigns = 60;
+  constexpr double kTime = 1e-9, kShare = 1e-6;  // relative; of the step
+  std::mt19937 random(29);
+  const auto of = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  Differences seen;
+  for (int designs = 0; designs < kDesigns;) {
+    Design d = preset_design(of({0, 1}) ? "gpt3-175b" : "gpt3-xl-1.3b", of({1, 2, 8}), of({2, 4, 8}), 1);
+    ParallelSpec& p = d.parallel;
+    p.dp = 128 / p.tp / p.pp;
+    p.virtual_stages = of({1, 1, 2, 3});
+    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 0, 2, 3, 4}));
+    p.sequence_parallel = of({0, 1});
+    d.cluster.accelerator = "a100-sxm-80gb";
+    WorkloadSpec& w = d.workload;
+    w.profile = of({0, 1}) ? "megatron-2022" : "flash";  // the host of the first is slow
+    w.seq = of({64, 2048});  // gradients take longer to zero than short forwards
+    w.microbatch = of({1, 2, 4});
+    w.batch = of({8, 16, 64}) * p.dp;
+    w.recompute = static_cast<Recompute>(of({0, 1, 2}));
+    if (of({0, 0, 1}) && p.virtual_stages == 1) {  // the first stage is through with its gradients sooner than others
+      p.stage_layers.assign(static_cast<size_t>(p.pp), d.model.layers / p.pp);
+      p.stage_layers.back() += p.stage_layers.front() - 1;
+      p.stage_layers.front() = 1;
+    }
+    if (!first_error(d).empty()) continue;
+    ++designs;
+    Evaluator evaluator;
+    for (const SyncStrategy sync : {SyncStrategy::DdpFlat, SyncStrategy::DistributedOptimizer, SyncStrategy::Zero1, SyncStrategy::DdpBuckets})
+      for (const bool overlap : {false, true})
+        for (const DType type : {DType::FP32, DType::BF16}) {
+          Design other = d;
+          other.parallel.sync = sync;
+          other.parallel.overlap_grad_reduce = overlap;
+          other.workload.grad_dtype = type;
+          if (!first_error(other).empty()) continue;
+          Differences here;
+          const QString wrong = disagreement(evaluator, other, here);
+          QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(other).c_str()));
+          QVERIFY2(here.time < kTime && std::max(here.bubble, here.exposed) < kShare,
+                   qPrintable(QString("%1 of time, %2 of bubble, %3 of exposed: %4").arg(here.time).arg(here.bubble).arg(here.exposed).arg(command_flags(other).c_str())));
+          ++seen.timed;
+        }
+  }
+  QVERIFY(seen.timed > 5 * kDesigns);
 }
 
 // An evaluator takes what it has of a design for the next one that differs only in how long things take.

@@ -94,6 +94,30 @@ class MemoryTimelineTest : public QObject {
     }
   }
 
+  // What a gradient was added to has taken it in for good; nothing else comes back either.
+  void storagesAreAllocatedOnceAndFreedOnce_data() { add_trace_designs(); }
+  void storagesAreAllocatedOnceAndFreedOnce() {
+    const auto report = trace_report(chosen());
+    const Graph& graph = report->graph();
+    const SegmentLifetimes lifetimes(graph, *ModelLibrary::instance().profile(graph.structure.profile));
+    const SegmentSizes sizes = lifetimes.sizes(report->stages.front().binding);
+    for (size_t n = 0; n < graph.segments.size(); ++n)
+      for (const LayerClass of : graph.segments[n].kind == SegmentKind::Layer ? layer_classes(graph.structure) : std::vector<LayerClass>{LayerClass{}})
+        for (const auto part : {SegmentLifetimes::Part::Forward, SegmentLifetimes::Part::Replay, SegmentLifetimes::Part::ReplayInGroup, SegmentLifetimes::Part::Backward}) {
+          std::map<StorageId, int> seen;
+          int64_t now = 0, most = 0;
+          const SegmentEvents all = lifetimes.events(static_cast<int>(n), of.keeps, sizes, part);
+          for (size_t i = 0; i < all.events.size(); ++i) {
+            const auto& [storage, bytes] = all.events[i];
+            QVERIFY2(++seen[storage] == (bytes > 0 ? 1 : 2), storage < 0 ? "a workspace" : graph.segments[n].storages[static_cast<size_t>(storage)].name.c_str());
+            now += bytes;
+            if (i + 1 >= all.begin) most = std::max(most, now);
+            if (i + 1 == all.peak) QCOMPARE(now, most);
+          }
+          if (part == SegmentLifetimes::Part::Backward) QCOMPARE(most, total(lifetimes.memory(static_cast<int>(n), of.keeps, sizes).backward.peak));
+        }
+  }
+
   void aStepEndsAsItBegan_data() { add_trace_designs(); }
   void aStepEndsAsItBegan() {
     const auto report = trace_report(chosen());

@@ -43,10 +43,17 @@ void check_errors(std::vector<double> errors, const HeldOut& stated, double floo
 
 double percent_off(double seconds, double us) { return std::fabs(seconds * 1e6 / us - 1) * 100; }
 
-// Kernels in training are stretched by this; those of the tables ran alone.
-double stretched(const Machine& machine, DType type) {
+// As the rows of the tables ran: alone.
+Machine isolated(const char* id) {
+  Machine machine = machine_with(id);
+  machine.training = false;
+  return machine;
+}
+
+// The stretch that is fitted to steps, which loops of one kernel do not show.
+double fitted(const Machine& machine) {
   for (const TrainingFactor& f : kernels_of(*machine.accelerator).data.training)
-    if (f.dtype == type) return f.factor;
+    if (f.dtype == DType::BF16) return f.factor;
   return 1;
 }
 
@@ -75,6 +82,8 @@ class OpTimeTest : public QObject {
   void measured_products();
   void measured_attention_data() { rows_of_tables(); }
   void measured_attention();
+  void measured_in_training();
+  void products_in_training();
   void measured_memory_data() { rows_of_tables(); }
   void measured_memory();
   void roofline_data() { rows_of_accelerators(); }
@@ -103,10 +112,10 @@ void OpTimeTest::no_mistakes_in_files() {
 
 void OpTimeTest::measured_products() {
   QFETCH(QString, id);
-  const Machine machine = machine_with(qPrintable(id));
+  const Machine machine = isolated(qPrintable(id));
   std::map<DType, std::vector<double>> errors;
   for (const MeasuredMatmul& row : measured(id.toStdString()).matmul) {
-    errors[row.shape.compute].push_back(percent_off(matmul_seconds(machine, row.shape) / stretched(machine, row.shape.compute), row.us));
+    errors[row.shape.compute].push_back(percent_off(matmul_seconds(machine, row.shape), row.us));
   }
   QVERIFY(errors.contains(DType::BF16));
   for (const auto& [type, list] : errors) {
@@ -119,16 +128,60 @@ void OpTimeTest::measured_products() {
 
 void OpTimeTest::measured_attention() {
   QFETCH(QString, id);
-  const Machine machine = machine_with(qPrintable(id));
+  const Machine machine = isolated(qPrintable(id));
   std::map<AttentionPass, std::vector<double>> errors;
   for (const MeasuredAttention& row : measured(id.toStdString()).attention) {
-    errors[attention_pass(row.shape)].push_back(percent_off(attention_seconds(machine, row.shape) / stretched(machine, row.shape.compute), row.us));
+    errors[attention_pass(row.shape)].push_back(percent_off(attention_seconds(machine, row.shape), row.us));
   }
   for (const auto& [pass, list] : errors) {
     HeldOut stated = kernels_of(*machine.accelerator).of(pass, true).held_out;
     if (stated.rows == 0) stated = {1, 3, 6};  // the few rows of a figure: no half is held out
     check_errors(list, stated, 1);
   }
+}
+
+// Loops of the kernels that training runs on B200. Attention follows its tables; products reach what power sustains, within what one shape differs
+// from the next.
+void OpTimeTest::measured_in_training() {
+  const Machine machine = machine_with("b200-hgx-180gb");
+  const MeasuredOps ops = measured("b200-hgx-180gb-training");
+  std::map<AttentionPass, std::vector<double>> errors;
+  for (const MeasuredAttention& row : ops.attention) errors[attention_pass(row.shape)].push_back(percent_off(attention_seconds(machine, row.shape) / fitted(machine), row.us));
+  QCOMPARE(errors.size(), size_t{2});
+  for (const auto& [pass, list] : errors) check_errors(list, {1, 1, 2}, 0.5);
+  std::vector<double> sustained, alone;
+  for (const MeasuredMatmul& row : ops.matmul) {
+    sustained.push_back(percent_off(matmul_seconds(machine, row.shape) / fitted(machine), row.us));
+    alone.push_back(percent_off(matmul_seconds(isolated("b200-hgx-180gb"), row.shape), row.us));
+  }
+  check_errors(sustained, {80, 4, 15}, 0);
+  std::sort(alone.begin(), alone.end());
+  QVERIFY2(alone[alone.size() / 2] > 20, "power is no limit here");
+}
+
+// No product is faster than power allows, whatever its shape; sums that are added to cost their traffic; experts run beside each other.
+void OpTimeTest::products_in_training() {
+  const Machine machine = machine_with("b200-hgx-180gb"), alone = isolated("b200-hgx-180gb");
+  const TrainingProducts& products = kernels_of(*machine.accelerator).data.training_products.front();
+  const MatmulShape large{1, 8192, 8192, 8192}, narrow{1, 8192, 64, 8192};
+  const double flops = 2.0 * 8192 * 8192 * 8192, peak = peak_flops(*machine.accelerator, DType::BF16);
+  QVERIFY(std::fabs(matmul_seconds(machine, large) / (fitted(machine) * flops / (products.sustained * peak)) - 1) < 1e-9);
+  QVERIFY(std::fabs(matmul_seconds(machine, narrow) / (fitted(machine) * matmul_seconds(alone, narrow)) - 1) < 1e-9);
+  MatmulShape added = large;
+  added.accumulates = true;
+  added.output = DType::FP32;
+  const double traffic = products.accumulate * 8 * 8192.0 * 8192 / (machine.accelerator->memory_gbps * 1e9);
+  QVERIFY(std::fabs((matmul_seconds(machine, added) - matmul_seconds(machine, large)) / (fitted(machine) * traffic) - 1) < 1e-6);
+  MatmulShape expert = large;
+  expert.one_of_experts = true;
+  QVERIFY(std::fabs(matmul_seconds(machine, expert) / matmul_seconds(machine, large) - products.experts) < 1e-9);
+  QCOMPARE(matmul_seconds(alone, expert), matmul_seconds(alone, large));
+  // Twice the rate at the same power: the same share of the peak.
+  MatmulShape eight = large;
+  eight.compute = DType::FP8;
+  QVERIFY(std::fabs(matmul_seconds(machine, eight) / (fitted(machine) * flops / (products.sustained * peak_flops(*machine.accelerator, DType::FP8))) - 1) < 1e-9);
+  QVERIFY(routing_seconds(machine, 1e9) > 2 * memory_bound_seconds(machine, 1e9));
+  QCOMPARE(routing_seconds(alone, 1e9), memory_bound_seconds(alone, 1e9));
 }
 
 void OpTimeTest::measured_memory() {
@@ -241,7 +294,7 @@ void OpTimeTest::split_depth() {
 
 void OpTimeTest::experts_in_one_kernel() {
   for (const char* id : {"a100-sxm-80gb", "h100-sxm-80gb", "b200-hgx-180gb", "mi300x-192gb"}) {
-    const Machine machine = machine_with(id);
+    const Machine machine = isolated(id);
     for (const int64_t rows : {64, 256, 1024}) {
       const double together = matmul_seconds(machine, {16, rows, 4096, 2048}), apart = 16 * matmul_seconds(machine, {1, rows, 4096, 2048});
       QVERIFY2(together < apart, id);

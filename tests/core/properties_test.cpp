@@ -177,7 +177,7 @@ class Examination {
   }
 
   const Segment& whole_segment(const Segment& segment) const {
-    return whole_->segments[static_cast<size_t>(&segment - report_->graph().segments.data())];
+    return whole_->segments[static_cast<size_t>(&segment - &report_->graph().segments.front())];
   }
   static const Tensor* find(const Segment& segment, const std::string& name) {
     for (const Tensor& t : segment.tensors)

@@ -450,7 +450,7 @@ void SimulationTest::actionsAreMadeOfOps() {
   if (which == 0) d.workload.recompute = Recompute::Full;
   if (which == 1) d.parallel.tp_comm_overlap = true;
   if (which == 2) d.cluster.accelerator = "a100-sxm-80gb";
-  if (which == 3) d.parallel.ep = 4, d.parallel.schedule = ScheduleKind::DualPipe;
+  if (which == 3) d.parallel.ep = 4, d.parallel.schedule = ScheduleKind::DualPipe, d.parallel.dispatcher = Dispatcher::Flex;  // packs nothing beside its exchanges
   if (which == 4) d.parallel.sync = SyncStrategy::Fsdp2;
   const auto report = make_report(d);
   QVERIFY2(report->valid(), report->problems.empty() ? "" : to_string(report->problems.front()).c_str());

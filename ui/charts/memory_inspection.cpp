@@ -182,4 +182,19 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   return inspection;
 }
 
+QVector<QPair<QString, QString>> inspect_segments(const Fragmentation& fragmentation, UnitSystem units) {
+  QVector<QPair<QString, QString>> out;
+  const auto add = [&](const QString& name, const AllocatorUse& use) {
+    QString text = tr("%1, %2 in holes").arg(bytes_text(use.reserved, units), bytes_text(use.unused(), units));
+    if (!use.fits) text += tr("; runs out of memory");
+    else if (use.retries > 0) text += tr("; empties its cache");
+    out.append({name, text});
+  };
+  add(tr("Reserved, native segments"), fragmentation.native);
+  add(tr("Reserved, expandable segments"), fragmentation.expandable);
+  out.append({tr("Largest hole"), tr("%1 native, %2 expandable")
+                                      .arg(bytes_text(fragmentation.native.largest_free, units), bytes_text(fragmentation.expandable.largest_free, units))});
+  return out;
+}
+
 }  // namespace shardscape::ui

@@ -2,11 +2,14 @@
 #pragma once
 
 #include "report/report.h"
+#include "simulate/allocator_use.h"
 #include "ui/state/session.h"
 
 namespace shardscape::ui {
 
 Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, UnitSystem units);
 Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units);
+// What the allocator reserves for the fullest stage, hole by hole.
+QVector<QPair<QString, QString>> inspect_segments(const Fragmentation& fragmentation, UnitSystem units);
 
 }  // namespace shardscape::ui

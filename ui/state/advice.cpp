@@ -35,16 +35,19 @@ void Advice::work(const std::shared_ptr<const Estimate>& estimate) {
       return played ? std::optional(played->step_seconds) : std::nullopt;
     };
     std::vector<MemoryAdvice> found;
+    std::optional<Fragmentation> segments;
     try {
+      segments = shardscape::fragmentation(*estimate->report, stop);
       found = memory_advice(*estimate->report, *estimate->report->memory, seconds, stop);
     } catch (const std::exception&) {
       return;  // there is no advice; nothing else depends on it
     }
     if (stop.stop_requested()) return;
-    QMetaObject::invokeMethod(this, [this, estimate, found] {
+    QMetaObject::invokeMethod(this, [this, estimate, found, segments] {
       if (estimate != asked_for_) return;
       given_for_ = estimate;
       given_ = found;
+      fragmentation_ = segments;
       Q_EMIT ready();
     }, Qt::QueuedConnection);
   });

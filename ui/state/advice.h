@@ -1,12 +1,14 @@
-// What would help where memory is short, with what it costs in time. Made in the background.
+// What would help where memory is short, with what it costs in time, and what the allocator makes of the step. Made in the background.
 #pragma once
 
 #include <QObject>
 #include <QTimer>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "simulate/allocator_use.h"
 #include "simulate/memory_advice.h"
 #include "ui/state/estimate.h"
 
@@ -19,6 +21,7 @@ class Advice : public QObject {
   ~Advice() override;
   void ask(std::shared_ptr<const Estimate> estimate);          // once for each estimate
   const std::vector<MemoryAdvice>& given() const { return given_; }
+  const std::optional<Fragmentation>& fragmentation() const { return fragmentation_; }  // of the fullest stage
   bool of(const Estimate* estimate) const { return estimate && estimate == given_for_.get(); }
 
  Q_SIGNALS:
@@ -28,6 +31,7 @@ class Advice : public QObject {
   void work(const std::shared_ptr<const Estimate>& estimate);
   std::shared_ptr<const Estimate> asked_for_, given_for_;
   std::vector<MemoryAdvice> given_;
+  std::optional<Fragmentation> fragmentation_;
   QTimer rest_;  // who is typing needs the processors
   std::jthread thread_;
 };

@@ -1,0 +1,374 @@
+#include "simulate/allocator_use.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <optional>
+#include <utility>
+
+#include "cost/sync_params.h"
+#include "simulate/memories.h"
+#include "simulate/memory_timeline.h"
+#include "simulate/stage_layout.h"
+
+namespace shardscape {
+namespace {
+
+using Part = SegmentLifetimes::Part;
+constexpr int kSteps = 2;
+constexpr int32_t kNone = -1, kBuffer = -2;  // in one of the buffers to receive into
+constexpr std::string_view kBuffers = "buffers to receive into";
+
+bool is_moment(const Culprit& part) { return part.category == MemoryCategory::Optimizer && part.name.find(" moment, ") != std::string::npos; }
+
+// Of one stage.
+class Tracer {
+ public:
+  Tracer(const Report& report, int stage, std::stop_token stop)
+      : r_(report), stage_(report.stages[static_cast<size_t>(stage)]), stop_(std::move(stop)), m_(report), layout_(stage_layout(report, stage_)),
+        places_(pipeline_layout(report.design.parallel)), keeps_messages_(keeps_messages(report)) {
+    for (const StageInstance& i : layout_.instances) keys_.push_back({i.segment, i.of.keeps});
+  }
+
+  StageEvents trace() {
+    const StageMemory& memory = r_.memory->stages[static_cast<size_t>(stage_.stage)];
+    for (const Culprit& part : memory.fixed_parts)
+      if (part.category != MemoryCategory::Runtime && !is_moment(part)) hold(part);
+    const auto microbatches = telling_microbatches(r_.design.parallel, static_cast<int>(r_.microbatches));
+    const std::vector<Action> actions = make_stage_schedule(r_.design.parallel, stage_.stage, microbatches);
+    trains_ = std::any_of(actions.begin(), actions.end(), [](const Action& a) { return a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput; });
+    for (int step = 0; step < kSteps; ++step) {
+      out_.last_step = out_.events.size();
+      for (size_t i = 0; i < actions.size() && !stop_.stop_requested(); ++i) {
+        const bool pair = actions[i].overlapped && actions[i].kind == ActionKind::Forward;
+        run(actions[i], pair ? &actions[i + 1] : nullptr);
+        i += pair;
+      }
+      if (step > 0) continue;
+      for (const Culprit& part : memory.fixed_parts)
+        if (is_moment(part)) hold(part);
+    }
+    out_.blocks = static_cast<int32_t>(held_by_.size());
+    return std::move(out_);
+  }
+
+ private:
+  using Blocks = std::map<StorageId, int32_t>;
+  struct Run {                   // of an instance
+    const SegmentEvents* of;
+    Blocks& blocks;
+    size_t done = 0;
+    bool defers = false;
+  };
+  // A forward or backward of one virtual stage.
+  struct Pass {
+    size_t begin, end;           // instances
+    int chunk, microbatch;
+    bool backward;
+    bool splits = false;         // gradients of weights come later
+    size_t done = 0;
+    int32_t passing = kNone;     // from instance to instance
+    std::optional<size_t> storing{};  // the instance that is on its way to the host
+    size_t left() const { return end - begin - done; }
+  };
+
+  // States.
+
+  int32_t allocate(int64_t bytes) {
+    out_.events.push_back({static_cast<int32_t>(held_by_.size()), bytes});
+    held_by_.push_back(1);
+    return out_.events.back().block;
+  }
+  void let_go(int32_t block) {
+    if (block >= 0 && --held_by_[static_cast<size_t>(block)] == 0) out_.events.push_back({block, 0});
+  }
+
+  void hold(const Culprit& part) {
+    int64_t left = part.bytes;
+    for (const int64_t bytes : pieces(part)) {
+      const int64_t piece = std::min(left, bytes);
+      if (piece > 0) allocate(piece);
+      left -= piece;
+    }
+    if (left > 0) allocate(left);
+  }
+
+  // Tensors in which a state is stored, as far as they are not one buffer.
+  std::vector<int64_t> pieces(const Culprit& part) {
+    if (part.name == kBuffers) {
+      const int64_t buffers = places_.messages(stage_.stage) * places_.microbatches(r_.microbatches);
+      return std::vector<int64_t>(static_cast<size_t>(buffers), part.bytes / buffers);
+    }
+    const Structure& s = r_.graph().structure;
+    const bool gradients = part.category == MemoryCategory::Gradients, parameters = part.category == MemoryCategory::Parameters;
+    if (!gradients && !parameters && part.category != MemoryCategory::Optimizer) return {};
+    if (s.trains() && (is_deepspeed(s.sync) || s.sync == SyncStrategy::Fsdp1)) return {};
+    if (s.sync == SyncStrategy::Fsdp2 && s.trains() && !part.name.starts_with("sharded") && part.category != MemoryCategory::Optimizer) return {};
+    const bool ranges = s.trains() && s.sync == SyncStrategy::DistributedOptimizer;
+    if ((gradients && s.sync == SyncStrategy::DdpFlat) || (ranges && part.category != MemoryCategory::Optimizer)) return {};
+    if (elements_.empty()) {
+      const SyncInput input = sync_input(r_.graph(), stage_.binding, stage_.first, stage_.last, chunk_kinds(r_.graph(), stage_, r_.design.model));
+      for (const SyncParam& p : input.params) elements_.push_back(p.elements());
+    }
+    std::vector<int64_t> out = elements_;
+    Wide all = 0;
+    for (const int64_t elements : elements_) all += elements;
+    // A rank has a range of the buffer under the distributed optimizer, whole tensors but for the ends; a share of everything otherwise.
+    const int64_t of_element = part.name.starts_with("master") ? dtype_bytes(DType::FP32) : dtype_bytes(s.moment_dtype);
+    for (int64_t& bytes : out) bytes = ranges ? bytes * of_element : static_cast<int64_t>(Wide(bytes) * part.bytes / all);
+    return out;
+  }
+
+  // Runs of ops.
+
+  const SegmentEvents& events(size_t instance, Part part) {
+    const auto [it, fresh] = events_.try_emplace({keys_[instance], part});
+    if (fresh) it->second = m_.lifetimes().events(keys_[instance].first, keys_[instance].second, m_.sizes(), part);
+    return it->second;
+  }
+
+  Blocks& blocks(size_t instance, int microbatch) { return held_[{instance, microbatch}]; }
+
+  bool keeps(size_t instance, StorageId storage) const {
+    return m_.lifetimes().kept(keys_[instance].first, keys_[instance].second).contains(storage);
+  }
+
+  Run begin(size_t instance, int microbatch, Part part, int32_t passing) {
+    Run run{&events(instance, part), blocks(instance, microbatch)};
+    for (; run.done < run.of->begin; ++run.done) {
+      const auto& [storage, bytes] = run.of->events[run.done];
+      if (run.blocks.contains(storage)) continue;
+      run.blocks[storage] = storage == run.of->takes && passing != kNone ? std::exchange(passing, kNone) : allocate(bytes);
+    }
+    let_go(passing);
+    return run;
+  }
+
+  void advance(Run& run, size_t until) {
+    for (; run.done < until; ++run.done) {
+      const auto& [storage, bytes] = run.of->events[run.done];
+      const auto it = run.blocks.find(storage);
+      if (bytes > 0) {
+        if (it == run.blocks.end()) run.blocks[storage] = allocate(bytes);
+      } else if (it != run.blocks.end() && !(run.defers && waits_.contains(storage))) {
+        let_go(it->second);
+        run.blocks.erase(it);
+      }
+    }
+  }
+
+  // What goes on to the next instance; keeps: that this one holds on to it as well.
+  int32_t end(Run& run, bool keeps) {
+    advance(run, run.of->events.size());
+    const auto it = run.blocks.find(run.of->gives);
+    if (it == run.blocks.end()) return kNone;
+    const int32_t block = it->second;
+    if (keeps && block >= 0)
+      ++held_by_[static_cast<size_t>(block)];
+    if (!keeps) run.blocks.erase(it);
+    return block;
+  }
+
+  void drop(size_t instance, int microbatch) {
+    for (const auto& [storage, block] : blocks(instance, microbatch)) let_go(block);
+    held_.erase({instance, microbatch});
+  }
+
+  template <typename AtPeak>
+  void forward(Pass& pass, const AtPeak& at_peak) {
+    const size_t i = pass.begin + pass.done++;
+    Run run = begin(i, pass.microbatch, Part::Forward, pass.passing);
+    advance(run, run.of->peak);
+    at_peak();
+    pass.passing = end(run, keeps(i, run.of->gives));
+    const bool offloaded = layout_.instances[i].of.offloaded;
+    if (pass.storing && (offloaded || pass.left() == 0)) drop(*pass.storing, pass.microbatch);
+    if (offloaded) pass.storing = i;
+    if (pass.left() > 0) return;
+    if (offloaded) drop(i, pass.microbatch);
+    for (size_t j = pass.begin; !trains_ && j < pass.end; ++j) drop(j, pass.microbatch);
+  }
+
+  void backward(Pass& pass) {
+    const size_t i = pass.end - ++pass.done;
+    const size_t group = layout_.instances[i].group;
+    load(group, pass.microbatch);
+    load(i, pass.microbatch);
+    for (size_t before = group; before-- > pass.begin;)
+      if (layout_.instances[before].of.offloaded) {  // one ahead
+        load(before, pass.microbatch);
+        break;
+      }
+    if (layout_.instances[i].ends_group && !events(i, Part::Replay).events.empty()) {
+      int32_t passing = kNone;
+      for (size_t j = group; j <= i; ++j) {
+        Run run = begin(j, pass.microbatch, j < i ? Part::ReplayInGroup : Part::Replay, passing);
+        passing = end(run, false);
+      }
+      let_go(passing);
+    }
+    Run run = begin(i, pass.microbatch, Part::Backward, pass.passing);
+    waits_.clear();
+    const auto& [segment, how] = keys_[i];
+    if (pass.splits)
+      for (const SavedStorage& saved : waiting_in(r_.graph().segments[static_cast<size_t>(segment)], how)) waits_.insert(saved.storage);
+    run.defers = pass.splits;
+    pass.passing = end(run, false);
+    for (auto it = run.blocks.begin(); it != run.blocks.end();) {
+      if (waits_.contains(it->first)) {
+        ++it;
+      } else {
+        let_go(it->second);
+        it = run.blocks.erase(it);
+      }
+    }
+    // Gradients that would be added up in place are not where they are still read.
+    for (const StorageId storage : waits_)
+      if (!run.blocks.contains(storage)) run.blocks[storage] = allocate(m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(storage)]);
+    if (!pass.splits) drop(i, pass.microbatch);
+  }
+
+  // What was offloaded.
+  void load(size_t instance, int microbatch) {
+    if (!layout_.instances[instance].of.offloaded) return;
+    const auto& [segment, how] = keys_[instance];
+    Blocks& at = blocks(instance, microbatch);
+    for (const StorageId storage : m_.lifetimes().kept(segment, how))
+      if (!at.contains(storage)) at[storage] = allocate(m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(storage)]);
+  }
+
+  // Actions.
+
+  // What goes into a virtual stage: forward where it begins, backward where it ends.
+  int32_t& message(bool backward, int64_t virtual_stage, int microbatch) {
+    return messages_.try_emplace({backward, virtual_stage, microbatch}, kNone).first->second;
+  }
+  int64_t virtual_stage(int chunk) const { return places_.virtual_stage({stage_.stage, chunk}); }
+
+  Pass pass_of(const Action& a) {
+    const StageRange& range = layout_.chunks[static_cast<size_t>(a.chunk)];
+    const bool backward = a.kind != ActionKind::Forward;
+    Pass pass{range.first, range.end, a.chunk, a.microbatch, backward, a.kind == ActionKind::BackwardInput};
+    pass.passing = std::exchange(message(backward, virtual_stage(a.chunk), a.microbatch), kNone);
+    return pass;
+  }
+  void hand_on(const Pass& pass) {
+    // Of its output, which has been sent.
+    if (pass.backward && keeps_messages_ && places_.sends({stage_.stage, pass.chunk}))
+      let_go(std::exchange(message(false, virtual_stage(pass.chunk) + 1, pass.microbatch), kNone));
+    const int64_t next = virtual_stage(pass.chunk) + (pass.backward ? -1 : 1);
+    if (next >= 0 && next < places_.virtual_stages() && (trains_ || pass.passing != kNone))
+      message(pass.backward, next, pass.microbatch) = pass.passing;
+    else
+      let_go(pass.passing);
+  }
+
+  void receive(const Action& a, bool backward) {
+    const StageRange& range = layout_.chunks[static_cast<size_t>(a.chunk)];
+    if (keeps_messages_ && !backward) {
+      const auto& [segment, how] = keys_[range.first];
+      if (m_.lifetimes().keeps_input(segment, how) && !layout_.instances[range.first].of.offloaded) message(false, virtual_stage(a.chunk), a.microbatch) = kBuffer;
+    }
+    if (keeps_messages_) return;
+    const SegmentEvents& into = events(backward ? range.end - 1 : range.first, backward ? Part::Backward : Part::Forward);
+    for (size_t i = 0; i < into.begin; ++i)
+      if (into.events[i].storage == into.takes) message(backward, virtual_stage(a.chunk), a.microbatch) = allocate(into.events[i].bytes);
+  }
+  void send(const Action& a, bool backward) {
+    if (keeps_messages_ && !backward) return;
+    int32_t& on_its_way = message(backward, virtual_stage(a.chunk) + (backward ? -1 : 1), a.microbatch);
+    let_go(std::exchange(on_its_way, kNone));
+  }
+
+  void run(const Action& a, const Action* beside) {
+    switch (a.kind) {
+      case ActionKind::ReceiveForward: return receive(a, false);
+      case ActionKind::ReceiveBackward: return receive(a, true);
+      case ActionKind::SendForward: return send(a, false);
+      case ActionKind::SendBackward: return send(a, true);
+      case ActionKind::BackwardWeight: {
+        const StageRange& range = layout_.chunks[static_cast<size_t>(a.chunk)];
+        for (size_t i = range.end; i-- > range.first;) drop(i, a.microbatch);
+        return;
+      }
+      case ActionKind::Forward: {
+        Pass pass = pass_of(a);
+        std::optional<Pass> other;
+        if (beside) other = pass_of(*beside);
+        // A backward beside it runs layer by layer, and is taken to be where this is fullest.
+        const auto next = [&] {
+          if (other && other->left() > 0) backward(*other);
+        };
+        while (pass.left() > 0) forward(pass, next);
+        while (other && other->left() > 0) next();
+        hand_on(pass);
+        if (other) hand_on(*other);
+        return;
+      }
+      case ActionKind::Backward:
+      case ActionKind::BackwardInput: {
+        Pass pass = pass_of(a);
+        while (pass.left() > 0) backward(pass);
+        return hand_on(pass);
+      }
+      default: return;
+    }
+  }
+
+  const Report& r_;
+  const StageReport& stage_;
+  std::stop_token stop_;
+  Memories m_;
+  StageLayout layout_;
+  PipelineLayout places_;
+  const bool keeps_messages_;
+  std::vector<ClassKey> keys_;     // by instance
+  std::vector<int64_t> elements_;  // of the stage's parameters, in order
+  std::map<std::pair<ClassKey, Part>, SegmentEvents> events_;
+  std::map<std::pair<size_t, int>, Blocks> held_;  // by instance and microbatch
+  std::map<std::tuple<bool, int64_t, int>, int32_t> messages_;
+  std::set<StorageId> waits_;
+  std::vector<int32_t> held_by_;   // how many hold a block
+  bool trains_ = true;
+  StageEvents out_;
+};
+
+}  // namespace
+
+StageEvents stage_events(const Report& report, int stage, std::stop_token stop) { return Tracer(report, stage, std::move(stop)).trace(); }
+
+AllocatorUse allocator_use(const StageEvents& of, SegmentMode mode, int64_t capacity) {
+  CachingAllocator allocator(mode, capacity);
+  std::vector<CachingAllocator::Block> blocks(static_cast<size_t>(of.blocks));
+  AllocatorUse out;
+  for (size_t i = 0; i < of.events.size(); ++i) {
+    const auto& [block, bytes] = of.events[i];
+    if (bytes > 0)
+      blocks[static_cast<size_t>(block)] = allocator.allocate(bytes);
+    else
+      allocator.free(blocks[static_cast<size_t>(block)]);
+    if (i < of.last_step || allocator.allocated() <= out.allocated) continue;
+    out.allocated = allocator.allocated();
+    out.largest_free = allocator.largest_free();
+  }
+  out.reserved = allocator.reserved();
+  out.retries = allocator.retries();
+  out.fits = allocator.refused() == 0;
+  return out;
+}
+
+std::optional<Fragmentation> fragmentation(const Report& report, std::stop_token stop) {
+  Fragmentation out;
+  out.stage = report.memory->peak_stage;
+  const StageMemory& memory = report.memory->stages[static_cast<size_t>(out.stage)];
+  const int64_t capacity = report.accelerator ? report.memory->capacity - memory.fixed[static_cast<size_t>(MemoryCategory::Runtime)] : 0;
+  const StageEvents events = stage_events(report, out.stage, stop);
+  if (stop.stop_requested()) return std::nullopt;
+  out.native = allocator_use(events, SegmentMode::Native, capacity);
+  out.expandable = allocator_use(events, SegmentMode::Expandable, capacity);
+  return out;
+}
+
+}  // namespace shardscape
