@@ -206,6 +206,8 @@ class BesideViewsTest : public QObject {
     third.workload.microbatch = 2;
     pin(session, third);
     QTRY_COMPARE(view.canvas()->steps().size(), size_t{3});
+    QTest::qWait(50);
+    QCOMPARE(memory.curve()->beside().size(), size_t{1});  // it is hidden
     session.comparisons()->remove(0);
     QTRY_COMPARE(view.canvas()->steps().size(), size_t{2});
     QCOMPARE(view.canvas()->steps()[1].member, 1);
