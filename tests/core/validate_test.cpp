@@ -6,7 +6,6 @@
 #include "design/knobs.h"
 #include "design/validate.h"
 #include "model/library.h"
-#include "support/designs.h"
 
 using namespace shardscape;
 
@@ -153,22 +152,6 @@ void ValidateTest::rules_data() {
     QTest::newRow(name) << change << note << where << what << accepted << fixes;
   };
   const bool error = false, note = true;
-  const auto decode = [](Design& d) {
-    d = test::preset_design("llama3-8b", 2, 2, 1);
-    d.workload.mode = Mode::Decode;
-    d.parallel.cp = 4;
-    d.parallel.sequence_parallel = false;
-    d.workload.context_length = 8192;
-    d.workload.microbatch = 6;
-    d.workload.batch = 12;
-  };
-  row("decode of tokens that cp does not split", decode, note, "microbatch", "the new tokens of 6 sequences do not split over cp = 4 ranks", "a multiple of 4", 1);
-  row("decode of tokens that cp and tp do not split", [=](Design& d) { decode(d); d.parallel.sequence_parallel = true; d.workload.microbatch = 4; d.workload.batch = 8; }, note,
-      "microbatch", "the new tokens of 4 sequences do not split over cp x tp = 8 ranks", "a multiple of 8", 1);
-  row("embedding counted, stages uneven", [](Design& d) { d.parallel.account_for_embedding_in_pipeline_split = true; }, note,
-      "account_for_embedding_in_pipeline_split", "32 layers and the embedding do not split evenly over pp = 2", "layers and the embedding in multiples of 2", 2);
-  row("head counted, stages uneven", [](Design& d) { d.parallel.account_for_loss_in_pipeline_split = true; }, note,
-      "account_for_loss_in_pipeline_split", "32 layers and the head do not split evenly over pp = 2", "layers and the head in multiples of 2", 2);
   row("window without sliding layers", [](Design& d) { d.model.window = 128; }, note, "window", "no layer of the llama architecture slides over a window", "0", 1);
   const auto mixtral = [](Design& d) {
     apply_preset(d, "mixtral-8x7b");
