@@ -264,6 +264,19 @@ class BesideViewsTest : public QObject {
     for (size_t s = 0; s < there.ops.size(); ++s)
       for (size_t i = 0; i < there.ops[s].size(); ++i)
         if (is_collective(a.graph().segments[s].ops[i].kind)) QCOMPARE(there.ops[s][i].how, OpDiffers::Missing);
+    // Whatever makes a tensor of another placement is placed otherwise, and no op of the same placements and numbers is.
+    int placed = 0;
+    for (size_t s = 0; s < there.ops.size(); ++s)
+      for (size_t i = 0; i < there.ops[s].size(); ++i) {
+        const Segment &mine = a.graph().segments[s], &theirs = b.graph().segments[static_cast<size_t>(there.segments[s])];
+        if (there.ops[s][i].other < 0 || mine.ops[i].outputs.empty()) continue;
+        const Op& op = theirs.op(there.ops[s][i].other);
+        QCOMPARE(op.name, mine.ops[i].name);
+        if (mine.tensor(mine.ops[i].outputs[0]).placement == theirs.tensor(op.outputs[0]).placement) continue;
+        QCOMPARE(there.ops[s][i].how, OpDiffers::Placement);
+        ++placed;
+      }
+    QVERIFY(placed > 10);
     // Only numbers: a longer sequence.
     Design longer = session.design();
     longer.workload.seq *= 2;
