@@ -131,8 +131,10 @@ class Tracer {
 
   Blocks& blocks(size_t instance, int microbatch) { return held_[{instance, microbatch}]; }
 
-  bool keeps(size_t instance, StorageId storage) const {
-    return m_.lifetimes().kept(keys_[instance].first, keys_[instance].second).contains(storage);
+  const std::set<StorageId>& kept(size_t instance) {
+    const auto [it, fresh] = kept_.try_emplace(keys_[instance]);
+    if (fresh) it->second = m_.lifetimes().kept(keys_[instance].first, keys_[instance].second);
+    return it->second;
   }
 
   Run begin(size_t instance, int microbatch, Part part, int32_t passing) {
@@ -182,7 +184,7 @@ class Tracer {
     Run run = begin(i, pass.microbatch, Part::Forward, pass.passing);
     advance(run, run.of->peak);
     at_peak();
-    pass.passing = end(run, keeps(i, run.of->gives));
+    pass.passing = end(run, kept(i).contains(run.of->gives));
     const bool offloaded = layout_.instances[i].of.offloaded;
     if (pass.storing && (offloaded || pass.left() == 0)) drop(*pass.storing, pass.microbatch);
     if (offloaded) pass.storing = i;
@@ -233,10 +235,9 @@ class Tracer {
   // What was offloaded.
   void load(size_t instance, int microbatch) {
     if (!layout_.instances[instance].of.offloaded) return;
-    const auto& [segment, how] = keys_[instance];
     Blocks& at = blocks(instance, microbatch);
-    for (const StorageId storage : m_.lifetimes().kept(segment, how))
-      if (!at.contains(storage)) at[storage] = allocate(m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(storage)]);
+    for (const StorageId storage : kept(instance))
+      if (!at.contains(storage)) at[storage] = allocate(m_.sizes().storages[static_cast<size_t>(keys_[instance].first)][static_cast<size_t>(storage)]);
   }
 
   // Actions.
@@ -327,6 +328,7 @@ class Tracer {
   std::vector<ClassKey> keys_;     // by instance
   std::vector<int64_t> elements_;  // of the stage's parameters, in order
   std::map<std::pair<ClassKey, Part>, SegmentEvents> events_;
+  std::map<ClassKey, std::set<StorageId>> kept_;
   std::map<std::pair<size_t, int>, Blocks> held_;  // by instance and microbatch
   std::map<std::tuple<bool, int64_t, int>, int32_t> messages_;
   std::set<StorageId> waits_;

@@ -47,7 +47,7 @@ struct Fragmentation {
 
 AllocatorUse allocator_use(const StageEvents& events, SegmentMode mode, int64_t capacity = 0);
 // Of the fullest stage, on what the accelerator has beside the runtime; where tensors alone are more than that, on one that is large enough.
-// Nothing when stopped. Some milliseconds: for those who look at one design.
+// Nothing when stopped. Milliseconds to tens of them (165,000 events of Llama 3.1 405B: 70): for those who look at one design.
 std::optional<Fragmentation> fragmentation(const Report& report, std::stop_token stop = {});
 
 }  // namespace shardscape

@@ -142,6 +142,11 @@ void CommandsTest::report_json() {
   QVERIFY(report["valid"].toBool());
   const QJsonArray list = report["stages"].toArray();
   QCOMPARE(list.size(), stages);
+  for (const char* mode : {"native", "expandable"}) {
+    const QJsonValue use = report["peak"]["segments"][mode];
+    QCOMPARE(use["reserved"].toDouble() - use["allocated"].toDouble(), use["unused"].toDouble());
+    QVERIFY2(use["unused"].toDouble() > 0 && use["allocated"].toDouble() >= report["peak"]["allocated"].toDouble(), mode);
+  }
   const QSet<QString> ops{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send", "recv"};
   for (const QJsonValue& stage : list) {
     QVERIFY(number(stage["parameters"]) > 0 && !stage["parameters"]["formula"].toString().isEmpty());

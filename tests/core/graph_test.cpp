@@ -290,7 +290,7 @@ class GraphTest : public QObject {
   void profilesExtendEachOther() {
     QTemporaryDir dir;
     write(dir.filePath("profiles/a.json"), R"({"profile": "a", "extends": "b", "ops": {"gelu": {"flops": 3}}})");
-    write(dir.filePath("profiles/b.json"), R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [], "reduce": "per_consumer", "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
+    write(dir.filePath("profiles/b.json"), R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [], "reduce": "per_consumer", "gathered_inputs": "kept", "gradient_sums": "at_once", "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
     const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
     QVERIFY(library.problems().empty());
     const KernelProfile *a = library.profile("a"), *flash = library.profile("flash");
@@ -300,6 +300,7 @@ class GraphTest : public QObject {
     QVERIFY(a->rule("attention")->saves_inputs == flash->rule("attention")->saves_inputs);
     QCOMPARE(a->rules.size(), flash->rules.size());
     QVERIFY(a->packed.empty() && a->reduce_per_consumer && !flash->reduce_per_consumer);
+    QVERIFY(a->keeps_gathered && a->sums_at_once && !flash->keeps_gathered && !flash->sums_at_once);
     QCOMPARE(a->label, std::string("a"));  // what it is and where from is its own
     QVERIFY(a->source.empty());
   }
@@ -323,6 +324,8 @@ class GraphTest : public QObject {
     QTest::newRow("no base and no ops") << QByteArray("{\"profile\": \"a\", \"packed\": []}") << QByteArray() << QStringList{"profiles/a.json:1: \"ops\" is missing"};
     QTest::newRow("reduce") << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"reduce\": \"never\"}") << QByteArray()
                             << QStringList{"profiles/a.json:2: \"reduce\" is \"never\"; accepted: summed or per_consumer"};
+    QTest::newRow("gathered inputs") << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"gathered_inputs\": \"gone\"}") << QByteArray()
+                                     << QStringList{"profiles/a.json:2: \"gathered_inputs\" is \"gone\"; accepted: kept or again"};
     QTest::newRow("condition") << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\", \"ops\": {\"rope\": {\"stats\": [\n{\"name\": \"t\", \"over\": \"se\", \"dtype\": \"bfloat16\", \"when\": \"monday\"}]}}}")
                                << QByteArray() << QStringList{"profiles/a.json:2: \"when\" is \"monday\""};
   }
