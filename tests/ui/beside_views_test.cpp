@@ -173,6 +173,9 @@ class BesideViewsTest : public QObject {
       QCOMPARE(takes.toDouble(), b.end - b.begin);
       QVERIFY(std::abs(model.index(row, SpansModel::difference(0)).data(TableModel::SortRole).toDouble() - (b.end - b.begin - a.end + a.begin)) < 1e-12);
     }
+    const auto all = counterparts(*view.lanes(), session.stage(), *below.lanes);
+    for (int row = 0; row < model.rowCount(); ++row)
+      QCOMPARE(all[static_cast<size_t>(model.at(row).lane)][static_cast<size_t>(model.at(row).item)], counterpart(*view.lanes(), model.at(row), *below.lanes));
     QVERIFY2(matched > model.rowCount() / 8, qPrintable(QString::number(matched)));  // it has a quarter of the microbatches
 
     const auto picture = encoded(view.picture(), SaveFormat::Png);

@@ -1,6 +1,11 @@
 #include "ui/timeline/counterpart.h"
 
 #include <QCoreApplication>
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "ui/models/value_scale.h"
 #include "ui/state/comparisons.h"
@@ -11,29 +16,52 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Counterpart", text); }
 
-std::string_view name_of(const Lanes& lanes, const LaneItem& item) {
-  return item.name < 0 ? std::string_view() : std::string_view(lanes.simulation().names[static_cast<size_t>(item.name)]);
-}
+// What a box is called on its stream. A send is no receive; but a backward in one piece stands for the part that another schedule does first.
+struct Called {
+  Pass pass;
+  SpanKind kind;
+  int32_t microbatch, chunk;
+  std::string_view name;
+  auto operator<=>(const Called&) const = default;
+};
 
-bool alike(const Lanes& lanes, const LaneItem& a, const Lanes& other, const LaneItem& b) {
-  // A send is no receive; but a backward in one piece stands for the part that another schedule does first.
-  const bool same = a.pass == b.pass && a.microbatch == b.microbatch && a.chunk == b.chunk && (a.pass != Pass::Communication || a.kind == b.kind);
-  return same && name_of(lanes, a) == name_of(other, b);
+Called called(const Lanes& lanes, const LaneItem& item) {
+  return {item.pass, item.pass == Pass::Communication ? item.kind : SpanKind::Forward, item.microbatch, item.chunk,
+          item.name < 0 ? std::string_view() : std::string_view(lanes.simulation().names[static_cast<size_t>(item.name)])};
 }
 
 }  // namespace
 
 ItemRef counterpart(const Lanes& lanes, const ItemRef& ref, const Lanes& other) {
   const StreamLane& mine = lanes.lane(ref);
-  const LaneItem& item = lanes.item(ref);
-  int before = 0;
-  for (int i = 0; i < ref.item; ++i) before += alike(lanes, item, lanes, mine.items[static_cast<size_t>(i)]);
+  const Called name = called(lanes, lanes.item(ref));
+  auto before = std::count_if(mine.items.begin(), mine.items.begin() + ref.item, [&](const LaneItem& item) { return called(lanes, item) == name; });
   const int stage = Comparisons::counterpart(ref.stage, lanes.stages(), other.stages());
   const std::vector<StreamLane>& theirs = other.of(stage);
   for (size_t lane = 0; lane < theirs.size(); ++lane)
     for (size_t i = 0; theirs[lane].stream == mine.stream && i < theirs[lane].items.size(); ++i)
-      if (alike(lanes, item, other, theirs[lane].items[i]) && before-- == 0) return {stage, static_cast<int>(lane), static_cast<int>(i)};
+      if (called(other, theirs[lane].items[i]) == name && before-- == 0) return {stage, static_cast<int>(lane), static_cast<int>(i)};
   return {};
+}
+
+std::vector<std::vector<ItemRef>> counterparts(const Lanes& lanes, int stage, const Lanes& other) {
+  const int there = Comparisons::counterpart(stage, lanes.stages(), other.stages());
+  std::map<std::pair<StreamKind, Called>, std::vector<ItemRef>> left;  // from the last to the first
+  const std::vector<StreamLane>& theirs = other.of(there);
+  for (size_t lane = 0; lane < theirs.size(); ++lane)
+    for (size_t i = theirs[lane].items.size(); i-- > 0;)
+      left[{theirs[lane].stream, called(other, theirs[lane].items[i])}].push_back({there, static_cast<int>(lane), static_cast<int>(i)});
+  std::vector<std::vector<ItemRef>> out;
+  for (const StreamLane& lane : lanes.of(stage)) {
+    std::vector<ItemRef>& refs = out.emplace_back(lane.items.size());
+    for (size_t i = 0; i < lane.items.size(); ++i) {
+      const auto it = left.find({lane.stream, called(lanes, lane.items[i])});
+      if (it == left.end() || it->second.empty()) continue;
+      refs[i] = it->second.back();
+      it->second.pop_back();
+    }
+  }
+  return out;
 }
 
 QString beside_text(const Lanes& lanes, const ItemRef& ref, const Lanes& other, const ItemRef& there) {

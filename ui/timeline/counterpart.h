@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <vector>
 
 #include "ui/timeline/lanes.h"
 
@@ -11,6 +12,9 @@ namespace shardscape::ui {
 // microbatch and chunk, under the same name; where several do, the one in the same place among these. Its member is 0; nothing where there
 // is none.
 ItemRef counterpart(const Lanes& lanes, const ItemRef& ref, const Lanes& other);
+
+// The same for every box of a stage, by lane and item, in one go.
+std::vector<std::vector<ItemRef>> counterparts(const Lanes& lanes, int stage, const Lanes& other);
 
 // "starts at 1.2 s, takes 31 ms, +3.1 %", or that there is none.
 QString beside_text(const Lanes& lanes, const ItemRef& ref, const Lanes& other, const ItemRef& there);

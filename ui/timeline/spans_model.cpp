@@ -27,10 +27,12 @@ QString exact(double seconds) { return QString::number(seconds, 'g', 12); }
 
 }  // namespace
 
-void SpansModel::setLanes(std::shared_ptr<const Lanes> lanes, int stage, std::vector<Beside> beside) {
+void SpansModel::setLanes(std::shared_ptr<const Lanes> lanes, int stage) { setLanes(std::move(lanes), stage, {}); }
+
+void SpansModel::setLanes(std::shared_ptr<const Lanes> lanes, int stage, const std::vector<Beside>& beside) {
   beginResetModel();
   lanes_ = std::move(lanes);
-  beside_ = std::move(beside);
+  beside_.clear();
   rows_.clear();
   for (int s = 0; lanes_ && s < lanes_->stages(); ++s) {
     if (stage != kAllStages && s != stage) continue;
@@ -38,6 +40,16 @@ void SpansModel::setLanes(std::shared_ptr<const Lanes> lanes, int stage, std::ve
     for (int lane = 0; lane < static_cast<int>(lanes_->of(s).size()); ++lane)
       for (int item = 0; item < static_cast<int>(lanes_->of(s)[static_cast<size_t>(lane)].items.size()); ++item) rows_.push_back({s, lane, item});
     std::stable_sort(rows_.begin() + first, rows_.end(), [&](const ItemRef& a, const ItemRef& b) { return lanes_->item(a).begin < lanes_->item(b).begin; });
+  }
+  for (const Beside& other : beside) {
+    if (rows_.empty()) break;
+    const std::vector<std::vector<ItemRef>> there = counterparts(*lanes_, stage, *other.lanes);
+    Compared& to = beside_.emplace_back(Compared{other.member, {}, {}});
+    for (const ItemRef& ref : rows_) {
+      const ItemRef& same = there[static_cast<size_t>(ref.lane)][static_cast<size_t>(ref.item)];
+      to.takes.push_back(same.valid() ? std::optional(other.lanes->item(same).end - other.lanes->item(same).begin) : std::nullopt);
+    }
+    to.cells.resize(rows_.size());
   }
   endResetModel();
 }
@@ -59,7 +71,10 @@ QVariant SpansModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::TextAlignmentRole) return int((index.column() > WaitsFor || columns()[static_cast<size_t>(index.column())].number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   if (role == AlarmRole) return false;
   if (!text && !raw && !sort) return {};
-  if (index.column() > WaitsFor) return besideData(ref, index.column(), raw, sort);
+  if (index.column() > WaitsFor) {
+    const TableCell& cell = besideCell(index.row(), index.column());
+    return sort ? cell.sort : raw ? cell.raw : cell.text;
+  }
   const auto number = [&](int value) -> QVariant {
     if (sort) return value;
     return value < 0 ? QString() : QString::number(value);
@@ -85,14 +100,12 @@ QVariant SpansModel::data(const QModelIndex& index, int role) const {
   }
 }
 
-QVariant SpansModel::besideData(const ItemRef& ref, int column, bool raw, bool sort) const {
-  const int at = (column - takes(0)) / kBesideCells;
-  const Lanes& other = *beside_[static_cast<size_t>(at)].lanes;
-  const ItemRef there = counterpart(*lanes_, ref, other);
-  const auto seconds = [](const LaneItem& item) { return item.end - item.begin; };
-  const auto cells = beside_cells(seconds(lanes_->item(ref)), there.valid() ? std::optional(seconds(other.item(there))) : std::nullopt, seconds_text);
-  const TableCell& cell = cells[static_cast<size_t>(column - takes(at))];
-  return sort ? cell.sort : raw ? cell.raw : cell.text;
+const TableCell& SpansModel::besideCell(int row, int column) const {
+  const Compared& of = beside_[static_cast<size_t>((column - takes(0)) / kBesideCells)];
+  auto& cells = of.cells[static_cast<size_t>(row)];
+  const LaneItem& mine = lanes_->item(rows_[static_cast<size_t>(row)]);
+  if (!cells) cells = beside_cells(mine.end - mine.begin, of.takes[static_cast<size_t>(row)], seconds_text);
+  return (*cells)[static_cast<size_t>((column - takes(0)) % kBesideCells)];
 }
 
 QVariant SpansModel::headerData(int section, Qt::Orientation orientation, int role) const {

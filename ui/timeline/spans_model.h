@@ -2,6 +2,9 @@
 // are looked at.
 #pragma once
 
+#include <array>
+#include <optional>
+
 #include "ui/models/beside_cells.h"
 #include "ui/timeline/lanes.h"
 
@@ -22,7 +25,8 @@ class SpansModel : public TableModel {
   static int takes(int beside) { return WaitsFor + 1 + kBesideCells * beside; }
   static int difference(int beside) { return takes(beside) + 1; }
   static int percent(int beside) { return takes(beside) + 2; }
-  void setLanes(std::shared_ptr<const Lanes> lanes, int stage, std::vector<Beside> beside = {});
+  void setLanes(std::shared_ptr<const Lanes> lanes, int stage);
+  void setLanes(std::shared_ptr<const Lanes> lanes, int stage, const std::vector<Beside>& beside);  // of one stage
   ItemRef at(int row) const { return rows_[static_cast<size_t>(row)]; }
   int rowOf(const ItemRef& ref) const;  // -1: another stage's
 
@@ -33,8 +37,13 @@ class SpansModel : public TableModel {
 
  private:
   std::shared_ptr<const Lanes> lanes_;
-  QVariant besideData(const ItemRef& ref, int column, bool raw, bool sort) const;
-  std::vector<Beside> beside_;
+  const TableCell& besideCell(int row, int column) const;
+  struct Compared {
+    int member = 1;
+    std::vector<std::optional<double>> takes;                                       // of the same, per row
+    mutable std::vector<std::optional<std::array<TableCell, kBesideCells>>> cells;  // per row, once it is looked at
+  };
+  std::vector<Compared> beside_;
   std::vector<ItemRef> rows_;  // by begin, stage by stage
 };
 

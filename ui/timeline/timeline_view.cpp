@@ -279,7 +279,7 @@ void TimelineView::fillTable() {
   std::vector<SpansModel::Beside> beside;
   for (const GanttStep& step : canvas_->steps())
     if (step.member > 0) beside.push_back({step.member, step.lanes});
-  model_->setLanes(lanes_, filled_stage_, std::move(beside));
+  model_->setLanes(lanes_, filled_stage_, beside);
   if (lanes_ && filled_stage_ < lanes_->stages()) {
     const StageTimes& stage = lanes_->simulation().stages[static_cast<size_t>(filled_stage_)];
     caption_->setText(tr("Stage %1: %2 of communication, %3 of it exposed, %4 of bubble")
