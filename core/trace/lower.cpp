@@ -407,16 +407,16 @@ Lowering::Lowering(const Report& report, bool durations)
   if (const MeshAxes axes = loss_group(graph); !axes.empty()) add_role({axes, false});
 }
 
+const OpTime& Lowering::time_of(const Segment& segment, OpId op) const {
+  return seconds_.ops[static_cast<size_t>(&segment - &report_.graph().segments.front())][static_cast<size_t>(op)];
+}
+
 double Lowering::seconds_of(const Segment& segment, OpId op) const {
-  if (!machine_) return 0;
-  const OpTime& time = seconds_.ops[static_cast<size_t>(&segment - &report_.graph().segments.front())][static_cast<size_t>(op)];
-  return time.seconds - time.exposed;
+  return machine_ ? time_of(segment, op).seconds - time_of(segment, op).exposed : 0;
 }
 
 double Lowering::packing_seconds(const Segment& segment, OpId op) const {
-  if (!machine_) return 0;
-  const OpTime& time = seconds_.ops[static_cast<size_t>(&segment - report_.graph().segments.data())][static_cast<size_t>(op)];
-  return is_communication(time.category) ? 0 : time.seconds - time.exposed;
+  return machine_ && !is_communication(time_of(segment, op).category) ? seconds_of(segment, op) : 0;
 }
 
 double Lowering::seconds_of_bytes(double bytes) const { return machine_ && bytes > 0 ? memory_bound_seconds(*machine_, bytes) : 0; }

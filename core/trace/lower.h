@@ -38,14 +38,15 @@ class Lowering {
   int64_t position_of(int64_t rank) const;
   bool has_durations() const { return machine_.has_value(); }
   // 0 where durations are not wanted.
-  double seconds_of(const Segment& segment, OpId op) const;
-  double packing_seconds(const Segment& segment, OpId op) const;  // of a collective: kernels around it        // of a ring: without its waits
+  double seconds_of(const Segment& segment, OpId op) const;        // of a ring: without its waits
+  double packing_seconds(const Segment& segment, OpId op) const;   // of a collective: kernels around it
   double seconds_of_bytes(double bytes) const;                     // of a kernel bound by memory
   // Incomplete when stopped.
   RankProgram stage(int stage, bool tensors, std::stop_token stop = {}, int64_t position = 0) const;
 
  private:
   void add_role(const GroupRole& role);
+  const OpTime& time_of(const Segment& segment, OpId op) const;
   const Report& report_;
   DeviceMesh mesh_;
   Schedule schedule_;

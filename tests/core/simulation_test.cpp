@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "machine/op_time.h"
 #include "simulate/estimate.h"
+#include "simulate/machine_of.h"
+#include "simulate/op_seconds.h"
 #include "simulate/play_schedule.h"
 #include "simulate/step_ops.h"
 #include "simulate/time_report.h"
