@@ -365,22 +365,22 @@ SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel,
   return policy;
 }
 
-StagePlan stage_plan(const Graph& graph, const Binding& binding, const ParallelSpec& parallel, bool first, bool last,
+StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const Binding& binding, const ParallelSpec& parallel, bool first, bool last,
                      const std::vector<std::vector<int>>& chunks) {
   StagePlan out;
-  out.input = sync_input(graph, binding, first, last, chunks, &out.holders);
-  auto planned = plan_sync(out.input, sync_policy(graph.structure, parallel, number(binding, "m")));
+  out.input = sync_input(basis, binding, first, last, chunks, &out.holders);
+  auto planned = plan_sync(out.input, sync_policy(structure, parallel, number(binding, "m")));
   if (const auto* problem = std::get_if<Problem>(&planned)) throw std::invalid_argument(to_string(*problem));
   out.plan = std::get<SyncPlan>(std::move(planned));
   return out;
 }
 
-PlacedPlan place_plan(const Graph& graph, const StagePlan& plan) {
+PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan) {
   PlacedPlan out;
   std::map<std::string, MeshAxes> groups;
-  for (const ReplicaGroup& g : replica_groups(graph)) {
-    groups.emplace(group_name(g.shard), g.shard);
-    groups.emplace(group_name(g.across), g.across);
+  for (const SyncBasis::Group& g : basis.groups) {
+    groups.emplace(group_name(g.of.shard), g.of.shard);
+    groups.emplace(group_name(g.of.across), g.of.across);
   }
   const size_t params = plan.input.params.size();
   std::map<int, std::vector<size_t>> reused;  // by parameter
@@ -470,7 +470,7 @@ void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec&
 void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
                const std::vector<std::vector<int>>& chunks) {
   if (needs_plan(graph.structure))
-    bind_plan(binding, graph.structure, parallel, plan_totals(graph.structure, stage_plan(graph, binding, parallel, first, last, chunks)));
+    bind_plan(binding, graph.structure, parallel, plan_totals(graph.structure, stage_plan(sync_basis(graph), graph.structure, binding, parallel, first, last, chunks)));
   if (needs_schedule(graph.structure)) bind_chunk_gathers(binding, graph, parallel, first, last, chunks);
 }
 

@@ -65,7 +65,7 @@ struct StagePlan {
   SyncPlan plan;
   std::vector<size_t> holders;   // of each parameter, then of each reused module: its segment's place on the stage
 };
-StagePlan stage_plan(const Graph& graph, const Binding& binding, const ParallelSpec& parallel, bool first, bool last,
+StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const Binding& binding, const ParallelSpec& parallel, bool first, bool last,
                      const std::vector<std::vector<int>>& chunks);
 // The same by places of segments on the stage.
 struct PlacedPlan {
@@ -82,7 +82,7 @@ struct PlacedPlan {
   std::vector<Act> acts;           // in order of issue within their microbatch
   std::vector<Place> places;
 };
-PlacedPlan place_plan(const Graph& graph, const StagePlan& plan);
+PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan);
 // Its collectives added up, by group of the input, kind of sync_kinds(policy) and turn: of any number of microbatches.
 struct PlanTotals {
   using ByTurn = std::array<int64_t, kSyncTurns>;

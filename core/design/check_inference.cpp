@@ -54,22 +54,26 @@ void check_parts(Checks& checks) {
   }
 }
 
-// Experts have no use for tokens that all ranks of cp have.
+// Tokens that all ranks of cp have are computed by each of them, and experts have no use for them.
 void check_repeated(Checks& checks) {
   const Design& d = checks.design;
   const int64_t cp = d.parallel.cp, b = d.workload.microbatch;
   if (!checks.sound({"cp"}) || cp == 1) return;
   const Fix off = set_to("cp", 1);
-  if (!checks.sound({"tp", "microbatch", "ep", "etp"}) || d.model.experts == 0 || cp_splits_sequences(d)) return;
-  if (d.parallel.ep == 1 && !d.parallel.folds_experts()) return;
+  if (!checks.sound({"tp", "microbatch", "ep", "etp"}) || cp_splits_sequences(d)) return;
+  const bool routed = d.model.experts > 0 && (d.parallel.ep > 1 || d.parallel.folds_experts());
   const int64_t parts = cp * (d.parallel.sequence_parallel ? d.parallel.tp : 1), wanted = (b / parts + 1) * parts;
   const ParallelSpec& p = d.parallel;
   const bool fits = p.dp * (p.folds_experts() ? p.tp : 1) % (p.ep * (p.folds_experts() ? p.etp : 1)) == 0;  // without cp
-  std::vector<Fix> fixes{fits ? off : both(off, both(set_to("ep", 1), set_to("etp", 0)))};
+  std::vector<Fix> fixes;
+  if (routed) fixes.push_back(fits ? off : both(off, both(set_to("ep", 1), set_to("etp", 0))));
   if (checks.sound({"batch", "dp"}) && wanted <= kMaxBatch / d.parallel.dp)
     fixes.push_back(both(set_to("microbatch", wanted), set_to("batch", std::max<int64_t>(1, d.workload.batch / (wanted * d.parallel.dp)) * wanted * d.parallel.dp)));
-  checks.error("microbatch", "the new tokens of " + grouped(b) + " sequences do not split over " + grouped(parts) + " ranks that experts are spread over", "a multiple of " + grouped(parts),
-               std::move(fixes));
+  const std::string tokens = "the new tokens of " + grouped(b) + (b == 1 ? " sequence do" : " sequences do") + " not split over ", accepted = "a multiple of " + grouped(parts);
+  if (routed)
+    checks.error("microbatch", tokens + grouped(parts) + " ranks that experts are spread over", accepted, std::move(fixes));
+  else
+    checks.note("microbatch", tokens + (parts > cp ? "cp x tp = " : "cp = ") + grouped(parts) + " ranks: outside of attention all ranks of cp do the same work", accepted, std::move(fixes));
 }
 
 void check_table(Checks& checks) {

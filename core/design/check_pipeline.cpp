@@ -94,6 +94,21 @@ void check_messages(Checks& checks) {
                "off, or b S D in multiples of tp", off);
 }
 
+// Megatron-core lays out no stages of different length beside these flags (transformer_block.py, get_num_layers_to_build).
+void check_counted_ends(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t pp = d.parallel.pp, layers = d.model.layers, parts = layers + d.parallel.counted_beside_layers();
+  if (parts == layers || pp == 1 || pp > parts || parts % pp == 0 || d.parallel.virtual_stages > 1) return;
+  const char *const embedding = "account_for_embedding_in_pipeline_split", *const head = "account_for_loss_in_pipeline_split";
+  std::vector<Fix> fixes;
+  if ((layers + 2) % pp == 0) fixes.push_back(both(set_to(embedding, "true"), set_to(head, "true")));
+  if ((layers + 1) % pp == 0) fixes.push_back(both(set_to(embedding, "false"), set_to(head, "true")));
+  fixes.push_back(both(set_to(embedding, "false"), set_to(head, "false")));
+  checks.note(d.parallel.account_for_embedding_in_pipeline_split ? embedding : head,
+              grouped(layers) + " layers" + counted_ends(d) + " do not split evenly over pp = " + grouped(pp) + ", which Megatron-LM asks for with this; here the first stages get one more",
+              "layers" + counted_ends(d) + " in multiples of " + grouped(pp), std::move(fixes));
+}
+
 }  // namespace
 
 std::string counted_ends(const Design& d) {
@@ -112,6 +127,8 @@ void check_pipeline(Checks& checks) {
   } else if (const int64_t parts = d.model.layers + d.parallel.counted_beside_layers(); d.parallel.pp > parts && !checks.stops_at("pp")) {
     checks.error("pp", grouped(d.parallel.pp) + " stages are more than " + grouped(d.model.layers) + " layers" + counted_ends(d), "at most " + grouped(parts),
                  {set_to("pp", parts)});
+  } else {
+    check_counted_ends(checks);
   }
 }
 

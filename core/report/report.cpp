@@ -211,8 +211,8 @@ class ReportMaker {
     for (const bool flag : {policy.overlap, policy.every_microbatch, policy.recompute, s.first, s.last}) key.add(int64_t{flag});
     add_plan_limits(key, s);
     return memo.plans.get(key, [&] {
-      const StagePlan plan = stage_plan(graph, s.binding, r_.design.parallel, s.first, s.last, chunk_kinds(graph, s, r_.design.model));
-      return std::make_shared<const SharedPlan>(SharedPlan{plan_totals(graph.structure, plan), std::make_shared<const PlacedPlan>(place_plan(graph, plan))});
+      const StagePlan plan = stage_plan(basis.basis, graph.structure, s.binding, r_.design.parallel, s.first, s.last, chunk_kinds(graph, s, r_.design.model));
+      return std::make_shared<const SharedPlan>(SharedPlan{plan_totals(graph.structure, plan), std::make_shared<const PlacedPlan>(place_plan(basis.basis, plan))});
     });
   }
 

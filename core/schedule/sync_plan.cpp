@@ -216,18 +216,4 @@ std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPoli
   return plan;
 }
 
-std::map<SyncTotalKey, SyncTotal> sync_totals(const SyncPlan& plan, int64_t microbatches, std::optional<int> of) {
-  std::map<SyncTotalKey, SyncTotal> out;
-  for (const SyncAction& a : plan.actions) {
-    if (of && a.of != *of) continue;
-    const int64_t times = sync_turns(a.turn, microbatches);
-    if (times == 0) continue;
-    SyncTotal& total = out[{a.phase, a.op, a.group, a.dtype}];
-    total.group_size = a.group_size;
-    total.count += times;
-    total.elements += times * a.elements;
-  }
-  return out;
-}
-
 }  // namespace shardscape

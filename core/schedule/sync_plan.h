@@ -6,11 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -132,22 +129,8 @@ bool is_fsdp(SyncStrategy strategy);
 bool shards_in_groups(SyncStrategy strategy);  // or can: hybrid sharding
 bool is_deepspeed(SyncStrategy strategy);
 
-struct SyncTotalKey {
-  Phase phase;
-  SyncOp op;
-  std::string group;
-  DType dtype;
-  auto operator<=>(const SyncTotalKey&) const = default;
-};
-struct SyncTotal {
-  int64_t group_size = 1, count = 0, elements = 0;
-};
-
 // A Problem where a limit, a size or a group makes no sense. Groups of one rank yield no action.
 std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPolicy& policy);
-
-// Collectives of a step, added up: of all parameters, or of those of one group of the input.
-std::map<SyncTotalKey, SyncTotal> sync_totals(const SyncPlan& plan, int64_t microbatches, std::optional<int> of = {});
 
 // Parameters in the order in which their gradients become ready: modules backwards; a module with a matrix gives its
 // bias before its weight (the order of addmm's operands), a norm its weight before its bias.

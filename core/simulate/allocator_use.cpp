@@ -366,8 +366,12 @@ std::optional<Fragmentation> fragmentation(const Report& report, std::stop_token
   const int64_t capacity = report.accelerator ? report.memory->capacity - memory.fixed[static_cast<size_t>(MemoryCategory::Runtime)] : 0;
   const StageEvents events = stage_events(report, out.stage, stop);
   if (stop.stop_requested()) return std::nullopt;
-  out.native = allocator_use(events, SegmentMode::Native, capacity);
-  out.expandable = allocator_use(events, SegmentMode::Expandable, capacity);
+  // What is too much for the device whatever the allocator does is told as a larger one would have it.
+  const bool too_much = capacity > 0 && memory.allocated > capacity;
+  for (const auto& [use, mode] : {std::pair{&out.native, SegmentMode::Native}, {&out.expandable, SegmentMode::Expandable}}) {
+    *use = allocator_use(events, mode, too_much ? 0 : capacity);
+    use->fits = use->fits && !too_much;
+  }
   return out;
 }
 

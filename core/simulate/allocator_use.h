@@ -46,7 +46,8 @@ struct Fragmentation {
 };
 
 AllocatorUse allocator_use(const StageEvents& events, SegmentMode mode, int64_t capacity = 0);
-// Of the fullest stage, on what the accelerator has beside the runtime. Nothing when stopped. Some milliseconds: for those who look at one design.
+// Of the fullest stage, on what the accelerator has beside the runtime; where tensors alone are more than that, on one that is large enough.
+// Nothing when stopped. Some milliseconds: for those who look at one design.
 std::optional<Fragmentation> fragmentation(const Report& report, std::stop_token stop = {});
 
 }  // namespace shardscape

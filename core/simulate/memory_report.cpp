@@ -32,7 +32,7 @@ Json use_json(const AllocatorUse& use) {
 std::string use_text(const char* segments, const AllocatorUse& use) {
   std::string out = std::string(segments) + " segments: " + format_bytes(use.reserved) + " reserved, " + format_bytes(use.unused()) +
                     " more than tensors have at the fullest moment (largest free block " + format_bytes(use.largest_free) + ")";
-  if (!use.fits) out += ", and the device runs out of memory";
+  if (!use.fits) out += "; the device runs out of memory";
   else if (use.retries > 0) out += "; the cache is emptied " + std::to_string(use.retries) + (use.retries == 1 ? " time" : " times") + " in two steps";
   return out + "\n";
 }

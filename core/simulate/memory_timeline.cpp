@@ -53,8 +53,9 @@ struct AtWork {
 
 class StageWalk {
  public:
-  StageWalk(Memories& memories, const StageReport& stage)
-      : m_(memories), r_(memories.report()), stage_(stage), graph_(r_.graph()), pairs_(runs_pairs(r_.design.parallel)), keeps_messages_(shardscape::keeps_messages(r_)),
+  // at: in the pipeline, where the stage stands for another.
+  StageWalk(Memories& memories, const StageReport& stage, int at)
+      : m_(memories), r_(memories.report()), stage_(stage), place_(at), graph_(r_.graph()), pairs_(runs_pairs(r_.design.parallel)), keeps_messages_(shardscape::keeps_messages(r_)),
         places_(pipeline_layout(r_.design.parallel)) {
     place();
     for (size_t c = 0; c + 1 < starts_.size(); ++c) {
@@ -313,8 +314,8 @@ class StageWalk {
     return p;
   }
 
-  bool receives(size_t chunk) const { return places_.receives({stage_.stage, static_cast<int64_t>(chunk)}); }
-  bool sends(size_t chunk) const { return places_.sends({stage_.stage, static_cast<int64_t>(chunk)}); }
+  bool receives(size_t chunk) const { return places_.receives({place_, static_cast<int64_t>(chunk)}); }
+  bool sends(size_t chunk) const { return places_.sends({place_, static_cast<int64_t>(chunk)}); }
 
   // Buffers to receive into are there all along, and so is an input that is kept: it lies in one. A gradient that is received is added up in
   // memory of its own.
@@ -449,6 +450,7 @@ class StageWalk {
   Memories& m_;
   const Report& r_;
   const StageReport& stage_;
+  const int place_;
   const Graph& graph_;
   const bool pairs_;            // whether levels of instances are asked for
   const bool keeps_messages_;
@@ -482,10 +484,14 @@ int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
   for (const bool word : {structure.recompute_block, structure.recompute_groups, structure.offload_activations}) key.add(int64_t{word});  // classes of layers
   for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
   Memories memories(outline, memo.get(key, [&] { return Memories(outline).table(); }));
-  std::map<int, StageWalk> walks;  // stages that are alike differ in what is in flight
+  // Stages that are alike differ in what is in flight, and in where a pipeline turns.
+  std::map<std::pair<int, int64_t>, StageWalk> walks;
+  const PipelineLayout places = pipeline_layout(outline.design.parallel);
+  const bool buffers = keeps_messages(outline);
   int64_t most = 0;
   for (const StageReport& stage : outline.stages) {
-    StageWalk& walk = walks.try_emplace(stage.like, memories, outline.stages[static_cast<size_t>(stage.like)]).first->second;
+    const std::pair like{stage.like, buffers ? places.messages(stage.stage) : 0};
+    StageWalk& walk = walks.try_emplace(like, memories, outline.stages[static_cast<size_t>(stage.like)], stage.stage).first->second;
     most = std::max(most, walk.in_use(*moments_of(outline, stage.stage, walk)));
   }
   return most;
@@ -507,7 +513,7 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
   Memories memories(report);
   for (const StageReport& stage : report.stages) {
     if (stop.stop_requested()) return nullptr;
-    StageWalk walk(memories, stage);
+    StageWalk walk(memories, stage, stage.stage);
     out->stages.push_back(walk.fullest(*moments_of(report, stage.stage, walk)));
     if (out->stages.back().in_use > out->stages[static_cast<size_t>(out->peak_stage)].in_use) out->peak_stage = stage.stage;
   }
@@ -518,7 +524,7 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
 
 std::vector<ActionMemory> stage_timeline(const Report& report, int stage) {
   Memories memories(report);
-  StageWalk walk(memories, report.stages[static_cast<size_t>(stage)]);
+  StageWalk walk(memories, report.stages[static_cast<size_t>(stage)], stage);
   std::vector<ActionMemory> out;
   walk.run(make_stage_schedule(report.design.parallel, stage, static_cast<int>(report.microbatches)),
            [&](const Action& action, const CategoryBytes& begin, const CategoryBytes& peak, const CategoryBytes& end) { out.push_back({action, begin, peak, end}); });

@@ -42,7 +42,8 @@ std::shared_ptr<const PlacedPlan> placed_plan(const Report& report, const StageR
   const Graph& graph = report.graph();
   const StageShape& shape = report.model->shapes[static_cast<size_t>(stage.shape)];
   const auto kinds = chunk_kinds(graph, stage, report.design.model);
-  return std::make_shared<const PlacedPlan>(place_plan(graph, stage_plan(graph, stage.binding, report.design.parallel, shape.first, shape.last, kinds)));
+  const SyncBasis basis = sync_basis(graph);
+  return std::make_shared<const PlacedPlan>(place_plan(basis, stage_plan(basis, graph.structure, stage.binding, report.design.parallel, shape.first, shape.last, kinds)));
 }
 
 }  // namespace shardscape

@@ -248,6 +248,56 @@ class AllocatorTest : public QObject {
       }
     }
   }
+
+  // A device that is a little too small for native segments: first the cache goes, then memory is out. One that is far too small says so.
+  void designsKnowTheirDevice() {
+    Design design = preset_design("llama3-70b", 8, 4, 8, true);
+    design.workload.batch = 64;
+    const auto report = estimate(design);
+    const auto roomy = fragmentation(*report);
+    QCOMPARE(roomy->stage, report->memory->peak_stage);
+    QCOMPARE(roomy->native.allocated >= report->memory->stages[static_cast<size_t>(roomy->stage)].allocated, true);
+    QVERIFY(roomy->native.fits && roomy->expandable.fits && roomy->native.retries == 0);
+    QVERIFY(roomy->native.reserved > roomy->expandable.reserved);
+    const StageEvents steps = stage_events(*report, roomy->stage);
+    const AllocatorUse tight = allocator_use(steps, SegmentMode::Native, roomy->native.reserved - 2 * MiB);
+    QVERIFY(tight.retries > 0 && tight.fits && tight.reserved < roomy->native.reserved);
+    QVERIFY(!allocator_use(steps, SegmentMode::Native, roomy->native.allocated - 2 * MiB).fits);
+    const AllocatorUse same = allocator_use(steps, SegmentMode::Expandable, roomy->expandable.reserved);
+    QVERIFY(same.fits && same.retries == 0 && same.reserved == roomy->expandable.reserved);
+    design.workload.batch = 64 * 16;
+    design.workload.microbatch = 16;
+    const auto crowded = fragmentation(*estimate(design));
+    QVERIFY(!crowded->native.fits && !crowded->expandable.fits);
+    QCOMPARE(crowded->native.retries, int64_t{0});
+  }
+
+  // Under torch.distributed.pipelining a stage has a buffer of b S D for every microbatch and neighbour, and outputs stay: of FSDP2 alone.
+  void messagesOfTorchPipelinesStay() {
+    Design design = preset_design("llama3-8b", 1, 2, 2);
+    design.parallel.sync = SyncStrategy::Fsdp2;
+    design.workload.batch = 16;
+    design.workload.microbatch = 1;
+    const auto report = estimate(design);
+    QVERIFY(report->valid());
+    const int64_t message = 2 * design.workload.seq * design.model.hidden;
+    for (const StageMemory& stage : report->memory->stages) {
+      const auto it = std::find_if(stage.fixed_parts.begin(), stage.fixed_parts.end(), [](const Culprit& c) { return c.name == "buffers to receive into"; });
+      QVERIFY(it != stage.fixed_parts.end());
+      QCOMPARE(it->bytes, report->microbatches * message);
+    }
+    // Stage 0 holds the outputs of both microbatches in flight.
+    const auto actions = stage_timeline(*report, 0);
+    const auto first = std::find_if(actions.begin(), actions.end(), [](const ActionMemory& a) { return a.action.kind == ActionKind::SendForward; });
+    QCOMPARE(first->begin, first->end);
+    design.parallel.sync = SyncStrategy::DdpFlat;
+    const auto other = estimate(design);
+    for (const StageMemory& stage : other->memory->stages)
+      QVERIFY(std::none_of(stage.fixed_parts.begin(), stage.fixed_parts.end(), [](const Culprit& c) { return c.name == "buffers to receive into"; }));
+    const auto freed = stage_timeline(*other, 0);
+    const auto sent = std::find_if(freed.begin(), freed.end(), [](const ActionMemory& a) { return a.action.kind == ActionKind::SendForward; });
+    QCOMPARE(total(sent->begin) - total(sent->end), message);
+  }
 };
 
 QTEST_GUILESS_MAIN(AllocatorTest)

@@ -260,6 +260,28 @@ class InferenceTest : public QObject {
     }
   }
 
+  // Tokens that cp does not split are everybody's.
+  void repeatedWorkIsNoted() {
+    Design d = served("llama3-8b", Mode::Decode, {{"tp", "2"}, {"cp", "4"}, {"context_length", "8192"}, {"batch", "6"}, {"microbatch", "6"}});
+    const auto noted = [](const Design& design) {
+      const std::vector<Problem> problems = validate(design);
+      return problems.empty() ? Problem{} : problems.front();
+    };
+    const Problem one = noted(d);
+    QVERIFY(one.severity == Severity::Note && one.where == "microbatch");
+    QVERIFY(one.what.starts_with("the new tokens of 6 sequences do not split over cp = 4 ranks"));
+    QCOMPARE(one.accepted, std::string("a multiple of 4"));
+    QCOMPARE(one.fixes.size(), size_t{1});
+    Design mended = d;
+    for (const auto& [id, text] : one.fixes.front().settings) QVERIFY(!set_knob(mended, *find_knob(id), text));
+    QVERIFY(validate(mended).empty());
+    d.parallel.sequence_parallel = true;
+    d.workload.batch = d.workload.microbatch = 4;
+    QVERIFY(noted(d).what.starts_with("the new tokens of 4 sequences do not split over cp x tp = 8 ranks"));
+    d.parallel.cp = 1;
+    QVERIFY(validate(d).empty());
+  }
+
   // What only training has is greyed with the reason, changes nothing, and is no error.
   void trainingIsIdle() {
     const Design plain = served("llama3-8b", Mode::Decode, {{"pp", "2"}, {"dp", "2"}, {"batch", "4"}});

@@ -128,6 +128,32 @@ class ScheduleConditionsTest : public QObject {
       QVERIFY2(!has_errors(validate(mended)), (fix.label + " leaves " + listing(validate(mended))).c_str());
     }
   }
+
+  // Megatron-LM takes no stages of different length beside its flags; here the first ones get a layer more.
+  void countedEndsAreNoted_data() {
+    QTest::addColumn<QString>("knob");
+    QTest::addColumn<QString>("end");
+    QTest::newRow("embedding") << "account_for_embedding_in_pipeline_split" << "embedding";
+    QTest::newRow("head") << "account_for_loss_in_pipeline_split" << "head";
+  }
+  void countedEndsAreNoted() {
+    QFETCH(QString, knob);
+    QFETCH(QString, end);
+    Design design = default_design();
+    QVERIFY(!set_knob(design, *find_knob(knob.toStdString()), "true"));
+    const std::vector<Problem> problems = validate(design);
+    QVERIFY2(problems.size() == 1 && problems.front().severity == Severity::Note, listing(problems).c_str());
+    QCOMPARE(QString::fromStdString(problems.front().where), knob);
+    QVERIFY(QString::fromStdString(problems.front().what).contains("32 layers and the " + end + " do not split evenly over pp = 2"));
+    QVERIFY(problems.front().fixes.size() >= 2);  // both ends, or none
+    for (const Fix& fix : problems.front().fixes) {
+      Design mended = design;
+      for (const auto& [id, text] : fix.settings) QVERIFY(!set_knob(mended, *find_knob(id), text));
+      QVERIFY2(validate(mended).empty(), (fix.label + " leaves " + listing(validate(mended))).c_str());
+    }
+    design.model.layers = 31;
+    QVERIFY2(validate(design).empty(), listing(validate(design)).c_str());
+  }
 };
 
 QTEST_APPLESS_MAIN(ScheduleConditionsTest)

@@ -7,6 +7,7 @@
 
 #include "cost/sync_model.h"
 #include "report/report.h"
+#include "support/sync_totals.h"
 #include "support/trace_designs.h"
 #include "trace/lower.h"
 

@@ -8,9 +8,10 @@
 #include <random>
 #include <set>
 
-#include "schedule/sync_plan.h"
+#include "support/sync_totals.h"
 
 using namespace shardscape;
+using namespace shardscape::test;
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 
+#include "beside.h"
 #include "offscreen.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/compute_view.h"
@@ -30,36 +31,6 @@ std::unique_ptr<ChartPage> make_view(int view, Session* session) {
   if (view == Memory) return std::make_unique<MemoryView>(session);
   if (view == Compute) return std::make_unique<ComputeView>(session);
   return std::make_unique<CommunicationView>(session);
-}
-
-void open(QWidget& view) {
-  view.resize(900, 700);
-  view.show();
-  QVERIFY(QTest::qWaitForWindowExposed(&view));
-  QTest::qWait(20);  // the queued drawing gives the axes their places
-}
-
-// Four stages, and beside them a design of two with other groups.
-void set(Session& session, int tp, int pp, int dp) {
-  Design design = session.design();
-  design.parallel.tp = tp;
-  design.parallel.pp = pp;
-  design.parallel.dp = dp;
-  session.setDesign(design, "test");
-  session.waitForEstimate();
-}
-
-Design other_of(const Session& session) {
-  Design design = session.design();
-  design.parallel.tp = 1;
-  design.parallel.pp = 2;
-  design.parallel.dp = 4;
-  return design;
-}
-
-void pin(Session& session, const Design& design) {
-  QVERIFY(session.comparisons()->add(design, "other"));
-  QTRY_VERIFY_WITH_TIMEOUT(session.comparisons()->ready(), 30'000);
 }
 
 }  // namespace

@@ -129,6 +129,13 @@ class ExplorePagesTest : public QObject {
     w.session.waitForEstimate();
     QTRY_VERIFY_WITH_TIMEOUT(pinned.ready(), 30'000);
 
+    // Each is marked among the points, where its figures are.
+    w.view().showPage(ExploreView::Designs);
+    QCOMPARE(w.scatter().marked().size(), size_t{4});
+    for (size_t member = 0; member < 4; ++member) QCOMPARE(w.scatter().marked()[member].member, static_cast<int>(member));
+    QVERIFY((w.scatter().markedPlace(1) - w.scatter().place(0)).manhattanLength() < 3);  // the best one
+    w.view().showPage(ExploreView::Compare);
+
     const auto& figures = page.figures();
     const auto step = std::find_if(figures.begin(), figures.end(), [](const ComparedFigure& f) { return f.id == "step_seconds"; });
     QVERIFY(step != figures.end());

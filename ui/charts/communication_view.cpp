@@ -11,9 +11,21 @@
 #include "ui/charts/stage_chart.h"
 #include "ui/graph_view/segments.h"
 #include "ui/models/collectives_model.h"
+#include "ui/state/comparisons.h"
 #include "ui/timeline/span_text.h"
 
 namespace shardscape::ui {
+namespace {
+
+// Those that can run.
+std::vector<CollectivesModel::Beside> pinned(const Comparisons& comparisons) {
+  std::vector<CollectivesModel::Beside> out;
+  for (int i = 0; i < comparisons.size(); ++i)
+    if (const ComparedDesign& of = comparisons.all()[static_cast<size_t>(i)].made; of.simulation) out.push_back({i + 1, of.report});
+  return out;
+}
+
+}  // namespace
 
 CommunicationView::CommunicationView(Session* session, QWidget* parent)
     : ChartPage(session, tr("Communication of one rank in a step, by stage"), QStringLiteral("communication"), parent),
@@ -85,7 +97,7 @@ BarData CommunicationView::bars(const Report& report) const {
 }
 
 void CommunicationView::fillTable(const Report& report) {
-  model_->setReport(report, session()->stage(), session()->units());
+  model_->setReport(report, session()->stage(), session()->units(), pinned(*session()->comparisons()));
 }
 
 QString CommunicationView::caption(const Report& report) const {
@@ -96,7 +108,7 @@ QString CommunicationView::caption(const Report& report) const {
 
 QString CommunicationView::csv(const Report& report) const {
   CollectivesModel all;
-  all.setReport(report, CollectivesModel::kAllStages, session()->units());
+  all.setReport(report, CollectivesModel::kAllStages, session()->units(), pinned(*session()->comparisons()));
   return csv_text(all);
 }
 

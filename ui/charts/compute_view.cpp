@@ -21,7 +21,16 @@ namespace shardscape::ui {
 
 ComputeView::ComputeView(Session* session, QWidget* parent)
     : ChartPage(session, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
-      model_(new FlopsModel(this)) {
+      model_(new FlopsModel(this)),
+      beside_(session->comparisons(), this,
+              [](const ComparedDesign& of, const std::pair<int, int>& stage, std::stop_token) {
+                auto made = std::make_shared<RooflineBeside>();
+                made->stage = Comparisons::counterpart(stage.first, stage.second, static_cast<int>(of.report->stages.size()));
+                made->report = of.report;
+                made->roofline = shardscape::ui::roofline(*of.report, made->stage);
+                return made->roofline.points.empty() ? nullptr : made;
+              },
+              [this] { fillRoofline(); }) {
   switch_ = new Segments(tr("Picture"), {tr("Bars"), tr("Roofline")}, this);
   controls()->addWidget(switch_);
   connect(switch_, &Segments::chosen, this, [this](int index) { setRooflineShown(index == 1); });
@@ -78,14 +87,26 @@ void ComputeView::fillRoofline() {
   const int stage = std::clamp(session()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
   Roofline data = shardscape::ui::roofline(*filled(), stage);
   if (data.accelerator) setTitle(tr("Roofline of %1, stage %2").arg(QString::fromStdString(data.accelerator->name)).arg(stage));
-  roofline_model_->setRoofline(*filled(), data, session()->units());
+  if (isVisible()) beside_.show({stage, static_cast<int>(filled()->stages.size())});
+  std::vector<RooflineBeside> beside;
+  for (const auto& one : beside_.all()) {
+    beside.push_back(*one.made);
+    beside.back().member = one.member;
+  }
+  roofline_model_->setRoofline(*filled(), data, session()->units(), beside);
   roofline_->setRoofline(session()->report(), std::move(data));
+  roofline_->setBeside(std::move(beside));
   fitRoofline();
 }
 
 void ComputeView::fitRoofline() {
   constexpr double kShare = 0.36;
   roofline_table_->setFixedHeight(roofline_table_->heightUpTo(std::max(96, static_cast<int>(height() * kShare))));
+}
+
+void ComputeView::showEvent(QShowEvent* event) {
+  ChartPage::showEvent(event);
+  fillRoofline();
 }
 
 void ComputeView::resizeEvent(QResizeEvent* event) {
@@ -122,6 +143,13 @@ void ComputeView::explainPoint() {
       {tr("achieved"), flops_text(static_cast<Wide>(point.rate())) + QStringLiteral("/s")},
       {tr("of what the roof allows"), percent_text(point.rate() / std::max(1.0, roofline_->data().attainable(point)))}};
   out.rows = rates + out.rows;
+  for (const RooflineBeside& other : roofline_->beside()) {
+    const int same = same_point(*filled(), point, other);
+    const double seconds = same < 0 ? 0 : other.roofline.points[static_cast<size_t>(same)].seconds;
+    out.more_title = tr("In the other designs");
+    out.more.append({Comparisons::letter(other.member), same < 0 ? tr("no such op on stage %1").arg(other.stage)
+                                                                 : tr("takes %1, %2").arg(QString::fromStdString(format_seconds(seconds)), signed_percent_text(seconds / point.seconds - 1))});
+  }
   session()->inspect(out);
 }
 

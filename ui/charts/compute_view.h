@@ -1,8 +1,12 @@
 // FLOPs of one rank of each stage in a step, by kind of op and phase, counted or useful; or its ops under the roofline.
 #pragma once
 
+#include <utility>
+
 #include "ui/charts/chart_page.h"
+#include "ui/charts/roofline_data.h"
 #include "ui/models/flops_model.h"
+#include "ui/state/beside.h"
 
 class QPushButton;
 
@@ -33,6 +37,7 @@ class ComputeView : public ChartPage {
   Inspection inspectBar(const Report& report, int stage, int series) const override;
   Inspection inspectRow(const Report& report, int row) const override;
   void explainAgain() override;
+  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -41,6 +46,7 @@ class ComputeView : public ChartPage {
   void explainPoint();
   FlopsModel* model_;
   Segments* switch_ = nullptr;
+  Beside<RooflineBeside, std::pair<int, int>> beside_;  // by the picked stage and how many there are
   RooflineCanvas* roofline_ = nullptr;
   RooflineModel* roofline_model_ = nullptr;
   ChartTable* roofline_table_ = nullptr;

@@ -255,10 +255,20 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
     painter.setPen(colors.secondary);
     free = left - 45;
   }
-  const QString hint = estimate_->report->memory->stages.size() > 1 ? tr("click a bar to change the stage") : QString();
   const double least = rect.left() + QFontMetricsF(Theme::instance().uiFont(14, QFont::DemiBold)).horizontalAdvance(title()) + 20;
-  if (free - metrics.horizontalAdvance(hint) > least)
-    painter.drawText(QRectF(rect.left(), rect.top(), free - rect.left(), kHeading), Qt::AlignRight | Qt::AlignVCenter, hint);
+  if (beside_.empty()) {
+    const QString hint = estimate_->report->memory->stages.size() > 1 ? tr("click a bar to change the stage") : QString();
+    if (free - metrics.horizontalAdvance(hint) > least)
+      painter.drawText(QRectF(rect.left(), rect.top(), free - rect.left(), kHeading), Qt::AlignRight | Qt::AlignVCenter, hint);
+  } else {  // whose the lines are: not every one has room for its name
+    constexpr double kDash = 14, kEntry = 42;
+    double at = std::max(least, free - kEntry * static_cast<double>(beside_.size() + 1));
+    for (size_t i = 0; i <= beside_.size(); ++i, at += kEntry) {
+      const int member = i == 0 ? 0 : beside_[i - 1].member;
+      painter.fillRect(QRectF(at, rect.top() + kHeading / 2 - 1, kDash, 2), Theme::instance().designColor(member));
+      painter.drawText(QRectF(at + kDash + 5, rect.top(), 20, kHeading), Qt::AlignLeft | Qt::AlignVCenter, Comparisons::letter(member));
+    }
+  }
 
   const ValueScale scale = byte_scale(highest, session_->units());
   painter.drawText(QRectF(rect.left(), plot.top() - kUnit, kLeft - 8, 12), Qt::AlignRight | Qt::AlignVCenter, scale.unit);

@@ -115,6 +115,17 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
   return {};
 }
 
+void add_segments(Inspection& inspection, const Fragmentation& fragmentation, UnitSystem units) {
+  const auto add = [&](const QString& name, const AllocatorUse& use) {
+    QString text = tr("%1, %2 unused").arg(bytes_text(use.reserved, units), bytes_text(use.unused(), units));
+    if (!use.fits) text += tr("; runs out of memory");
+    else if (use.retries > 0) text += tr("; empties its cache");
+    inspection.rows.append({name, text});
+  };
+  add(tr("Reserved, native segments"), fragmentation.native);
+  add(tr("Reserved, expandable ones"), fragmentation.expandable);
+}
+
 QString stage_subtitle(const StageReport& stage) {
   return layers_text(stage) + QStringLiteral(", ") + in_flight_text(stage);
 }
@@ -148,7 +159,7 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
   return inspection;
 }
 
-Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units) {
+Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units, const Fragmentation* segments) {
   Inspection inspection;
   inspection.title = tr("Memory of stage %1").arg(stage.stage);
   inspection.subtitle = stage_subtitle(stage);
@@ -161,6 +172,7 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   }
   inspection.rows.append({tr("Total"), bytes_text(memory.in_use, units)});
   inspection.rows.append({tr("Allocated by tensors"), bytes_text(memory.allocated, units)});
+  if (segments) add_segments(inspection, *segments, units);
   inspection.rows.append({tr("Fullest moment"), text_of(memory.moment)});
   for (const PartValue& part : stage.host_memory)
     inspection.rows.append({tr("On the host: %1").arg(words(part.name)), bytes_text(part.bytes.value, units)});
@@ -186,21 +198,6 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
                         .arg(label.toLower(), percent_text(static_cast<double>(memory.at_peak[static_cast<size_t>(largest)]) /
                                                            std::max(1.0, static_cast<double>(memory.in_use))));
   return inspection;
-}
-
-QVector<QPair<QString, QString>> inspect_segments(const Fragmentation& fragmentation, UnitSystem units) {
-  QVector<QPair<QString, QString>> out;
-  const auto add = [&](const QString& name, const AllocatorUse& use) {
-    QString text = tr("%1, %2 in holes").arg(bytes_text(use.reserved, units), bytes_text(use.unused(), units));
-    if (!use.fits) text += tr("; runs out of memory");
-    else if (use.retries > 0) text += tr("; empties its cache");
-    out.append({name, text});
-  };
-  add(tr("Reserved, native segments"), fragmentation.native);
-  add(tr("Reserved, expandable segments"), fragmentation.expandable);
-  out.append({tr("Largest hole"), tr("%1 native, %2 expandable")
-                                      .arg(bytes_text(fragmentation.native.largest_free, units), bytes_text(fragmentation.expandable.largest_free, units))});
-  return out;
 }
 
 }  // namespace shardscape::ui

@@ -8,8 +8,7 @@
 namespace shardscape::ui {
 
 Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category, UnitSystem units);
-Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units);
-// What the allocator reserves for the fullest stage, hole by hole.
-QVector<QPair<QString, QString>> inspect_segments(const Fragmentation& fragmentation, UnitSystem units);
+// segments: what the allocator reserves for this stage; null: that is not known.
+Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units, const Fragmentation* segments = nullptr);
 
 }  // namespace shardscape::ui

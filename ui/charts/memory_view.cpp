@@ -137,13 +137,11 @@ QString MemoryView::csv(const Report&) const { return csv_text(*model_); }
 Inspection MemoryView::inspectBar(const Report& report, int stage, int series) const {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   const UnitSystem units = session()->units();
-  Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units)
+  const bool advised = session()->estimated() && advice()->of(session()->estimate().get());
+  const Fragmentation* segments = advised && advice()->fragmentation() && advice()->fragmentation()->stage == stage ? &*advice()->fragmentation() : nullptr;
+  Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units, segments)
                                                      : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
-  if (!session()->estimated() || !advice()->of(session()->estimate().get())) return out;
-  if (const auto& segments = advice()->fragmentation(); segments && segments->stage == stage &&
-      (series == StageChart::kWholeStage || series == static_cast<int>(MemoryCategory::Runtime)))
-    out.rows += inspect_segments(*segments, units);
-  if (advice()->given().empty()) return out;
+  if (!advised || advice()->given().empty()) return out;
   out.more_title = tr("What would help");
   for (const MemoryAdvice& advice : advice()->given()) out.more.append({QString::fromStdString(advice.what), adviceEffect(advice, units)});
   return out;

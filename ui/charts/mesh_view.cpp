@@ -8,12 +8,16 @@
 #include <QScopedValueRollback>
 #include <QShowEvent>
 #include <QVBoxLayout>
+#include <algorithm>
 
+#include "report/rank_mesh.h"
 #include "ui/charts/communication_inspection.h"
 #include "ui/charts/mesh_canvas.h"
 #include "ui/charts/mesh_text.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/design_choice.h"
 
 namespace shardscape::ui {
 namespace {
@@ -29,6 +33,12 @@ QIcon swatch(const QColor& color, double scale) {
   return QIcon(pixmap);
 }
 
+// The first rank of the stage that stands in the same place as the picked one.
+int64_t counterpart_rank(const Session& session, const Report& of) {
+  const int stages = session.report() ? static_cast<int>(session.report()->stages.size()) : 1;
+  return mesh_of(of).with(0, MeshAxis::Pp, Comparisons::counterpart(session.stage(), stages, static_cast<int>(of.stages.size())));
+}
+
 }  // namespace
 
 MeshView::MeshView(Session* session, QWidget* parent)
@@ -38,15 +48,29 @@ MeshView::MeshView(Session* session, QWidget* parent)
   column->setSpacing(8);
   row_->setSpacing(6);
   row_->addStretch(1);
+  choice_ = new DesignChoice(session_, tr("Mesh of"), this);
+  row_->addWidget(choice_);
   column->addLayout(row_);
   column->addWidget(canvas_, 1);
   connect(buttons_, &QButtonGroup::buttonClicked, this,
           [this](QAbstractButton* button) { setGroup(button->property("group").toString()); });
   connect(canvas_, &MeshCanvas::picked, this, [this](qint64 rank) {
     explained_ = true;
-    session_->setRank(rank);
+    if (choice_->member() == 0) {
+      session_->setRank(rank);
+    } else {
+      rank_ = rank;
+      refresh();
+    }
     explain();
   });
+  // The ranks of another design are others: its first one on the stage in the same place.
+  connect(choice_, &DesignChoice::changed, this, [this] {
+    if (const auto of = choice_->report(); choice_->member() > 0 && of) rank_ = counterpart_rank(*session_, *of);
+    refresh();
+    if (isVisible()) explain();
+  });
+  connect(session_->comparisons(), &Comparisons::changed, this, &MeshView::refresh);
   connect(session_, &Session::reportChanged, this, &MeshView::refresh);
   connect(session_, &Session::stageChanged, this, &MeshView::refresh);
   connect(session_, &Session::inspectionChanged, this, [this] {
@@ -65,10 +89,10 @@ int MeshView::chosenIndex() const {
 }
 
 void MeshView::refresh() {
-  const std::shared_ptr<const Report>& report = session_->report();
+  const std::shared_ptr<const Report> report = choice_->report();
   if (!report || !report->valid() || report->stages.empty() || !isVisibleTo(parentWidget())) return;
   const bool follows = explained_;
-  std::vector<RankGroup> groups = groups_of_rank(*report, session_->rank());
+  std::vector<RankGroup> groups = groups_of_rank(*report, rank());
   // A group that the design no longer has gives way to the first one.
   int chosen = -1;
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -76,7 +100,8 @@ void MeshView::refresh() {
   }
   if (chosen < 0) chosen = groups.empty() ? -1 : 0;
   chosen_ = chosen < 0 ? QString() : text_of(groups[static_cast<size_t>(chosen)].name);
-  canvas_->setMesh(report, std::move(groups), session_->rank(), chosen);
+  canvas_->setMesh(report, std::move(groups), rank(), chosen);
+  countOthers();
   fillChips();
   if (follows) explain();
 }
@@ -98,7 +123,6 @@ void MeshView::fillChips() {
       auto* button = new QPushButton(this);
       button->setCheckable(true);
       button->setProperty("group", text_of(groups[i].name));
-      button->setToolTip(group_label(groups[i].name));
       buttons_->addButton(button);
       row_->insertWidget(static_cast<int>(i), button);
     }
@@ -107,12 +131,38 @@ void MeshView::fillChips() {
   for (size_t i = 0; i < groups.size(); ++i) {
     QAbstractButton* button = buttons[static_cast<qsizetype>(i)];
     const QString size = groups[i].takesPart() ? grouped_text(static_cast<Wide>(groups[i].ranks.size())) : tr("none");
-    button->setText(QStringLiteral("%1: %2").arg(text_of(groups[i].name), size));
-    button->setAccessibleName(members_text(*canvas_->grid(), groups[i]));
+    const QStringList others = othersOf(groups[i].name);
+    const bool differs = std::any_of(others.begin(), others.end(), [&](const QString& other) { return !other.endsWith(QStringLiteral(": ") + size); });
+    button->setText(QStringLiteral("%1: %2%3").arg(text_of(groups[i].name), size, differs ? QStringLiteral(" ≠") : QString()));
+    button->setToolTip((QStringList{group_label(groups[i].name)} + others).join(u'\n'));
+    button->setAccessibleName((QStringList{members_text(*canvas_->grid(), groups[i])} + others).join(QStringLiteral(", ")));
     button->setIcon(swatch(group_color(groups[i].name), devicePixelRatioF()));
     button->setIconSize({12, 12});
     button->setChecked(text_of(groups[i].name) == chosen_);
   }
+}
+
+qint64 MeshView::rank() const { return choice_->member() == 0 ? session_->rank() : rank_; }
+
+void MeshView::countOthers() {
+  others_.clear();
+  const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
+  for (int member = 0; member <= static_cast<int>(pinned.size()); ++member) {
+    const auto of = member == 0 ? session_->report() : pinned[static_cast<size_t>(member - 1)].made.report;
+    if (member == choice_->member() || !of || !of->valid()) continue;
+    Other& other = others_.emplace_back(Other{member, {}});
+    for (const RankGroup& group : groups_of_rank(*of, counterpart_rank(*session_, *of)))
+      if (group.takesPart()) other.sizes[group.name] = group.ranks.size();
+  }
+}
+
+QStringList MeshView::othersOf(const std::string& group) const {
+  QStringList out;
+  for (const Other& other : others_) {
+    const auto it = other.sizes.find(group);
+    out << QStringLiteral("%1: %2").arg(Comparisons::letter(other.member), it == other.sizes.end() ? tr("none") : grouped_text(static_cast<Wide>(it->second)));
+  }
+  return out;
 }
 
 QList<QPushButton*> MeshView::chips() const {
@@ -128,14 +178,18 @@ void MeshView::setGroup(const QString& name) {
 }
 
 void MeshView::explain() {
-  const std::shared_ptr<const Report>& report = session_->report();
+  const std::shared_ptr<const Report> report = choice_->report();
   if (!report || !report->valid() || !canvas_->grid()) return;
   explained_ = true;
   const QScopedValueRollback<bool> guard(explaining_, true);
   const int chosen = chosenIndex();
-  const int64_t rank = session_->rank();
-  session_->inspect(chosen < 0 ? inspect_lone_rank(*report, *canvas_->grid(), rank)
-                               : inspect_rank_group(*report, *canvas_->grid(), rank, canvas_->groups()[static_cast<size_t>(chosen)]));
+  Inspection out = chosen < 0 ? inspect_lone_rank(*report, *canvas_->grid(), rank())
+                              : inspect_rank_group(*report, *canvas_->grid(), rank(), canvas_->groups()[static_cast<size_t>(chosen)]);
+  if (choice_->member() > 0) out.title = QStringLiteral("%1: %2").arg(Comparisons::letter(choice_->member()), out.title);
+  if (chosen >= 0)
+    for (const QString& other : othersOf(canvas_->groups()[static_cast<size_t>(chosen)].name))
+      out.rows.append({tr("ranks of this group in %1").arg(other.left(1)), other.mid(3)});
+  session_->inspect(out);
 }
 
 Picture MeshView::picture(const QString& file_name) const {
@@ -146,7 +200,7 @@ Picture MeshView::picture(const QString& file_name) const {
   picture.paint = [this](QPaintDevice& device, QSize size, double scale) {
     canvas_->paint(device, size, scale, tr("Who is in whose group"));
   };
-  if (canvas_->grid()) picture.csv = [this] { return mesh_csv(*session_->report(), *canvas_->grid()); };
+  if (canvas_->grid()) picture.csv = [this] { return mesh_csv(*choice_->report(), *canvas_->grid()); };
   return picture;
 }
 

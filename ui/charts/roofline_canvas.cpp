@@ -11,6 +11,7 @@
 
 #include "ui/graph_view/node_text.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/arrow_keys.h"
@@ -62,14 +63,20 @@ RooflineCanvas::RooflineCanvas(QWidget* parent) : QWidget(parent) {
 void RooflineCanvas::setRoofline(std::shared_ptr<const Report> report, Roofline roofline) {
   report_ = std::move(report);
   data_ = std::move(roofline);
+  beside_.clear();
   if (picked_ >= static_cast<int>(data_.points.size())) picked_ = -1;
   update();
 }
 
 void RooflineCanvas::setPicked(int point) {
   picked_ = point;
-  setAccessibleDescription(point < 0 ? QString() : roofline_title(*report_, data_.points[static_cast<size_t>(point)]));
+  setAccessibleDescription(point < 0 ? QString() : roofline_title(*report_, data_.points[static_cast<size_t>(point)]) + besideText(data_.points[static_cast<size_t>(point)]));
   update();
+}
+
+void RooflineCanvas::setBeside(std::vector<RooflineBeside> beside) {
+  beside_ = data_.points.empty() ? std::vector<RooflineBeside>() : std::move(beside);
+  setPicked(picked_);
 }
 
 RooflineCanvas::Axes RooflineCanvas::axes(const QRectF& rect) const {
@@ -77,15 +84,19 @@ RooflineCanvas::Axes RooflineCanvas::axes(const QRectF& rect) const {
   axes.plot = rect.adjusted(kLeft, kTop, -kRight, -kBottom);
   if (data_.points.empty()) return axes;
   double low = 1e300, high = 0, least = 1e300, most = 0;
-  for (const RooflinePoint& point : data_.points) {
-    low = std::min(low, point.intensity());
-    high = std::max(high, point.intensity());
-    least = std::min(least, point.rate());
-  }
-  for (const Roof& roof : data_.roofs) {
-    most = std::max(most, roof.peak);
-    high = std::max(high, data_.ridge(roof) * 3);
-  }
+  const auto take = [&](const Roofline& of) {
+    for (const RooflinePoint& point : of.points) {
+      low = std::min(low, point.intensity());
+      high = std::max(high, point.intensity());
+      least = std::min(least, point.rate());
+    }
+    for (const Roof& roof : of.roofs) {
+      most = std::max(most, roof.peak);
+      high = std::max(high, of.ridge(roof) * 3);
+    }
+  };
+  take(data_);
+  for (const RooflineBeside& other : beside_) take(other.roofline);
   axes.x0 = static_cast<int>(std::floor(std::log10(low) - 0.05));
   axes.x1 = static_cast<int>(std::ceil(std::log10(high) + 0.05));
   axes.y0 = static_cast<int>(std::floor(std::log10(least) - 0.05));
@@ -94,7 +105,8 @@ RooflineCanvas::Axes RooflineCanvas::axes(const QRectF& rect) const {
 }
 
 double RooflineCanvas::radius(const RooflinePoint& point) const {
-  const double most = data_.points.back().seconds;  // the longest is the last
+  double most = data_.points.back().seconds;  // the longest is the last
+  for (const RooflineBeside& other : beside_) most = std::max(most, other.roofline.points.back().seconds);
   return 3.5 + 6.5 * std::sqrt(point.seconds / most);
 }
 
@@ -102,6 +114,76 @@ QPointF RooflineCanvas::place(int point) const {
   const Axes axes = this->axes(QRectF(rect()));
   const RooflinePoint& of = data_.points[static_cast<size_t>(point)];
   return {axes.x(of.intensity()), axes.y(of.rate())};
+}
+
+QPointF RooflineCanvas::besidePlace(size_t beside, int point) const {
+  const Axes axes = this->axes(QRectF(rect()));
+  const RooflinePoint& of = beside_[beside].roofline.points[static_cast<size_t>(point)];
+  return {axes.x(of.intensity()), axes.y(of.rate())};
+}
+
+// The backward is a square: not by colour alone.
+void RooflineCanvas::paintMark(QPainter& painter, const Axes& axes, const Report& report, const RooflinePoint& point) const {
+  const double r = radius(point);
+  const QPointF at(axes.x(point.intensity()), axes.y(point.rate()));
+  if (report.graph().segments[static_cast<size_t>(point.segment)].op(point.op).phase == Phase::Forward) painter.drawEllipse(at, r, r);
+  else painter.drawRoundedRect(QRectF(at.x() - r * 0.88, at.y() - r * 0.88, r * 1.76, r * 1.76), 1.5, 1.5);
+}
+
+// Other designs: points in outline, in their colours; roofs where their machine has others.
+void RooflineCanvas::paintBeside(QPainter& painter, const Axes& axes, const QColor& ground) const {
+  painter.setBrush(Qt::NoBrush);
+  for (const RooflineBeside& other : beside_) {
+    const QColor ink = Theme::instance().designColor(other.member);
+    if (other.roofline.accelerator != data_.accelerator && !other.roofline.roofs.empty()) {
+      const Roof& roof = other.roofline.roofs.front();
+      const double ridge = other.roofline.ridge(roof), left = std::pow(10, axes.x0), right = std::pow(10, axes.x1);
+      painter.setPen(QPen(ink, 1.4, Qt::DashLine));
+      painter.drawLine(QPointF(axes.x(left), axes.y(left * other.roofline.bandwidth)), QPointF(axes.x(ridge), axes.y(roof.peak)));
+      painter.drawLine(QPointF(axes.x(ridge), axes.y(roof.peak)), QPointF(axes.x(right), axes.y(roof.peak)));
+      painter.setPen(readable(ink, ground));
+      painter.drawText(QPointF(axes.x(right) - 4 - QFontMetricsF(painter.font()).horizontalAdvance(Comparisons::letter(other.member)), axes.y(roof.peak) - 4), Comparisons::letter(other.member));
+    }
+    painter.setPen(QPen(ink, 1.5));
+    for (const RooflinePoint& point : other.roofline.points) paintMark(painter, axes, *other.report, point);
+  }
+}
+
+// From the picked op to where the others run it.
+void RooflineCanvas::paintLinks(QPainter& painter, const Axes& axes, const QColor& ground) const {
+  const RooflinePoint& point = data_.points[static_cast<size_t>(picked_)];
+  const QPointF from(axes.x(point.intensity()), axes.y(point.rate()));
+  for (const RooflineBeside& other : beside_) {
+    const int same = same_point(*report_, point, other);
+    if (same < 0) continue;
+    const RooflinePoint& there = other.roofline.points[static_cast<size_t>(same)];
+    const QPointF to(axes.x(there.intensity()), axes.y(there.rate()));
+    const QColor ink = Theme::instance().designColor(other.member);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(ink, 1.2));
+    painter.drawLine(from, to);
+    painter.setPen(QPen(ink, 2.6));
+    paintMark(painter, axes, *other.report, there);
+    painter.setPen(readable(ink, ground));
+    painter.drawText(to + QPointF(radius(there) + 4, -4), Comparisons::letter(other.member));
+  }
+}
+
+QString RooflineCanvas::besideText(const RooflinePoint& of) const {
+  QString text;
+  for (const RooflineBeside& other : beside_) {
+    const int same = same_point(*report_, of, other);
+    const QString letter = Comparisons::letter(other.member);
+    if (same < 0) {
+      text += tr("\n%1: no such op on stage %2").arg(letter).arg(other.stage);
+      continue;
+    }
+    const RooflinePoint& there = other.roofline.points[static_cast<size_t>(same)];
+    text += tr("\n%1: %2, %3, %4, %5 FLOPs per byte")
+                .arg(letter, QString::fromStdString(format_seconds(there.seconds)), signed_percent_text(there.seconds / of.seconds - 1), rate_text(there.rate()),
+                     QString::fromStdString(significant(there.intensity())));
+  }
+  return text;
 }
 
 void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
@@ -151,18 +233,13 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     painter.drawText(QPointF(axes.x(ridge) + 4, axes.plot.bottom() - 5), tr("ridge %1").arg(QString::fromStdString(significant(ridge))));
   }
   painter.setClipping(false);
-  for (size_t i = 0; i < data_.points.size(); ++i) {
-    const RooflinePoint& point = data_.points[i];
-    const Op& op = report_->graph().segments[static_cast<size_t>(point.segment)].op(point.op);
-    const double r = radius(point);
-    const QColor fill = Theme::instance().opColor(op.kind);
-    const QPointF at(axes.x(point.intensity()), axes.y(point.rate()));
+  paintBeside(painter, axes, ground);
+  for (const RooflinePoint& point : data_.points) {
     painter.setPen(QPen(ground, 1));
-    painter.setBrush(fill);
-    // The backward is a square: not by colour alone.
-    if (op.phase == Phase::Forward) painter.drawEllipse(at, r, r);
-    else painter.drawRoundedRect(QRectF(at.x() - r * 0.88, at.y() - r * 0.88, r * 1.76, r * 1.76), 1.5, 1.5);
+    painter.setBrush(Theme::instance().opColor(report_->graph().segments[static_cast<size_t>(point.segment)].op(point.op).kind));
+    paintMark(painter, axes, *report_, point);
   }
+  if (picked_ >= 0) paintLinks(painter, axes, ground);
   paintNames(painter, axes, ground);
   if (picked_ >= 0) {
     const RooflinePoint& point = data_.points[static_cast<size_t>(picked_)];
@@ -178,6 +255,21 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
   painter.setPen(Qt::NoPen);
   painter.setBrush(colors.secondary);
   const double y = rect.top() + 8, right = axes.plot.right();
+  double x = right - 150;
+  painter.setFont(small);
+  for (auto it = beside_.rbegin(); it != beside_.rend(); ++it) {
+    const QString letter = Comparisons::letter(it->member);
+    x -= metrics.horizontalAdvance(letter);
+    painter.setPen(colors.secondary);
+    painter.drawText(QPointF(x, y + 4), letter);
+    x -= 10;
+    painter.setPen(QPen(Theme::instance().designColor(it->member), 1.5));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawEllipse(QPointF(x, y), 4, 4);
+    x -= 16;
+  }
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(colors.secondary);
   painter.drawEllipse(QPointF(right - 132, y), 4, 4);
   painter.drawRoundedRect(QRectF(right - 66, y - 4, 8, 8), 1.5, 1.5);
   painter.setFont(small);
@@ -262,17 +354,25 @@ int RooflineCanvas::at(const QPointF& point) const {
 
 QString RooflineCanvas::tipAt(const QPointF& point) const {
   const int i = at(point);
-  if (i < 0) return {};
+  if (i < 0) {
+    for (size_t b = 0; b < beside_.size(); ++b)
+      for (size_t p = 0; p < beside_[b].roofline.points.size(); ++p) {
+        const RooflinePoint& there = beside_[b].roofline.points[p];
+        if (QLineF(point, besidePlace(b, static_cast<int>(p))).length() > radius(there) + 2) continue;
+        return tr("%1: %2").arg(Comparisons::letter(beside_[b].member), describe(*beside_[b].report, beside_[b].roofline, there));
+      }
+    return {};
+  }
   const RooflinePoint& of = data_.points[static_cast<size_t>(i)];
-  const Op& op = report_->graph().segments[static_cast<size_t>(of.segment)].op(of.op);
   const QString fused = of.rate() > data_.attainable(of) ? tr("\nabove its roof: fused with another op, it moves less than by itself") : QString();
-  return fused.isEmpty() ? describe(of, op) : describe(of, op) + fused;
+  return describe(*report_, data_, of) + fused + besideText(of);
 }
 
-QString RooflineCanvas::describe(const RooflinePoint& of, const Op& op) const {
+QString RooflineCanvas::describe(const Report& report, const Roofline& roofline, const RooflinePoint& of) const {
+  const Op& op = report.graph().segments[static_cast<size_t>(of.segment)].op(of.op);
   return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of what the roof allows")
-      .arg(roofline_title(*report_, of), words(phase_name(op.phase)), flops_text(static_cast<Wide>(of.flops)), QString::fromStdString(format_seconds(of.seconds)),
-           rate_text(of.rate()), QString::fromStdString(significant(of.intensity())), percent_text(of.rate() / std::max(1.0, data_.attainable(of))));
+      .arg(roofline_title(report, of), words(phase_name(op.phase)), flops_text(static_cast<Wide>(of.flops)), QString::fromStdString(format_seconds(of.seconds)),
+           rate_text(of.rate()), QString::fromStdString(significant(of.intensity())), percent_text(of.rate() / std::max(1.0, roofline.attainable(of))));
 }
 
 void RooflineCanvas::paintEvent(QPaintEvent*) {

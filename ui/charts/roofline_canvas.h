@@ -13,10 +13,13 @@ class RooflineCanvas : public QWidget {
  public:
   explicit RooflineCanvas(QWidget* parent = nullptr);
   void setRoofline(std::shared_ptr<const Report> report, Roofline roofline);
+  void setBeside(std::vector<RooflineBeside> beside);  // their points in outline, on the same axes
+  const std::vector<RooflineBeside>& beside() const { return beside_; }
   const Roofline& data() const { return data_; }
   void setPicked(int point);  // -1: none
   int picked() const { return picked_; }
   QPointF place(int point) const;
+  QPointF besidePlace(size_t beside, int point) const;
   QString tipAt(const QPointF& point) const;
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
   QSize sizeHint() const override { return {640, 320}; }
@@ -35,12 +38,17 @@ class RooflineCanvas : public QWidget {
  private:
   struct Axes;
   Axes axes(const QRectF& rect) const;
+  void paintMark(QPainter& painter, const Axes& axes, const Report& report, const RooflinePoint& point) const;
+  void paintBeside(QPainter& painter, const Axes& axes, const QColor& ground) const;
+  void paintLinks(QPainter& painter, const Axes& axes, const QColor& ground) const;
+  QString besideText(const RooflinePoint& of) const;   // how the others run it, a line for each
   void paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
-  QString describe(const RooflinePoint& of, const Op& op) const;
+  QString describe(const Report& report, const Roofline& roofline, const RooflinePoint& of) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
+  std::vector<RooflineBeside> beside_;
   int picked_ = -1;
   bool keyboard_ = false;
 };

@@ -25,12 +25,25 @@ OpId made_with(const Segment& segment, const std::vector<OpTime>& times, OpId id
 
 }  // namespace
 
-
 double Roofline::attainable(const RooflinePoint& point) const {
   double peak = 0;
   for (const Roof& roof : roofs)
     if (roof.compute == point.compute) peak = roof.peak;
   return std::min(peak, point.intensity() * bandwidth);
+}
+
+int same_point(const Report& report, const RooflinePoint& point, const RooflineBeside& other) {
+  const auto segment = [](const Report& of, const RooflinePoint& at) -> const Segment& { return of.graph().segments[static_cast<size_t>(at.segment)]; };
+  const Segment& mine = segment(report, point);
+  int found = -1;  // layers of several kinds share ops, of which one stands for all
+  for (size_t i = 0; i < other.roofline.points.size(); ++i) {
+    const RooflinePoint& there = other.roofline.points[i];
+    const Segment& theirs = segment(*other.report, there);
+    if (theirs.kind != mine.kind || theirs.op(there.op).name != mine.op(point.op).name) continue;
+    if (theirs.name == mine.name) return static_cast<int>(i);
+    found = static_cast<int>(i);
+  }
+  return found;
 }
 
 Roofline roofline(const Report& report, int stage) {

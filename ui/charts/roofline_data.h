@@ -31,6 +31,16 @@ struct Roofline {
   double attainable(const RooflinePoint& point) const;  // FLOPs per second under its roof
 };
 
+// That of a design beside the present one, with what its points are of.
+struct RooflineBeside {
+  int member = 1;                            // as Comparisons::letter counts
+  int stage = 0;
+  std::shared_ptr<const Report> report;
+  Roofline roofline;
+};
+// The point of the same op in another design's; -1: it has none. Ops match by name in segments of one name.
+int same_point(const Report& report, const RooflinePoint& point, const RooflineBeside& other);
+
 // Ops of a stage that compute, each once; those that only communicate have no place here. Empty without a known accelerator.
 Roofline roofline(const Report& report, int stage);
 

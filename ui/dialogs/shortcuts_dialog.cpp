@@ -67,6 +67,7 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                                     {tr("Enter, Space"), tr("Unfold or fold")},
                                                     {"+  -", tr("Zoom")},
                                                     {tr("F, Home"), tr("Fit, start")},
+                                                    {tr("N, Shift+N"), tr("What differs from pinned designs")},
                                                     {tr("Escape"), tr("Select nothing")}}, this));
   column[1]->addWidget(section(tr("In a chart"), {{tr("Left, Right"), tr("Stage before, next stage")},
                                                   {tr("Up, Down"), tr("Part of the bar")}}, this));
@@ -82,6 +83,7 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                                            {tr("Escape"), tr("Select nothing")}}, this));
   column[2]->addWidget(section(tr("In the timeline"), {{tr("Left, Right"), tr("Along the stream, or its ops")},
                                                        {tr("Up, Down"), tr("Other stages")},
+                                                       {tr("Page Up, Page Down"), tr("The same in another design")},
                                                        {tr("Shift+Up, Shift+Down"), tr("Other streams")},
                                                        {tr("Shift+Left, Shift+Right"), tr("Move the view")},
                                                        {tr("Enter, Space"), tr("Zoom to the box")},

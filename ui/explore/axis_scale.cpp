@@ -20,7 +20,7 @@ QString number_text(double value) {
 
 double AxisScale::place(double value) const { return logarithmic ? std::log10(std::max(value, 1e-300)) : value; }
 
-AxisScale scale_of(const ExploreColumn& column, UnitSystem units, std::initializer_list<double> also) {
+AxisScale scale_of(const ExploreColumn& column, UnitSystem units, const std::vector<double>& also) {
   AxisScale scale;
   scale.title = column.label;
   if (column.axis()) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QString>
-#include <initializer_list>
 #include <vector>
 
 #include "ui/explore/explore_rows.h"
@@ -27,7 +26,7 @@ struct AxisTick {
 };
 
 // also: values that the axis reaches to where they are not far (a capacity, the present design); NaN: none.
-AxisScale scale_of(const ExploreColumn& column, UnitSystem units, std::initializer_list<double> also = {});
+AxisScale scale_of(const ExploreColumn& column, UnitSystem units, const std::vector<double>& also = {});
 // At most one per so many pixels; text is measured by the caller.
 std::vector<AxisTick> ticks_of(const AxisScale& scale, double pixels, double apart);
 

@@ -149,7 +149,7 @@ void DesignsPage::setRows(std::shared_ptr<const ExploreRows> rows, bool same_sea
   if (shown) columns = {rows_->column(chosen_[X]), rows_->column(chosen_[Y]), rows_->column(chosen_[Colour]), rows_->column(chosen_[Shape])};
   scatter_->setRows(shown ? rows_ : nullptr, columns, same_search);
   filter();
-  showCurrent();
+  showMarked();
   fitHeights();
 }
 
@@ -191,7 +191,7 @@ void DesignsPage::applyAxes() {
   scatter_->setRows(rows_, {rows_->column(chosen_[X]), rows_->column(chosen_[Y]), rows_->column(chosen_[Colour]), rows_->column(chosen_[Shape])}, false);
   picked_ = before;
   filter();
-  showCurrent();
+  showMarked();
 }
 
 void DesignsPage::filter() {
@@ -280,14 +280,18 @@ void DesignsPage::setComparable(bool room) {
   showPicked();
 }
 
-void DesignsPage::setCurrent(const QHash<QString, double>& figures) {
-  current_ = figures;
-  showCurrent();
+void DesignsPage::setMarked(const std::vector<QHash<QString, double>>& figures) {
+  marked_ = figures;
+  showMarked();
 }
 
-void DesignsPage::showCurrent() {
-  if (current_.contains(chosen_[X]) && current_.contains(chosen_[Y])) scatter_->setCurrent(QPointF(current_[chosen_[X]], current_[chosen_[Y]]));
-  else scatter_->setCurrent(std::nullopt);
+void DesignsPage::showMarked() {
+  std::vector<ScatterCanvas::Marked> marked;
+  for (size_t member = 0; member < marked_.size(); ++member) {
+    const QHash<QString, double>& of = marked_[member];
+    if (of.contains(chosen_[X]) && of.contains(chosen_[Y])) marked.push_back({static_cast<int>(member), QPointF(of[chosen_[X]], of[chosen_[Y]])});
+  }
+  scatter_->setMarked(std::move(marked));
 }
 
 void DesignsPage::setUnits(UnitSystem units) {

@@ -30,8 +30,8 @@ class DesignsPage : public QWidget {
   void setMessage(const QString& message) { scatter_->setMessage(message); }
   void setDimmed(bool dimmed) { scatter_->setDimmed(dimmed); }
   void setComparable(bool room);           // whether one more can stand beside the present design
-  // Figures of the present design by column id; what is not known of it is not in there.
-  void setCurrent(const QHash<QString, double>& figures);
+  // Figures by column id of the present design and behind it those that are pinned; what is not known of one is not in there.
+  void setMarked(const std::vector<QHash<QString, double>>& figures);
   int picked() const { return picked_; }   // -1: none
   void pick(int row);
   ScatterCanvas* scatter() const { return scatter_; }
@@ -63,7 +63,7 @@ class DesignsPage : public QWidget {
   void fillColumnsMenu();
   void leaveOutColumns();
   void showPicked();
-  void showCurrent();
+  void showMarked();
   void fitHeights();
   std::shared_ptr<const ExploreRows> rows_;
   UnitSystem units_ = UnitSystem::Binary;
@@ -78,7 +78,7 @@ class DesignsPage : public QWidget {
   ChartTable* table_ = nullptr;
   DesignsModel* model_;
   QSet<QString> hidden_, chosen_columns_;  // by the person: columns that are left out, and usual ones that are not
-  QHash<QString, double> current_;
+  std::vector<QHash<QString, double>> marked_;
   int picked_ = -1;
   bool comparable_ = true;
 };

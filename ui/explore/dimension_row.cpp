@@ -18,7 +18,8 @@ namespace shardscape::ui {
 namespace {
 
 // A field is as wide as its values, the name has the rest. Without a tick there is room for a wide one.
-constexpr int kLeastField = 54, kMostField = 98, kWideField = 112, kFieldPadding = 22, kTickWidth = 22;
+constexpr int kLeastField = 54, kMostField = 98, kWideField = 112, kFieldPadding = 22, kTickWidth = 22, kBetween = 6;
+constexpr int kTightField = 70;       // gives way to a long name down to this
 constexpr double kFieldShare = 0.42;  // of a wide row, at most
 
 }  // namespace
@@ -27,7 +28,7 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
     : QWidget(parent), id_(id), field_(new QLineEdit(this)), issue_(new IssueLine(this)) {
   auto* line = new QHBoxLayout;
   line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(6);
+  line->setSpacing(kBetween);
   if (ticked_by_person) {
     tick_ = new QCheckBox(this);
     tick_->setObjectName(QStringLiteral("vary_") + id);
@@ -42,6 +43,7 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
   }
   name_ = new ElidedLabel(this, Theme::instance().uiFont());
   name_->setText(label);
+  name_->setShort(QString(label).replace(QStringLiteral("communication"), tr("comm.")));
   name_->installEventFilter(this);
   line->addWidget(name_, 1);
   field_->setObjectName(QStringLiteral("values_") + id);
@@ -70,7 +72,9 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
 }
 
 void DimensionRow::fitField() {
-  const int least = tick_ ? kLeastField : kWideField, most = std::max(tick_ ? kMostField : kWideField, static_cast<int>(width() * kFieldShare));
+  const int room = width() - name_->sizeHint().width() - kBetween - (tick_ ? kTickWidth + kBetween : 0);  // beside the whole name
+  const int wanted = std::max(tick_ ? kMostField : kWideField, static_cast<int>(width() * kFieldShare));
+  const int least = tick_ ? kLeastField : kTightField, most = std::max(least, std::min(wanted, std::max(kTightField, room)));
   field_->setFixedWidth(std::clamp(QFontMetrics(field_->font()).horizontalAdvance(field_->text()) + kFieldPadding, least, most));
 }
 

@@ -43,7 +43,9 @@ ExploreColumn axis_column(const SpaceAxis& axis) {
   ExploreColumn column;
   column.id = QString::fromStdString(axis.id);
   column.label = QString::fromStdString(axis.label);
-  column.heading = axis.knob && !axis.knob->symbol.empty() ? QString::fromStdString(axis.knob->symbol) : words(axis.id);
+  // A key is how people call a knob among each other, but for those that take a sentence.
+  const QString key = words(axis.id), named = column.label.left(1).toLower() + column.label.mid(1);
+  column.heading = axis.knob && !axis.knob->symbol.empty() ? QString::fromStdString(axis.knob->symbol) : named.size() < key.size() ? named : key;
   if (axis.id == kGpusAxis) column.heading = column.label;
   column.measure = Measure::Place;
   column.numeric = axis.numeric();

@@ -78,6 +78,7 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
   connect(compare_, &ComparePage::fileRequested, this, &ExploreView::fileRequested);
   connect(session_->comparisons(), &Comparisons::changed, this, [this] {
     const int pinned = session_->comparisons()->size();
+    showMarked();
     designs_->setComparable(!session_->comparisons()->full());
     pages_->setLabel(Compare, pinned > 0 ? tr("Compare %1").arg(pinned + 1) : tr("Compare"));
   });
@@ -90,7 +91,7 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
     setup_->setFront(objective(designs_->scatter()->columns().x), objective(designs_->scatter()->columns().y));
   });
   connect(session_, &Session::designChanged, this, &ExploreView::showState);
-  connect(session_, &Session::estimateChanged, this, &ExploreView::showCurrent);
+  connect(session_, &Session::estimateChanged, this, &ExploreView::showMarked);
   connect(session_, &Session::unitsChanged, this, [this] { designs_->setUnits(session_->units()); });
   designs_->setUnits(session_->units());
   followSearch();
@@ -159,7 +160,7 @@ void ExploreView::followSearch() {
 
 void ExploreView::followRows() {
   designs_->setRows(job_->rows(), std::exchange(same_search_, true));
-  showCurrent();
+  showMarked();
   showState();
 }
 
@@ -217,22 +218,26 @@ void ExploreView::showState() {
   showRun();
 }
 
-void ExploreView::showCurrent() {
-  QHash<QString, double> figures;
-  if (session_->estimated() && session_->estimate()->simulation && !stale()) {
-    const Estimate& estimate = *session_->estimate();
-    const Simulation& step = *estimate.simulation;
-    const Report& report = *estimate.report;
-    figures = {{QStringLiteral("step_time"), step.step_seconds}, {QStringLiteral("mfu"), step.mfu}, {QStringLiteral("bubble"), step.bubble}, {QStringLiteral("exposed"), step.exposed},
-               {QStringLiteral("model_tflops"), step.model_tflops}, {QStringLiteral("tokens_per_gpu"), step.tokens_per_second / static_cast<double>(std::max<int64_t>(1, report.ranks))},
-               {QStringLiteral("gpus"), static_cast<double>(report.ranks)}};
+// The present design, and those that are pinned, among what was found.
+void ExploreView::showMarked() {
+  const auto figures_of = [](const Report& report, const Simulation& step) {
+    QHash<QString, double> figures{{QStringLiteral("step_time"), step.step_seconds}, {QStringLiteral("mfu"), step.mfu}, {QStringLiteral("bubble"), step.bubble}, {QStringLiteral("exposed"), step.exposed},
+                                   {QStringLiteral("model_tflops"), step.model_tflops}, {QStringLiteral("tokens_per_gpu"), step.tokens_per_second / static_cast<double>(std::max<int64_t>(1, report.ranks))},
+                                   {QStringLiteral("gpus"), static_cast<double>(report.ranks)}};
     if (report.memory) {
       const auto used = static_cast<double>(memory_in_use(report, report.memory->peak_stage));
       figures[QStringLiteral("memory")] = used;
       if (report.memory->capacity > 0) figures[QStringLiteral("headroom")] = static_cast<double>(report.memory->capacity) - used;
     }
+    return figures;
+  };
+  std::vector<QHash<QString, double>> figures(1);
+  if (!stale()) {
+    if (session_->estimated() && session_->estimate()->simulation) figures.front() = figures_of(*session_->estimate()->report, *session_->estimate()->simulation);
+    for (const PinnedDesign& pinned : session_->comparisons()->all())
+      figures.push_back(pinned.made.simulation ? figures_of(*pinned.made.report, *pinned.made.simulation) : QHash<QString, double>());
   }
-  designs_->setCurrent(figures);
+  designs_->setMarked(figures);
 }
 
 void ExploreView::pinPresent() { session_->comparisons()->add(session_->design(), Comparisons::nameOf(session_->design())); }
@@ -252,7 +257,7 @@ void ExploreView::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), The
 void ExploreView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   showState();
-  showCurrent();
+  showMarked();
   showRun();
 }
 

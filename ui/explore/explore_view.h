@@ -57,7 +57,7 @@ class ExploreView : public QWidget {
   void followRows();
   void followSearch();
   void showState();
-  void showCurrent();
+  void showMarked();
   void showRun();
   QString heading() const;
   QString shortHeading() const;

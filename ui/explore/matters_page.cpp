@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "ui/dialogs/export_target.h"
-#include "ui/explore/scaling_chart.h"
 #include "ui/graph_view/segments.h"
+#include "ui/models/beside_cells.h"
 #include "ui/state/display_text.h"
 #include "ui/state/session.h"
 #include "ui/theme/theme.h"
@@ -23,19 +23,46 @@ constexpr int kTableHeight = 150;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
-TableCell real_cell(double value, const QString& shown) {
-  TableCell cell = text_cell(shown, QString::number(value, 'g', 12));
-  cell.sort = value;
-  return cell;
+// Null when stopped.
+std::shared_ptr<const Matter> matter_of(const Design& design, MattersPage::Kind kind, std::stop_token stop) {
+  auto out = std::make_shared<Matter>();
+  if (kind == MattersPage::Kind::Sensitivity) {
+    auto made = sensitivity(design, stop);
+    if (!made) return nullptr;
+    out->sensitivity = std::make_shared<const Sensitivity>(std::move(*made));
+    return out;
+  }
+  ScalingOptions options;
+  auto strong = scaling(design, options, stop);
+  options.weak = true;
+  auto weak = strong ? scaling(design, options, stop) : std::nullopt;
+  if (!weak) return nullptr;
+  out->strong = std::move(*strong);
+  out->weak = std::move(*weak);
+  return out;
+}
+
+// What a change does to tokens per second; nothing where that was not timed.
+std::optional<double> gain_of(const Sensitivity& of, const Neighbour& n) {
+  if (of.now.tokens_per_second <= 0 || !n.evaluation.timed()) return std::nullopt;
+  return n.evaluation.tokens_per_second / of.now.tokens_per_second - 1;
+}
+
+// Of the same knob and value; nullptr: it has no such neighbour.
+const Neighbour* same_change(const Sensitivity& of, const Knob& knob, const std::string& value) {
+  for (const KnobSensitivity& k : of.knobs)
+    for (const Neighbour& n : k.neighbours)
+      if (k.knob == &knob && n.value == value) return &n;
+  return nullptr;
 }
 
 }  // namespace
 
-void SensitivityModel::setSensitivity(const Sensitivity& of, UnitSystem units) {
+void SensitivityModel::setSensitivity(const Sensitivity& of, const std::vector<Tornado::Beside>& beside, UnitSystem units) {
   Rows rows;
   for (const KnobSensitivity& knob : of.knobs)
     for (const Neighbour& n : knob.neighbours) {
-      const double by = of.now.tokens_per_second > 0 && n.evaluation.timed() ? n.evaluation.tokens_per_second / of.now.tokens_per_second - 1 : 0;
+      const double by = gain_of(of, n).value_or(0);
       const bool fits = n.evaluation.feasibility == Feasibility::Fits;
       QStringList also;
       for (const auto& [id, value] : n.also) {
@@ -47,24 +74,35 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, UnitSystem units) {
       rows.push_back({text_cell(text(knob.knob->label), text(knob.knob->id)), text_cell(displayText(*knob.knob, text(knob.value)), text(knob.value)), text_cell(displayText(*knob.knob, text(n.value)), text(n.value)),
                       real_cell(n.evaluation.step_seconds, text(format_seconds(n.evaluation.step_seconds))), real_cell(by, signed_percent_text(by)), memory,
                       text_cell(fits ? tr("fits") : tr("does not fit")), text_cell(also.join(QStringLiteral(", ")))});
+      for (const Tornado::Beside& other : beside) {
+        const Neighbour* same = same_change(*other.sensitivity, *knob.knob, n.value);
+        const std::optional<double> theirs = same ? gain_of(*other.sensitivity, *same) : std::nullopt;
+        rows.back().push_back(theirs ? real_cell(*theirs, signed_percent_text(*theirs)) : no_cell());
+        rows.back().push_back(same ? number_cell(same->evaluation.memory, bytes_text(same->evaluation.memory, units)) : no_cell());
+      }
     }
-  assign({{tr("Knob"), QStringLiteral("knob"), false, {}},
+  std::vector<TableColumn> columns{{tr("Knob"), QStringLiteral("knob"), false, {}},
           {tr("Is"), QStringLiteral("value"), false, {}},
           {tr("Would be"), QStringLiteral("neighbour"), false, {}},
           {tr("Step"), QStringLiteral("step (s)"), true, {}},
           {tr("Tokens/s"), QStringLiteral("change of tokens per second (share)"), true, {}},
           {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
           {tr("Fits"), QStringLiteral("fits"), false, {}},
-          {tr("Together with"), QStringLiteral("also"), false, tr("Knobs that have to follow")}},
-         std::move(rows));
+          {tr("Together with"), QStringLiteral("also"), false, tr("Knobs that have to follow")}};
+  for (const Tornado::Beside& other : beside) {
+    const QString letter = Comparisons::letter(other.member);
+    columns.push_back({tr("%1\ntokens/s").arg(letter), letter + QStringLiteral(" change of tokens per second (share)"), true, tr("What the same value does to %1; - where that is its value, or not valid").arg(letter)});
+    columns.push_back({tr("%1\nmemory").arg(letter), letter + QStringLiteral(" memory (bytes)"), true, tr("With the same value")});
+  }
+  assign(std::move(columns), std::move(rows));
 }
 
-void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, UnitSystem units) {
+void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, const std::vector<ScalingChart::Beside>& beside, UnitSystem units) {
   Rows rows;
   for (const bool grows : {false, true})
     for (const ScalePoint& p : grows ? weak : strong) {
       const bool timed = p.evaluation.timed();
-      const double each = timed ? p.evaluation.tokens_per_second / static_cast<double>(std::max<int64_t>(1, p.gpus)) : 0;
+      const double each = per_gpu(p);
       const auto real = [&](double value, const QString& shown) { return timed ? real_cell(value, shown) : text_cell(QStringLiteral("-"), QString()); };
       const bool fits = p.evaluation.feasibility == Feasibility::Fits;
       TableCell memory = timed ? number_cell(p.evaluation.memory, bytes_text(p.evaluation.memory, units)) : text_cell(QStringLiteral("-"), QString());
@@ -72,8 +110,14 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
       rows.push_back({text_cell(grows ? tr("weak") : tr("strong")), number_cell(p.gpus, grouped_text(p.gpus)), number_cell(p.dp, grouped_text(p.dp)), number_cell(p.batch, grouped_text(p.batch)),
                       real(p.evaluation.step_seconds, text(format_seconds(p.evaluation.step_seconds))), real(each, grouped_text(static_cast<Wide>(std::llround(each)))),
                       real(p.efficiency, percent_text(p.efficiency)), memory, text_cell(p.wrong.empty() ? (fits ? tr("fits") : tr("does not fit")) : text(p.wrong))});
+      for (const ScalingChart::Beside& other : beside) {
+        const std::vector<ScalePoint>& line = other.lines[grows ? ScalingChart::Weak : ScalingChart::Strong];
+        const auto same = std::find_if(line.begin(), line.end(), [&](const ScalePoint& o) { return o.gpus == p.gpus && o.evaluation.timed(); });
+        const std::optional<double> theirs = same == line.end() ? std::nullopt : std::optional(per_gpu(*same));
+        for (TableCell& cell : beside_cells(timed ? std::optional(each) : std::nullopt, theirs, [](double v) { return grouped_text(static_cast<Wide>(std::llround(v))); })) rows.back().push_back(std::move(cell));
+      }
     }
-  assign({{tr("Scaling"), QStringLiteral("scaling"), false, {}},
+  std::vector<TableColumn> columns{{tr("Scaling"), QStringLiteral("scaling"), false, {}},
           {tr("GPUs"), QStringLiteral("gpus"), true, {}},
           {tr("dp"), QStringLiteral("dp"), true, {}},
           {tr("Batch"), QStringLiteral("batch"), true, {}},
@@ -81,18 +125,23 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
           {tr("Tokens/s\nper GPU"), QStringLiteral("tokens per second and GPU"), true, {}},
           {tr("Efficiency"), QStringLiteral("efficiency (share)"), true, tr("Tokens per second and GPU over those of the smallest size")},
           {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
-          {tr("Remark"), QStringLiteral("remark"), false, {}}},
-         std::move(rows));
+          {tr("Remark"), QStringLiteral("remark"), false, {}}};
+  for (const ScalingChart::Beside& other : beside)
+    for (TableColumn& column : beside_columns(other.member, tr("tokens/s"), QStringLiteral("tokens per second and GPU"), tr("Per GPU, on as many GPUs"))) columns.push_back(std::move(column));
+  assign(std::move(columns), std::move(rows));
 }
 
-MattersPage::MattersPage(Kind kind, Session* session, QWidget* parent) : QWidget(parent), kind_(kind), session_(session) {
+MattersPage::MattersPage(Kind kind, Session* session, QWidget* parent)
+    : QWidget(parent), kind_(kind), session_(session),
+      beside_(session->comparisons(), this, [kind](const ComparedDesign& of, int, std::stop_token stop) { return matter_of(of.report->design, kind, stop); },
+              [this] { fill(); }) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(8);
   auto* top = new QHBoxLayout;
-  auto* lead = new QLabel(kind == Kind::Sensitivity ? tr("One knob changed at a time, all others as they are") : tr("The present design with more or fewer replicas"), this);
-  lead->setProperty("role", "small");
-  top->addWidget(lead, 1);
+  lead_ = new QLabel(this);
+  lead_->setProperty("role", "small");
+  top->addWidget(lead_, 1);
   if (kind == Kind::Sensitivity) {
     what_ = new Segments(tr("What changes"), {tr("Time"), tr("Memory")}, this);
     what_->setObjectName(QStringLiteral("matters_what"));
@@ -113,7 +162,7 @@ MattersPage::MattersPage(Kind kind, Session* session, QWidget* parent) : QWidget
     table_->setTable(sensitivity_model_);
     connect(tornado_, &Tornado::taken, this, [this](int row) {
       if (const Neighbour* best = tornado_->best(row)) {
-        const Knob& knob = *sensitivity_->knobs[static_cast<size_t>(tornado_->rows()[static_cast<size_t>(row)].knob)].knob;
+        const Knob& knob = *matter_->sensitivity->knobs[static_cast<size_t>(tornado_->rows()[static_cast<size_t>(row)].knob)].knob;
         Q_EMIT taken(Design(best->design), tr("set %1").arg(text(knob.label).toLower()));
       }
     });
@@ -123,9 +172,9 @@ MattersPage::MattersPage(Kind kind, Session* session, QWidget* parent) : QWidget
     scaling_model_ = new ScalingModel(this);
     table_->setAccessibleName(tr("Table: sizes of the job"));
     table_->setTable(scaling_model_);
-    connect(chart_, &ScalingChart::picked, this, [this](int line, int point) { table_->showRow(point + (line == ScalingChart::Weak ? static_cast<int>(strong_.size()) : 0)); });
+    connect(chart_, &ScalingChart::picked, this, [this](int line, int point) { table_->showRow(point + (line == ScalingChart::Weak ? static_cast<int>(matter_->strong.size()) : 0)); });
     connect(table_, &ChartTable::rowPicked, this, [this](int row) {
-      const auto strong = static_cast<int>(strong_.size());
+      const auto strong = static_cast<int>(matter_->strong.size());
       const QSignalBlocker quiet(chart_);
       row < strong ? chart_->select(ScalingChart::Strong, row) : chart_->select(ScalingChart::Weak, row - strong);
     });
@@ -137,58 +186,56 @@ MattersPage::MattersPage(Kind kind, Session* session, QWidget* parent) : QWidget
 }
 
 void MattersPage::refresh() {
-  if (!isVisible() || !session_->current() || (started_ && design_ == session_->design())) return;
+  if (!isVisible() || !session_->current()) return;
+  beside_.show(0);
+  if (started_ && design_ == session_->design()) return;
   design_ = session_->design();
   started_ = true;
   ready_ = false;
   fill();
-  if (kind_ == Kind::Sensitivity) {
-    job_.start([this, design = design_](const NewestJob::Post& post, std::stop_token stop) {
-      auto made = sensitivity(design, stop);
-      if (!made) return;
-      post([this, made = std::make_shared<const Sensitivity>(std::move(*made))] {
-        sensitivity_ = made;
-        ready_ = true;
-        fill();
-      });
+  job_.start([this, design = design_, kind = kind_](const NewestJob::Post& post, std::stop_token stop) {
+    auto made = matter_of(design, kind, stop);
+    if (!made) return;
+    post([this, made] {
+      matter_ = made;
+      ready_ = true;
+      fill();
     });
-  } else {
-    job_.start([this, design = design_](const NewestJob::Post& post, std::stop_token stop) {
-      ScalingOptions options;
-      auto strong = scaling(design, options, stop);
-      options.weak = true;
-      auto weak = strong ? scaling(design, options, stop) : std::nullopt;
-      if (!weak) return;
-      post([this, strong = std::move(*strong), weak = std::move(*weak)] {
-        strong_ = strong;
-        weak_ = weak;
-        ready_ = true;
-        fill();
-      });
-    });
-  }
+  });
 }
 
 void MattersPage::fill() {
   const bool any = ready_;
   message_->setVisible(!any);
   message_->setText(session_->current() ? tr("Working it out…") : tr("This wants a valid design."));
+  const QString lead = kind_ == Kind::Sensitivity ? tr("One knob changed at a time, all others as they are") : tr("The present design with more or fewer replicas");
+  lead_->setText(any && !beside_.ready() ? tr("%1; pinned designs are being worked out").arg(lead) : lead);
   table_->setVisible(any);
   if (tornado_) tornado_->setVisible(any);
   if (chart_) chart_->setVisible(any);
   if (!any) return;
-  if (kind_ == Kind::Sensitivity) {
-    tornado_->setSensitivity(sensitivity_, what_->current() == 1 ? Matters::Memory : Matters::Time, session_->units());
-    sensitivity_model_->setSensitivity(*sensitivity_, session_->units());
-    table_->setFixedHeight(table_->heightUpTo(kTableHeight));
-  } else {
-    chart_->setPoints(strong_, weak_, design_.world());
-    scaling_model_->setPoints(strong_, weak_, session_->units());
-    // The first sizes may be too few for the design: the table begins with one that can run.
-    const auto runs = std::find_if(strong_.begin(), strong_.end(), [](const ScalePoint& p) { return p.evaluation.timed(); });
-    table_->setFixedHeight(table_->heightUpTo(kTableHeight));
-    if (runs != strong_.end()) table_->scrollTo(table_->model()->index(static_cast<int>(runs - strong_.begin()), 0), QAbstractItemView::PositionAtTop);
-  }
+  kind_ == Kind::Sensitivity ? fillTornado() : fillScaling();
+  table_->setFixedHeight(table_->heightUpTo(kTableHeight));
+}
+
+void MattersPage::fillTornado() {
+  std::vector<Tornado::Beside> beside;
+  for (const auto& one : beside_.all()) beside.push_back({one.member, one.made->sensitivity});
+  tornado_->setSensitivity(matter_->sensitivity, what_->current() == 1 ? Matters::Memory : Matters::Time, session_->units());
+  tornado_->setBeside(beside);
+  sensitivity_model_->setSensitivity(*matter_->sensitivity, beside, session_->units());
+}
+
+void MattersPage::fillScaling() {
+  std::vector<ScalingChart::Beside> beside;
+  for (const auto& one : beside_.all()) beside.push_back({one.member, {one.made->strong, one.made->weak}});
+  const std::vector<ScalePoint>& strong = matter_->strong;
+  chart_->setPoints(strong, matter_->weak, design_.world());
+  chart_->setBeside(beside);
+  scaling_model_->setPoints(strong, matter_->weak, beside, session_->units());
+  // The first sizes may be too few for the design: the table begins with one that can run.
+  const auto runs = std::find_if(strong.begin(), strong.end(), [](const ScalePoint& p) { return p.evaluation.timed(); });
+  if (runs != strong.end()) table_->scrollTo(table_->model()->index(static_cast<int>(runs - strong.begin()), 0), QAbstractItemView::PositionAtTop);
 }
 
 void MattersPage::showEvent(QShowEvent* event) {

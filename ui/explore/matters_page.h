@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "ui/charts/chart_export.h"
+#include "ui/explore/scaling_chart.h"
 #include "ui/explore/tornado.h"
 #include "ui/models/table_model.h"
+#include "ui/state/beside.h"
 #include "ui/state/newest_job.h"
 
 class QLabel;
@@ -15,7 +17,6 @@ class QStackedWidget;
 namespace shardscape::ui {
 
 class ChartTable;
-class ScalingChart;
 class Segments;
 class Session;
 
@@ -24,14 +25,22 @@ class SensitivityModel : public TableModel {
   Q_OBJECT
  public:
   using TableModel::TableModel;
-  void setSensitivity(const Sensitivity& of, UnitSystem units);
+  // Beside others: what the same change does to them.
+  void setSensitivity(const Sensitivity& of, const std::vector<Tornado::Beside>& beside, UnitSystem units);
 };
 
 class ScalingModel : public TableModel {
   Q_OBJECT
  public:
   using TableModel::TableModel;
-  void setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, UnitSystem units);
+  // Beside others: tokens per second and GPU on as many GPUs.
+  void setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, const std::vector<ScalingChart::Beside>& beside, UnitSystem units);
+};
+
+// What either page works out of a design.
+struct Matter {
+  std::shared_ptr<const Sensitivity> sensitivity;
+  std::vector<ScalePoint> strong, weak;
 };
 
 // Computes while it is visible, always of the present design.
@@ -44,6 +53,7 @@ class MattersPage : public QWidget {
   ScalingChart* chart() const { return chart_; }
   ChartTable* table() const { return table_; }
   bool ready() const { return ready_; }    // shows the present design
+  bool besideReady() const { return beside_.ready(); }  // and all that are pinned
   Picture picture() const;
 
  Q_SIGNALS:
@@ -55,13 +65,16 @@ class MattersPage : public QWidget {
  private:
   void refresh();
   void fill();
+  void fillTornado();
+  void fillScaling();
   Kind kind_;
   Session* session_;
   NewestJob job_;
   Design design_;                          // that is worked out, or shown
   bool started_ = false, ready_ = false;
-  std::shared_ptr<const Sensitivity> sensitivity_;
-  std::vector<ScalePoint> strong_, weak_;
+  std::shared_ptr<const Matter> matter_;
+  Beside<Matter> beside_;
+  QLabel* lead_;
   Segments* what_ = nullptr;
   QLabel* message_;
   Tornado* tornado_ = nullptr;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/arrow_keys.h"
 #include "ui/widgets/canvas_events.h"
@@ -17,9 +18,9 @@ namespace {
 
 constexpr double kLeft = 60, kTop = 34, kRight = 24, kBottom = 38, kReach = 9;
 
-double per_gpu(const ScalePoint& p) { return p.evaluation.timed() ? p.evaluation.tokens_per_second / static_cast<double>(std::max<int64_t>(1, p.gpus)) : 0; }
-
 }  // namespace
+
+double per_gpu(const ScalePoint& p) { return p.evaluation.timed() ? p.evaluation.tokens_per_second / static_cast<double>(std::max<int64_t>(1, p.gpus)) : 0; }
 
 ScalingChart::ScalingChart(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("scaling_chart"));
@@ -33,16 +34,30 @@ void ScalingChart::setPoints(std::vector<ScalePoint> strong, std::vector<ScalePo
   lines_[Weak] = std::move(weak);
   now_ = gpus_now;
   selected_ = -1;
+  fitAxes();
+}
+
+void ScalingChart::setBeside(std::vector<Beside> beside) {
+  beside_ = std::move(beside);
+  fitAxes();
+}
+
+void ScalingChart::fitAxes() {
   low_ = 1e9;
   high_ = 0;
   most_ = 0;
-  for (const auto& line : lines_)
+  const auto take = [this](const std::vector<ScalePoint>& line) {
     for (const ScalePoint& p : line) {
       if (per_gpu(p) <= 0) continue;
       low_ = std::min(low_, std::log2(static_cast<double>(p.gpus)));
       high_ = std::max(high_, std::log2(static_cast<double>(p.gpus)));
       most_ = std::max(most_, per_gpu(p));
     }
+  };
+  for (const Line line : {Strong, Weak}) {
+    take(lines_[line]);
+    for (const Beside& other : beside_) take(other.lines[line]);
+  }
   update();
 }
 
@@ -111,29 +126,11 @@ void ScalingChart::paint(QPainter& painter, const QRectF& rect, const QColor& gr
     const double width = metrics.horizontalAdvance(text);
     painter.drawText(QPointF(x + 5 + width > plot.right() ? x - 5 - width : x + 5, plot.bottom() - 6), text);
   }
-  const QColor inks[] = {colors.activations, colors.parameters};
+  // Alone, lines are told apart by colour and shape; beside others colours tell designs apart, and weak scaling is dashed.
+  const QColor inks[] = {beside_.empty() ? colors.activations : Theme::instance().designColor(0), beside_.empty() ? colors.parameters : Theme::instance().designColor(0)};
   for (const Line line : {Weak, Strong}) {
-    QPolygonF path;
-    for (const ScalePoint& p : lines_[line])
-      if (per_gpu(p) > 0) path << placeIn(plot, p);
-    painter.setPen(QPen(inks[line], 2));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawPolyline(path);
-    for (size_t i = 0; i < lines_[line].size(); ++i) {
-      const ScalePoint& p = lines_[line][i];
-      if (per_gpu(p) <= 0) continue;
-      // What does not fit is hollow.
-      painter.setPen(QPen(inks[line], 1.6));
-      painter.setBrush(p.evaluation.feasibility == Feasibility::Fits ? inks[line] : ground);
-      const QPointF at = placeIn(plot, p);
-      if (line == Strong) painter.drawRect(QRectF(at.x() - 3.4, at.y() - 3.4, 6.8, 6.8));
-      else painter.drawEllipse(at, 3.8, 3.8);
-      if (selected_ == static_cast<int>(i) && line_ == line) {
-        painter.setPen(QPen(colors.accent, 2.2));
-        painter.setBrush(Qt::NoBrush);
-        painter.drawEllipse(at, 8, 8);
-      }
-    }
+    for (const Beside& other : beside_) paintLine(painter, plot, other.lines[line], line, Theme::instance().designColor(other.member), false, ground);
+    paintLine(painter, plot, lines_[line], line, inks[line], true, ground);
   }
   // The legend, from the right.
   double x = plot.right();
@@ -151,19 +148,71 @@ void ScalingChart::paint(QPainter& painter, const QRectF& rect, const QColor& gr
   };
   entry(tr("weak: the batch grows along"), Weak);
   entry(tr("strong: the batch stays"), Strong);
+  // Whose the lines are, behind the name of the axis.
+  x = rect.left() + 4 + metrics.horizontalAdvance(tr("Tokens per second and GPU")) + 24;
+  const auto whose = [&](int member) {
+    painter.setPen(QPen(Theme::instance().designColor(member), 2));
+    painter.drawLine(QPointF(x, y), QPointF(x + 14, y));
+    painter.setPen(colors.secondary);
+    painter.drawText(QPointF(x + 19, y + 4), Comparisons::letter(member));
+    x += 42;
+  };
+  if (!beside_.empty()) whose(0);
+  for (const Beside& other : beside_) whose(other.member);
   painter.restore();
 }
 
-QString ScalingChart::tipAt(const QPointF& point) const {
-  for (const Line line : {Strong, Weak})
-    for (size_t i = 0; i < lines_[line].size(); ++i) {
-      const ScalePoint& p = lines_[line][i];
-      if (per_gpu(p) <= 0 || (place(line, static_cast<int>(i)) - point).manhattanLength() > kReach) continue;
-      return tr("%1, %2 GPUs, dp %3, batch %4\nstep %5, %6 tokens/s per GPU, efficiency %7")
-                 .arg(line == Weak ? tr("Weak") : tr("Strong"), grouped_text(p.gpus), grouped_text(p.dp), grouped_text(p.batch), QString::fromStdString(format_seconds(p.evaluation.step_seconds)),
-                      grouped_text(static_cast<Wide>(std::llround(per_gpu(p)))), percent_text(p.efficiency)) +
-             (p.evaluation.feasibility == Feasibility::Fits ? QString() : tr("\ndoes not fit in memory"));
+void ScalingChart::paintLine(QPainter& painter, const QRectF& plot, const std::vector<ScalePoint>& points, Line line, const QColor& ink, bool present, const QColor& ground) const {
+  QPolygonF path;
+  for (const ScalePoint& p : points)
+    if (per_gpu(p) > 0) path << placeIn(plot, p);
+  painter.setPen(QPen(ink, present ? 2 : 1.4, !beside_.empty() && line == Weak ? Qt::DashLine : Qt::SolidLine));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawPolyline(path);
+  const double r = present ? 1 : 0.8;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const ScalePoint& p = points[i];
+    if (per_gpu(p) <= 0) continue;
+    // What does not fit is hollow.
+    painter.setPen(QPen(ink, 1.6));
+    painter.setBrush(p.evaluation.feasibility == Feasibility::Fits ? ink : ground);
+    const QPointF at = placeIn(plot, p);
+    if (line == Strong) painter.drawRect(QRectF(at.x() - 3.4 * r, at.y() - 3.4 * r, 6.8 * r, 6.8 * r));
+    else painter.drawEllipse(at, 3.8 * r, 3.8 * r);
+    if (present && selected_ == static_cast<int>(i) && line_ == line) {
+      painter.setPen(QPen(Theme::instance().colors().accent, 2.2));
+      painter.setBrush(Qt::NoBrush);
+      painter.drawEllipse(at, 8, 8);
     }
+  }
+}
+
+QString ScalingChart::text(Line line, const ScalePoint& p) const {
+  return tr("%1, %2 GPUs, dp %3, batch %4\nstep %5, %6 tokens/s per GPU, efficiency %7")
+             .arg(line == Weak ? tr("Weak") : tr("Strong"), grouped_text(p.gpus), grouped_text(p.dp), grouped_text(p.batch), QString::fromStdString(format_seconds(p.evaluation.step_seconds)),
+                  grouped_text(static_cast<Wide>(std::llround(per_gpu(p)))), percent_text(p.efficiency)) +
+         (p.evaluation.feasibility == Feasibility::Fits ? QString() : tr("\ndoes not fit in memory"));
+}
+
+QString ScalingChart::tipAt(const QPointF& point) const {
+  const QRectF plot = QRectF(rect()).adjusted(kLeft, kTop, -kRight, -kBottom);
+  const auto hit = [&](const ScalePoint& p) { return per_gpu(p) > 0 && (placeIn(plot, p) - point).manhattanLength() <= kReach; };
+  for (const Line line : {Strong, Weak})
+    for (const ScalePoint& p : lines_[line]) {
+      if (!hit(p)) continue;
+      QString out = text(line, p);
+      for (const Beside& other : beside_) {
+        const auto same = std::find_if(other.lines[line].begin(), other.lines[line].end(), [&](const ScalePoint& o) { return o.gpus == p.gpus && per_gpu(o) > 0; });
+        const QString letter = Comparisons::letter(other.member);
+        out += same == other.lines[line].end() ? tr("\n%1: not on so many GPUs").arg(letter)
+                                               : tr("\n%1: %2 tokens/s per GPU, %3").arg(letter, grouped_text(static_cast<Wide>(std::llround(per_gpu(*same)))), signed_percent_text(per_gpu(*same) / per_gpu(p) - 1));
+      }
+      return out;
+    }
+  for (const Beside& other : beside_)
+    for (const Line line : {Strong, Weak})
+      for (const ScalePoint& p : other.lines[line])
+        if (hit(p)) return Comparisons::letter(other.member) + QStringLiteral(": ") + text(line, p);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The same design on more or fewer GPUs: tokens per second and GPU, with the batch as it is (strong) and growing along (weak).
 #pragma once
 
+#include <QPainter>
 #include <QWidget>
 #include <vector>
 
@@ -8,12 +9,21 @@
 
 namespace shardscape::ui {
 
+double per_gpu(const ScalePoint& point);         // tokens per second; 0: not timed
+
 class ScalingChart : public QWidget {
   Q_OBJECT
  public:
   explicit ScalingChart(QWidget* parent = nullptr);
   enum Line { Strong, Weak };
   void setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now);
+  // Of designs that are pinned beside the present one, on the same axes.
+  struct Beside {
+    int member = 1;                            // as Comparisons::letter counts
+    std::vector<ScalePoint> lines[2];          // as Line counts
+  };
+  void setBeside(std::vector<Beside> beside);
+  const std::vector<Beside>& beside() const { return beside_; }
   const std::vector<ScalePoint>& points(Line line) const { return lines_[line]; }
   QPointF place(Line line, int point) const;
   QString tipAt(const QPointF& point) const;
@@ -35,7 +45,11 @@ class ScalingChart : public QWidget {
 
  private:
   QPointF placeIn(const QRectF& plot, const ScalePoint& point) const;
+  void fitAxes();
+  QString text(Line line, const ScalePoint& point) const;
+  void paintLine(QPainter& painter, const QRectF& plot, const std::vector<ScalePoint>& points, Line line, const QColor& ink, bool present, const QColor& ground) const;
   std::vector<ScalePoint> lines_[2];
+  std::vector<Beside> beside_;
   int64_t now_ = 0;
   double low_ = 3, high_ = 17, most_ = 1;  // powers of two; tokens per second and GPU
   int selected_ = -1;

@@ -35,7 +35,7 @@ QRectF ScatterCanvas::plotOf(const QRectF& rect) const { return rect.adjusted(kL
 void ScatterCanvas::setRows(std::shared_ptr<const ExploreRows> rows, const Columns& columns, bool same_search) {
   const bool keep = same_search && columns == columns_ && !at_home_ && rows_;
   rows_ = std::move(rows);
-  if (!(columns == columns_)) current_.reset();  // it has other figures there
+  if (!(columns == columns_)) marked_.clear();  // they have other figures there
   columns_ = columns;
   passing_.clear();
   selected_ = hovered_ = -1;
@@ -56,17 +56,20 @@ void ScatterCanvas::layOut(bool keep_view) {
     }
     capacity_ = capacity;
   }
-  const auto scaled = [&](int column, const AxisScale& before, double present) {
+  const auto scaled = [&](int column, const AxisScale& before, double (QPointF::*of_point)() const) {
     const ExploreColumn& of = rows_->column(column);
-    AxisScale scale = scale_of(of, units_, {of.id == QStringLiteral("memory") && capacity_ > 0 ? capacity_ : std::nan(""), present});
+    std::vector<double> also;
+    if (of.id == QStringLiteral("memory") && capacity_ > 0) also.push_back(capacity_);
+    for (const Marked& marked : marked_) also.push_back((marked.values.*of_point)());
+    AxisScale scale = scale_of(of, units_, also);
     if (keep_view && scale.logarithmic == before.logarithmic) {
       scale.from = before.from;
       scale.to = before.to;
     }
     return scale;
   };
-  x_ = scaled(columns_.x, x_, current_ ? current_->x() : std::nan(""));
-  y_ = scaled(columns_.y, y_, current_ ? current_->y() : std::nan(""));
+  x_ = scaled(columns_.x, x_, &QPointF::x);
+  y_ = scaled(columns_.y, y_, &QPointF::y);
   at_home_ = !keep_view;
   const auto count = static_cast<size_t>(rows_->rows());
   xs_.resize(count);
@@ -108,12 +111,19 @@ void ScatterCanvas::setDimmed(bool dimmed) {
   update();
 }
 
-void ScatterCanvas::setCurrent(std::optional<QPointF> values) {
-  current_ = values;
+void ScatterCanvas::setMarked(std::vector<Marked> marked) {
+  marked_ = std::move(marked);
   const auto outside = [](const AxisScale& scale, double value) { return scale.place(value) < scale.low || scale.place(value) > scale.high; };
-  if (rows_ && current_ && at_home_ && (outside(x_, current_->x()) || outside(y_, current_->y()))) layOut(false);
+  const auto lies_outside = [&](const Marked& m) { return outside(x_, m.values.x()) || outside(y_, m.values.y()); };
+  if (rows_ && at_home_ && std::any_of(marked_.begin(), marked_.end(), lies_outside)) layOut(false);
   update();
 }
+
+QPointF ScatterCanvas::markedPlaceIn(const QRectF& plot, const Marked& marked) const {
+  return {plot.left() + plot.width() * x_.share(marked.values.x()), plot.bottom() - plot.height() * y_.share(marked.values.y())};
+}
+
+QPointF ScatterCanvas::markedPlace(size_t at) const { return markedPlaceIn(plot(), marked_[at]); }
 
 void ScatterCanvas::setSelected(int row) {
   selected_ = rows_ && row < rows_->rows() ? row : -1;

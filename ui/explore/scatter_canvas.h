@@ -27,8 +27,14 @@ class ScatterCanvas : public QWidget {
   void setUnits(UnitSystem units);
   void setMessage(const QString& message);     // said where there is nothing to show
   void setDimmed(bool dimmed);                 // of another design
-  // Where the present design lies; nothing where it is not known.
-  void setCurrent(std::optional<QPointF> values);
+  // Where the present design lies and those that are pinned beside it; without those of which it is not known.
+  struct Marked {
+    int member = 0;                            // as Comparisons::letter counts
+    QPointF values;
+  };
+  void setMarked(std::vector<Marked> marked);
+  const std::vector<Marked>& marked() const { return marked_; }
+  QPointF markedPlace(size_t at) const;        // in the widget
   void setSelected(int row);                   // without telling; -1: none
   int selected() const { return selected_; }
   void select(int row);                        // and tells
@@ -70,6 +76,7 @@ class ScatterCanvas : public QWidget {
  private:
   QRectF plotOf(const QRectF& rect) const;
   QPointF placeIn(const QRectF& plot, int row) const;
+  QPointF markedPlaceIn(const QRectF& plot, const Marked& marked) const;
   void layOut(bool keep_view);
   void filtered();
   void stale();                       // points have to be drawn again
@@ -95,7 +102,7 @@ class ScatterCanvas : public QWidget {
   std::vector<float> xs_, ys_;        // places of rows along the axes
   std::vector<char> passing_;
   std::vector<int> front_;
-  std::optional<QPointF> current_;
+  std::vector<Marked> marked_;
   double capacity_ = 0;               // bytes, where all designs have the same; 0: not known
   UnitSystem units_ = UnitSystem::Binary;
   QString message_;

@@ -6,7 +6,9 @@
 
 #include "ui/explore/scatter_canvas.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/theme/contrast.h"
+#include "ui/theme/design_letter.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
@@ -301,23 +303,31 @@ void ScatterCanvas::paintMarks(QPainter& painter, const QRectF& plot, const QCol
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setClipRect(plot.adjusted(-10, -10, 10, 10));
   painter.setBrush(Qt::NoBrush);
-  if (current_) {
-    const QPointF at(plot.left() + plot.width() * x_.share(current_->x()), plot.bottom() - plot.height() * y_.share(current_->y()));
-    if (plot.adjusted(-2, -2, 2, 2).contains(at)) {
-      painter.setPen(QPen(colors.text, 1.6));
+  for (const Marked& marked : marked_) {
+    const QPointF at = markedPlaceIn(plot, marked);
+    if (!plot.adjusted(-2, -2, 2, 2).contains(at)) continue;
+    if (marked_.size() > 1 || marked.member > 0) {  // above all points, with an edge that parts it from those of its colour
+      const QRectF box(at - QPointF(7.5, 7.5), QSizeF(15, 15));
+      painter.setPen(Qt::NoPen);
       painter.setBrush(ground);
-      painter.drawPath(point_shape(3, 4.6).translated(at));
+      painter.drawRoundedRect(box.adjusted(-2.5, -2.5, 2.5, 2.5), 5, 5);
+      paint_design_letter(painter, box, Comparisons::letter(marked.member), Theme::instance().designColor(marked.member), ground);
       painter.setBrush(Qt::NoBrush);
-      const QFont font = Theme::instance().uiFont(11, QFont::DemiBold);
-      painter.setFont(font);
-      const QString text = tr("current");
-      const double width = QFontMetricsF(font).horizontalAdvance(text);
-      const double x = at.x() + 10 + width > plot.right() ? at.x() - 10 - width : at.x() + 10;
-      QColor veil = ground;
-      veil.setAlphaF(0.75f);
-      painter.fillRect(QRectF(x - 2, at.y() - 7, width + 4, 14), veil);
-      painter.drawText(QPointF(x, at.y() + 4), text);
+      continue;
     }
+    painter.setPen(QPen(colors.text, 1.6));
+    painter.setBrush(ground);
+    painter.drawPath(point_shape(3, 4.6).translated(at));
+    painter.setBrush(Qt::NoBrush);
+    const QFont font = Theme::instance().uiFont(11, QFont::DemiBold);
+    painter.setFont(font);
+    const QString text = tr("current");
+    const double width = QFontMetricsF(font).horizontalAdvance(text);
+    const double x = at.x() + 10 + width > plot.right() ? at.x() - 10 - width : at.x() + 10;
+    QColor veil = ground;
+    veil.setAlphaF(0.75f);
+    painter.fillRect(QRectF(x - 2, at.y() - 7, width + 4, 14), veil);
+    painter.drawText(QPointF(x, at.y() + 4), text);
   }
   const auto ring = [&](int row, double width, double gap) {
     painter.setPen(QPen(colors.accent, width));

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "ui/models/value_scale.h"
+#include "ui/state/comparisons.h"
 #include "ui/state/display_text.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
@@ -18,6 +19,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kRow = 30, kBar = 14, kTop = 24, kLabel = 260;
+constexpr double kThin = 7, kThinBar = 5;  // of another design, below the bar
 constexpr double kLeastTime = 5e-4;       // changes below these are none
 constexpr double kLeastMemory = 1 << 20;
 
@@ -31,37 +33,56 @@ Tornado::Tornado(QWidget* parent) : QWidget(parent) {
 }
 
 // Of tokens per second as a share, of memory in bytes.
-double Tornado::change(const Neighbour& neighbour) const {
-  const Evaluation& now = sensitivity_->now;
-  if (matters_ == Matters::Memory) return static_cast<double>(neighbour.evaluation.memory - now.memory);
-  return neighbour.evaluation.timed() && now.tokens_per_second > 0 ? neighbour.evaluation.tokens_per_second / now.tokens_per_second - 1 : 0;
+double Tornado::change(const Sensitivity& of, const Neighbour& neighbour) const {
+  if (matters_ == Matters::Memory) return static_cast<double>(neighbour.evaluation.memory - of.now.memory);
+  return neighbour.evaluation.timed() && of.now.tokens_per_second > 0 ? neighbour.evaluation.tokens_per_second / of.now.tokens_per_second - 1 : 0;
+}
+
+// Nothing of a knob that a design does not have, or that has no effect on it.
+Tornado::Range Tornado::range(const Sensitivity& of, const Knob& knob) const {
+  Range out;
+  for (const KnobSensitivity& k : of.knobs)
+    for (size_t n = 0; k.knob == &knob && n < k.neighbours.size(); ++n) {
+      const double by = change(of, k.neighbours[n]);
+      if (by < out.low) out = {by, out.high, static_cast<int>(n), out.high_at};
+      if (by > out.high) out = {out.low, by, out.low_at, static_cast<int>(n)};
+    }
+  return out;
 }
 
 void Tornado::setSensitivity(std::shared_ptr<const Sensitivity> sensitivity, Matters matters, UnitSystem units) {
   sensitivity_ = std::move(sensitivity);
   matters_ = matters;
   units_ = units;
+  fillRows();
+}
+
+void Tornado::setBeside(std::vector<Beside> beside) {
+  beside_ = std::move(beside);
+  fillRows();
+}
+
+void Tornado::fillRows() {
   rows_.clear();
   selected_ = -1;
-  if (sensitivity_)
-    for (size_t k = 0; k < sensitivity_->knobs.size(); ++k) {
-      Row row;
-      row.knob = static_cast<int>(k);
-      const std::vector<Neighbour>& neighbours = sensitivity_->knobs[k].neighbours;
-      for (size_t n = 0; n < neighbours.size(); ++n) {
-        const double by = change(neighbours[n]);
-        if (by < row.low) row = {row.knob, by, row.high, static_cast<int>(n), row.high_at};
-        if (by > row.high) row = {row.knob, row.low, by, row.low_at, static_cast<int>(n)};
-      }
-      if (std::max(row.high, -row.low) >= (matters_ == Matters::Time ? kLeastTime : kLeastMemory)) rows_.push_back(row);
-    }
-  std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return std::max(a.high, -a.low) > std::max(b.high, -b.low); });
+  const double least = matters_ == Matters::Time ? kLeastTime : kLeastMemory;
+  const auto swing = [](const Range& of) { return std::max(of.high, -of.low); };
+  for (size_t k = 0; sensitivity_ && k < sensitivity_->knobs.size(); ++k) {
+    Row row;
+    static_cast<Range&>(row) = range(*sensitivity_, *sensitivity_->knobs[k].knob);
+    row.knob = static_cast<int>(k);
+    for (const Beside& other : beside_) row.beside.push_back(range(*other.sensitivity, *sensitivity_->knobs[k].knob));
+    if (swing(row) >= least || std::any_of(row.beside.begin(), row.beside.end(), [&](const Range& of) { return swing(of) >= least; })) rows_.push_back(std::move(row));
+  }
+  std::stable_sort(rows_.begin(), rows_.end(), [&](const Row& a, const Row& b) { return swing(a) > swing(b); });
   update();
 }
 
-int Tornado::shown() const { return std::min<int>(static_cast<int>(rows_.size()), std::max(1, static_cast<int>((height() - kTop) / kRow))); }
+double Tornado::rowHeight() const { return kRow + kThin * static_cast<double>(beside_.size()); }
 
-QRectF Tornado::rowRect(int row) const { return {0, kTop + row * kRow, static_cast<double>(width()), kRow}; }
+int Tornado::shown() const { return std::min<int>(static_cast<int>(rows_.size()), std::max(1, static_cast<int>((height() - kTop) / rowHeight()))); }
+
+QRectF Tornado::rowRect(int row) const { return {0, kTop + row * rowHeight(), static_cast<double>(width()), rowHeight()}; }
 
 void Tornado::select(int row) {
   selected_ = row < static_cast<int>(rows_.size()) ? row : -1;
@@ -79,7 +100,7 @@ QString Tornado::changeText(double by) const {
 const Neighbour* Tornado::best(int row) const {
   const KnobSensitivity& knob = sensitivity_->knobs[static_cast<size_t>(rows_[static_cast<size_t>(row)].knob)];
   const Neighbour* found = nullptr;
-  const auto gain = [&](const Neighbour& n) { return matters_ == Matters::Memory ? -change(n) : change(n); };
+  const auto gain = [&](const Neighbour& n) { return matters_ == Matters::Memory ? -change(*sensitivity_, n) : change(*sensitivity_, n); };
   for (const Neighbour& n : knob.neighbours) {
     const bool fits = n.evaluation.feasibility == Feasibility::Fits || sensitivity_->now.feasibility != Feasibility::Fits;
     if (fits && gain(n) > 0 && (!found || gain(n) > gain(*found))) found = &n;
@@ -100,7 +121,7 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
   painter.save();
   painter.translate(rect.topLeft());
   painter.setRenderHint(QPainter::Antialiasing);
-  const int count = std::min<int>(static_cast<int>(rows_.size()), std::max(1, static_cast<int>((rect.height() - kTop) / kRow)));
+  const int count = std::min<int>(static_cast<int>(rows_.size()), std::max(1, static_cast<int>((rect.height() - kTop) / rowHeight())));
   if (count == 0 || rows_.empty()) {
     painter.setFont(plain);
     painter.setPen(colors.secondary);
@@ -112,6 +133,10 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
   for (const Row& row : rows_) {
     least = std::min(least, row.low);
     most = std::max(most, row.high);
+    for (const Range& other : row.beside) {
+      least = std::min(least, other.low);
+      most = std::max(most, other.high);
+    }
   }
   // Room at both ends for the words of the values.
   const double label = std::min(kLabel, rect.width() * 0.3), words = std::min(150.0, rect.width() * 0.2);
@@ -123,14 +148,28 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
   painter.setPen(colors.secondary);
   if (least < 0) painter.drawText(QRectF(zero - 200, 0, 192, kTop - 6), Qt::AlignRight | Qt::AlignVCenter, time ? tr("fewer tokens per second") : tr("less memory"));
   if (most > 0) painter.drawText(QRectF(zero + 8, 0, 192, kTop - 6), Qt::AlignLeft | Qt::AlignVCenter, time ? tr("more tokens per second") : tr("more memory"));
+  double x = rect.width() - 4;  // whose the thin bars are, from the right
+  for (auto it = beside_.rbegin(); it != beside_.rend(); ++it) {
+    const QString letter = Comparisons::letter(it->member);
+    x -= small_metrics.horizontalAdvance(letter);
+    painter.drawText(QRectF(x, 0, 30, kTop - 6), Qt::AlignLeft | Qt::AlignVCenter, letter);
+    x -= 14;
+    painter.fillRect(QRectF(x, (kTop - 6 - kThinBar) / 2, 10, kThinBar), Theme::instance().designColor(it->member));
+    x -= 12;
+  }
   for (int i = 0; i < count; ++i) {
     const Row& row = rows_[static_cast<size_t>(i)];
     const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(row.knob)];
-    const QRectF line(0, kTop + i * kRow, rect.width(), kRow);
+    const QRectF whole(0, kTop + i * rowHeight(), rect.width(), rowHeight()), line(0, whole.top(), rect.width(), kRow);
     if (i == selected_) {
       painter.setPen(Qt::NoPen);
       painter.setBrush(colors.accent_soft);
-      painter.drawRoundedRect(line.adjusted(0, 1, 0, -1), 4, 4);
+      painter.drawRoundedRect(whole.adjusted(0, 1, 0, -1), 4, 4);
+    }
+    for (size_t b = 0; b < row.beside.size(); ++b) {
+      const Range& other = row.beside[b];
+      const QRectF thin(zero + other.low * scale, line.center().y() + kBar / 2 + 2 + static_cast<double>(b) * kThin, std::max(1.0, (other.high - other.low) * scale), kThinBar);
+      if (other.low < 0 || other.high > 0) painter.fillRect(thin, Theme::instance().designColor(beside_[b].member));
     }
     painter.setFont(plain);
     painter.setPen(colors.text);
@@ -155,12 +194,12 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
     bar(row.low, row.low_at, false);
     bar(row.high, row.high_at, true);
   }
-  painter.fillRect(QRectF(std::round(zero), kTop - 2, 1, count * kRow + 4), mixed(ground, colors.secondary, 0.6));
+  painter.fillRect(QRectF(std::round(zero), kTop - 2, 1, count * rowHeight() + 4), mixed(ground, colors.secondary, 0.6));
   painter.restore();
 }
 
 QString Tornado::tipAt(const QPointF& point) const {
-  const int at = static_cast<int>(std::floor((point.y() - kTop) / kRow));
+  const int at = static_cast<int>(std::floor((point.y() - kTop) / rowHeight()));
   if (!sensitivity_ || point.y() < kTop || at >= static_cast<int>(rows_.size())) return {};
   const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(rows_[static_cast<size_t>(at)].knob)];
   QStringList lines{tr("%1 is %2. With").arg(QString::fromStdString(of.knob->label), displayText(*of.knob, QString::fromStdString(of.value)))};
@@ -178,12 +217,24 @@ QString Tornado::tipAt(const QPointF& point) const {
     if (!also.isEmpty()) line += tr("; with %1").arg(also.join(QStringLiteral(", ")));
     lines << line;
   }
+  for (size_t b = 0; b < beside_.size(); ++b) {
+    const Range& other = rows_[static_cast<size_t>(at)].beside[b];
+    const QString letter = Comparisons::letter(beside_[b].member);
+    const auto what = [&](int neighbour, double by) -> QString {
+      for (const KnobSensitivity& k : beside_[b].sensitivity->knobs)
+        if (k.knob == of.knob && neighbour >= 0) return displayText(*k.knob, QString::fromStdString(k.neighbours[static_cast<size_t>(neighbour)].value)) + u' ' + changeText(by);
+      return {};
+    };
+    QStringList parts{what(other.low_at, other.low), what(other.high_at, other.high)};
+    parts.removeAll(QString());
+    lines << letter + QStringLiteral(": ") + (parts.isEmpty() ? tr("no change") : parts.join(QStringLiteral(", ")));
+  }
   if (best(at)) lines << tr("Double click or Enter takes the best of these that fits");
   return lines.join(u'\n');
 }
 
 void Tornado::mousePressEvent(QMouseEvent* event) {
-  const int at = static_cast<int>(std::floor((event->position().y() - kTop) / kRow));
+  const int at = static_cast<int>(std::floor((event->position().y() - kTop) / rowHeight()));
   keyboard_ = false;
   select(event->position().y() >= kTop && at < shown() ? at : -1);
 }

@@ -17,10 +17,19 @@ class Tornado : public QWidget {
  public:
   explicit Tornado(QWidget* parent = nullptr);
   void setSensitivity(std::shared_ptr<const Sensitivity> sensitivity, Matters matters, UnitSystem units);
-  struct Row {
-    int knob = 0;              // place in the sensitivity's
+  // Of designs that are pinned beside the present one: the same knobs of theirs, as thin bars below.
+  struct Beside {
+    int member = 1;            // as Comparisons::letter counts
+    std::shared_ptr<const Sensitivity> sensitivity;
+  };
+  void setBeside(std::vector<Beside> beside);
+  struct Range {
     double low = 0, high = 0;  // change: shares of tokens per second, or bytes
     int low_at = -1, high_at = -1;  // neighbours that make it; -1: no change that way
+  };
+  struct Row : Range {
+    int knob = 0;              // place in the sensitivity's
+    std::vector<Range> beside; // of each design beside it
   };
   const std::vector<Row>& rows() const { return rows_; }
   int shown() const;           // rows that there is room for
@@ -47,11 +56,15 @@ class Tornado : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  double change(const Neighbour& neighbour) const;
+  double change(const Sensitivity& of, const Neighbour& neighbour) const;
+  Range range(const Sensitivity& of, const Knob& knob) const;
+  void fillRows();
+  double rowHeight() const;
   std::shared_ptr<const Sensitivity> sensitivity_;
   Matters matters_ = Matters::Time;
   UnitSystem units_ = UnitSystem::Binary;
   std::vector<Row> rows_;
+  std::vector<Beside> beside_;
   int selected_ = -1;
   bool keyboard_ = false;
 };

@@ -62,18 +62,21 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   label_->installEventFilter(this);  // a click on the name goes to the field
   line_ = new QBoxLayout(QBoxLayout::LeftToRight);
   line_->setSpacing(kBeside);
-  line_->addWidget(label_, 1);
+  names_ = new QHBoxLayout;
+  names_->setSpacing(kBeside);
+  names_->addWidget(label_, 1);
   others_mark_ = new QLabel(this);
   others_mark_->setObjectName(QStringLiteral("others_mark"));
   others_mark_->setFont(Theme::instance().uiFont(11, QFont::DemiBold));
   others_mark_->setVisible(false);
-  line_->addWidget(others_mark_);
+  names_->addWidget(others_mark_);
   if (!knob.symbol.empty()) {
     auto* symbol = new QLabel(text(knob.symbol), this);
     symbol->setFont(Theme::instance().monoFont(12));
     symbol->setProperty("role", "secondary");
-    line_->addWidget(symbol);
+    names_->addWidget(symbol);
   }
+  line_->addLayout(names_, 1);
   line_->addWidget(field);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -171,6 +174,7 @@ void KnobRow::setOthers(const QVector<Other>& others) {
   others_mark_->setToolTip(values.join(u'\n'));
   others_mark_->setAccessibleName(tr("Differs. %1").arg(values.join(QStringLiteral(", "))));
   others_mark_->setVisible(!others_.isEmpty());
+  placeField();
 }
 
 void KnobRow::takeDesign() {
@@ -221,9 +225,19 @@ void KnobRow::focusField() {
 
 void KnobRow::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  if (knob_.type != KnobType::Choice) return;
-  const bool beside = field_->widget()->sizeHint().width() <= kChoiceWidth;
+  placeField();
+}
+
+void KnobRow::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  placeField();
+}
+
+// A choice stands beside its name where both have room.
+void KnobRow::placeField() {
+  if (knob_.type != KnobType::Choice || !isVisible()) return;
   QWidget* field = field_->widget();
+  const bool beside = field->sizeHint().width() <= kChoiceWidth && names_->sizeHint().width() + kBeside + kChoiceWidth <= width();
   field->setMinimumWidth(beside ? kChoiceWidth : 0);
   field->setMaximumWidth(beside ? kChoiceWidth : QWIDGETSIZE_MAX);
   field->setSizePolicy(beside ? QSizePolicy::Fixed : QSizePolicy::Ignored, QSizePolicy::Fixed);  // no wider than the form

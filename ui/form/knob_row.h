@@ -8,6 +8,7 @@
 #include "ui/form/knob_field.h"
 
 class QBoxLayout;
+class QHBoxLayout;
 class QLabel;
 
 namespace shardscape::ui {
@@ -46,6 +47,7 @@ class KnobRow : public QWidget {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
@@ -53,6 +55,7 @@ class KnobRow : public QWidget {
   void followRejected();
   void showIdle();
   void fitField();
+  void placeField();
   void showIssue();
   void showProblem(const Problem& problem);
   const Knob knob_;
@@ -60,6 +63,7 @@ class KnobRow : public QWidget {
   KnobField* field_;
   ElidedLabel* label_;
   QLabel *idle_line_, *others_mark_;
+  QHBoxLayout* names_;  // what stands before the field
   QBoxLayout* line_;
   IssueLine* issue_;
   QString baseline_, idle_;

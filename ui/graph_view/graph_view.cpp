@@ -63,7 +63,7 @@ GraphView::GraphView(Session* session, QWidget* parent)
   connect(canvas_, &GraphCanvas::selectionCleared, this, [this] {
     inspected_ = {};
     inspected_wire_ = {};
-    session_->setPick({}, this);
+    if (showsPresent() && !pick_next_) session_->setPick({}, this);
     session_->inspect({});
   });
   connect(session_, &Session::pickChanged, this, &GraphView::followPick);
@@ -280,8 +280,8 @@ void GraphView::followPick(const QObject* by) {
   if (by == this || !scene_->outline()) return;
   const Pick& pick = session_->pick();
   if (choice_->member() > 0 && (pick.kind == PickKind::Op || pick.kind == PickKind::Collective)) {  // of the present design
-    choice_->setMember(0);
     pick_next_ = true;
+    choice_->setMember(0);
     return;
   }
   const Outline& outline = *scene_->outline();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/theme/contrast.h"
+#include "ui/theme/design_letter.h"
 #include "ui/theme/theme.h"
 
 namespace shardscape::ui {
@@ -249,13 +250,13 @@ class Painting {
       if (!otherwise && !found(piece, it->sized)) continue;
       const QRectF at(x - size, box.top() - size / 2, size, size);
       x -= size + 2;
-      painter_.setPen(QPen(it->color, 1.4));
-      painter_.setBrush(otherwise ? it->color : inks_.panel);
-      words ? painter_.drawRoundedRect(at, 3, 3) : painter_.drawRect(at);
-      if (!words) continue;
-      painter_.setFont(Theme::instance().uiFont(10, QFont::DemiBold));
-      painter_.setPen(otherwise ? (contrast(Qt::white, it->color) >= contrast(QColor("#0F1E33"), it->color) ? QColor(Qt::white) : QColor("#0F1E33")) : readable(it->color, inks_.panel));
-      painter_.drawText(at, Qt::AlignCenter, it->letter);
+      if (words) {
+        paint_design_letter(painter_, at, it->letter, it->color, inks_.panel, otherwise);
+      } else {
+        painter_.setPen(QPen(it->color, 1.4));
+        painter_.setBrush(otherwise ? it->color : inks_.panel);
+        painter_.drawRect(at);
+      }
     }
   }
 

@@ -1,6 +1,9 @@
 #include "ui/models/collectives_model.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "ui/state/comparisons.h"
 
 namespace shardscape::ui {
 namespace {
@@ -9,9 +12,21 @@ QString formula_text(const Quantity& quantity) {
   return QString::fromStdString(quantity.formula ? quantity.formula->text() : std::string());
 }
 
+// Bytes of the same collective on another design's stage: of several that are called alike the one in the same place.
+std::optional<double> bytes_there(const StageReport& of, size_t row, const StageReport& other) {
+  const auto alike = [&](const CollectiveValue& a) {
+    const CollectiveValue& b = of.collectives[row];
+    return a.phase == b.phase && a.op == b.op && a.group == b.group && a.dtype == b.dtype;
+  };
+  auto before = std::count_if(of.collectives.begin(), of.collectives.begin() + static_cast<std::ptrdiff_t>(row), alike);
+  for (const CollectiveValue& value : other.collectives)
+    if (alike(value) && before-- == 0) return to_double(value.bytes.value);
+  return std::nullopt;
+}
+
 }  // namespace
 
-void CollectivesModel::setReport(const Report& report, int stage, UnitSystem units) {
+void CollectivesModel::setReport(const Report& report, int stage, UnitSystem units, const std::vector<Beside>& beside) {
   Rows rows;
   double largest = 0;
   for (const StageReport& of : report.stages)
@@ -20,7 +35,8 @@ void CollectivesModel::setReport(const Report& report, int stage, UnitSystem uni
   const ValueScale scale = byte_scale(largest, units);
   for (const StageReport& of : report.stages) {
     if (stage != kAllStages && of.stage != stage) continue;
-    for (const CollectiveValue& value : of.collectives) {
+    for (size_t row = 0; row < of.collectives.size(); ++row) {
+      const CollectiveValue& value = of.collectives[row];
       rows.push_back(
           {number_cell(of.stage, grouped_text(of.stage)),
            text_cell(words(phase_name(value.phase)), text_of(phase_name(value.phase))),
@@ -30,9 +46,15 @@ void CollectivesModel::setReport(const Report& report, int stage, UnitSystem uni
            number_cell(value.elements.value, count_text(value.elements.value)),
            number_cell(value.bytes.value, scaled_text(value.bytes.value, scale), exact_bytes_text(value.bytes.value)),
            text_cell(formula_text(value.bytes))});
+      for (const Beside& other : beside) {
+        const int there = Comparisons::counterpart(of.stage, static_cast<int>(report.stages.size()), static_cast<int>(other.report->stages.size()));
+        for (TableCell& cell : beside_cells(to_double(value.bytes.value), bytes_there(of, row, other.report->stages[static_cast<size_t>(there)]),
+                                            [&](double bytes) { return scaled_text(static_cast<Wide>(bytes), scale); }))
+          rows.back().push_back(std::move(cell));
+      }
     }
   }
-  assign({{QStringLiteral("Stage"), QStringLiteral("stage"), true, {}},
+  std::vector<TableColumn> columns{{QStringLiteral("Stage"), QStringLiteral("stage"), true, {}},
           {QStringLiteral("Phase"), QStringLiteral("phase"), false, {}},
           {QStringLiteral("Operation"), QStringLiteral("op"), false, {}},
           {QStringLiteral("Group"), QStringLiteral("group"), false, QStringLiteral("Ranks that take part, by mesh axis")},
@@ -43,8 +65,10 @@ void CollectivesModel::setReport(const Report& report, int stage, UnitSystem uni
            QStringLiteral("Elements of the full buffers of all of them together")},
           {scale.unit, QStringLiteral("bytes"), true,
            QStringLiteral("Bytes of the full buffers of all of them together")},
-          {QStringLiteral("Formula (bytes)"), QStringLiteral("formula (bytes)"), false, {}}},
-         std::move(rows));
+          {QStringLiteral("Formula (bytes)"), QStringLiteral("formula (bytes)"), false, {}}};
+  for (const Beside& other : beside)
+    for (TableColumn& column : beside_columns(other.member, {}, QStringLiteral("bytes"), tr("The same on the stage in the same place of its pipeline"))) columns.push_back(std::move(column));
+  assign(std::move(columns), std::move(rows));
 }
 
 }  // namespace shardscape::ui

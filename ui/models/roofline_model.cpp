@@ -5,17 +5,7 @@
 #include "ui/charts/roofline_canvas.h"
 
 namespace shardscape::ui {
-namespace {
-
-TableCell real_cell(double value, const QString& text) {
-  TableCell cell = text_cell(text, QString::number(value, 'g', 10));
-  cell.sort = value;
-  return cell;
-}
-
-}  // namespace
-
-void RooflineModel::setRoofline(const Report& report, const Roofline& roofline, UnitSystem units) {
+void RooflineModel::setRoofline(const Report& report, const Roofline& roofline, UnitSystem units, const std::vector<RooflineBeside>& beside) {
   Rows rows;
   for (auto it = roofline.points.rbegin(); it != roofline.points.rend(); ++it) {
     const RooflinePoint& point = *it;
@@ -27,8 +17,13 @@ void RooflineModel::setRoofline(const Report& report, const Roofline& roofline, 
                     real_cell(point.intensity(), QString::fromStdString(significant(point.intensity()))),
                     real_cell(point.seconds, QString::fromStdString(format_seconds(point.seconds))),
                     real_cell(point.rate() * 1e-12, QString::fromStdString(significant(point.rate() * 1e-12))), real_cell(share, percent_text(share))});
+    for (const RooflineBeside& other : beside) {
+      const int same = same_point(report, point, other);
+      const std::optional<double> takes = same < 0 ? std::nullopt : std::optional(other.roofline.points[static_cast<size_t>(same)].seconds);
+      for (TableCell& cell : beside_cells(point.seconds, takes, [](double seconds) { return QString::fromStdString(format_seconds(seconds)); })) rows.back().push_back(std::move(cell));
+    }
   }
-  assign({{tr("Operation"), QStringLiteral("operation"), false, {}},
+  std::vector<TableColumn> columns{{tr("Operation"), QStringLiteral("operation"), false, {}},
           {tr("Phase"), QStringLiteral("phase"), false, {}},
           {tr("Type"), QStringLiteral("compute type"), false, tr("Precision of the arithmetic")},
           {tr("FLOPs"), QStringLiteral("FLOP"), true, tr("Of one run on one rank")},
@@ -36,8 +31,10 @@ void RooflineModel::setRoofline(const Report& report, const Roofline& roofline, 
           {tr("FLOP/byte"), QStringLiteral("FLOP per byte"), true, {}},
           {tr("Takes"), QStringLiteral("seconds"), true, {}},
           {tr("TFLOP/s"), QStringLiteral("TFLOP per second"), true, {}},
-          {tr("Of roof"), QStringLiteral("share of attainable"), true, tr("Of the lower of peak and memory bandwidth times FLOPs per byte")}},
-         std::move(rows));
+          {tr("Of roof"), QStringLiteral("share of attainable"), true, tr("Of the lower of peak and memory bandwidth times FLOPs per byte")}};
+  for (const RooflineBeside& other : beside)
+    for (TableColumn& column : beside_columns(other.member, tr("takes"), QStringLiteral("seconds"), tr("On the stage in the same place of its pipeline"))) columns.push_back(std::move(column));
+  assign(std::move(columns), std::move(rows));
 }
 
 }  // namespace shardscape::ui

@@ -12,10 +12,12 @@ namespace {
 
 constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp", "ep", "microbatch"};
 
-// What tells a design from the others, those first in which the pinned ones differ: "tp 2 · Overlap grad reduce on".
+// In what a pinned design differs from the present one, in what the present one differs from any; that first in which the pinned ones differ:
+// "tp 2 · Overlap grad reduce on".
 QString telling_name(const std::vector<ComparedKnob>& differing, const std::vector<Design>& designs, int member) {
   std::vector<std::pair<size_t, QString>> parts;
   for (const ComparedKnob& knob : differing) {
+    if (member > 0 && knob.values[static_cast<size_t>(member)] == knob.values[0]) continue;
     const std::set<std::string> values(knob.values.begin() + 1, knob.values.end());  // of those that are pinned
     const Knob& of = *knob.knob;
     const QString value = displayText(of, QString::fromStdString(knob.values[static_cast<size_t>(member)]));

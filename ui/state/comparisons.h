@@ -40,7 +40,7 @@ class Comparisons : public QObject {
   static QString letter(int member) { return QString(QChar(u'A' + member)); }
   // "Llama 3 70B · tp 8 · pp 16": what designs are told apart by.
   static QString nameOf(const Design& design);
-  // What tells each from the others, the present one first; empty where nothing does: "tp 2 · Overlap grad reduce on".
+  // In what each differs from the present one, which comes first with its own values of that: "tp 2 · Overlap grad reduce on".
   QStringList namesApart(const Design& present) const;
   // The stage of another pipeline that stands in the same place: the first with the first, the last with the last.
   static int counterpart(int stage, int stages, int of_stages);

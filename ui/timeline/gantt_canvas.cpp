@@ -202,7 +202,7 @@ void GanttCanvas::reveal(const ItemRef& ref) {
   }
   const GanttLayout layout = ganttLayout();
   if (const int at = layout.rowOf(ref); at >= 0) {
-    const QRectF row = layout.rowRect(at).adjusted(0, at == 0 ? -GanttLayout::kHeading : 0, 0, 0);
+    const QRectF row = layout.rowRect(at).adjusted(0, steps_.size() > 1 ? -GanttLayout::kHeading : 0, 0, 0);
     if (row.top() < layout.plot().top()) view_.top -= layout.plot().top() - row.top();
     if (row.bottom() > layout.plot().bottom()) view_.top += row.bottom() - layout.plot().bottom();
   }

@@ -75,6 +75,7 @@ class GanttCanvas : public QWidget {
   void keepInReach();
   void step(int items);
   void climb(int lanes, bool rows);
+  void hop(int designs);
   ItemRef first(double seconds) const;           // of the first row
   int opAt(const ItemRef& ref, const QPointF& point) const;
   void paintThumb(QPainter& painter, const GanttLayout& layout) const;

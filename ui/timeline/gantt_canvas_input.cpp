@@ -169,6 +169,23 @@ void GanttCanvas::climb(int by, bool rows) {
   reveal(to);
 }
 
+// To the same box of the next design, or what runs there at that time.
+void GanttCanvas::hop(int by) {
+  const auto step = static_cast<int>(at(selected_.member)) + by;
+  if (step < 0 || step >= static_cast<int>(steps_.size())) return;
+  const GanttStep& of = steps_[static_cast<size_t>(step)];
+  ItemRef to = counterpart(selected_, of);
+  if (!to.valid()) {
+    const LaneItem& item = lanesOf(selected_).item(selected_);
+    const int stage = Comparisons::counterpart(selected_.stage, lanesOf(selected_).stages(), of.lanes->stages());
+    to = of.lanes->nearest(stage, lanesOf(selected_).lane(selected_).stream, (item.begin + item.end) / 2);
+    to.member = of.member;
+  }
+  if (!to.valid()) return;
+  select(to);
+  reveal(to);
+}
+
 ItemRef GanttCanvas::first(double seconds) const {
   const std::vector<GanttRow> rows = ganttLayout().rows();
   return rows.empty() ? ItemRef() : steps_.front().lanes->nearest(rows.front().stage, StreamKind::Compute, seconds);
@@ -188,6 +205,8 @@ void GanttCanvas::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Right: return shift || free ? pan(kPan) : step(1);
     case Qt::Key_Up: return free ? scroll(-kPan) : climb(-1, !shift);
     case Qt::Key_Down: return free ? scroll(kPan) : climb(1, !shift);
+    case Qt::Key_PageUp: return free ? scroll(-ganttLayout().plot().height()) : hop(-1);
+    case Qt::Key_PageDown: return free ? scroll(ganttLayout().plot().height()) : hop(1);
     case Qt::Key_Home: return free ? select(first(0)) : step(-static_cast<int>(lanesOf(selected_).items()));
     case Qt::Key_End: return free ? static_cast<void>(0) : step(static_cast<int>(lanesOf(selected_).items()));
     case Qt::Key_Space:

@@ -86,8 +86,8 @@ QRectF GanttLayout::lane(const ItemRef& ref) const {
 
 QRectF GanttLayout::heading(size_t step) const {
   if (steps_.size() < 2 || step >= first_row_.size()) return {};
-  const double bottom = std::round(plot_.top() + rows_[static_cast<size_t>(first_row_[step])].top - view_.top) - 2;
-  return {plot_.left() - kLabels, bottom - kHeading + 2, plot_.width() + kLabels, kHeading - 2};
+  const double own = plot_.top() + rows_[static_cast<size_t>(first_row_[step])].top - view_.top - kHeading, last = rowsOf(step).bottom() - kHeading;
+  return {plot_.left() - kLabels, std::round(std::max(own, std::min(plot_.top(), last))), plot_.width() + kLabels, kHeading - 2};
 }
 
 QRectF GanttLayout::rowsOf(size_t step) const {
@@ -109,6 +109,8 @@ int GanttLayout::endRow() const {
 
 ItemRef GanttLayout::at(const QPointF& point) const {
   if (!plot_.contains(point)) return {};
+  for (size_t step = 0; step < steps_.size(); ++step)
+    if (heading(step).contains(point)) return {};  // it may lie over rows
   for (int row = firstRow(); row < endRow(); ++row) {
     if (!rowRect(row).contains(point)) continue;
     const GanttRow& shown = rows_[static_cast<size_t>(row)];

@@ -49,7 +49,7 @@ class GanttLayout {
   QRectF rowRect(int row) const;                 // over the whole width, labels too
   QRectF lane(int row, int lane) const;          // of the boxes
   QRectF lane(const ItemRef& ref) const;         // null where the stage is not shown
-  // Above the first row of a step, with whose it is; null where there is one step only.
+  // With whose the step is: above its first row, or on top of the plot while that is scrolled away. Null where there is one step only.
   QRectF heading(size_t step) const;
   QRectF rowsOf(size_t step) const;              // all of them, over the boxes
   int firstRow() const;                          // that can be seen

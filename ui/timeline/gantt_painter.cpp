@@ -51,7 +51,7 @@ class Painter {
   void run() {
     p_.save();
     p_.setClipRect(QRectF(l_.plot().left() - GanttLayout::kLabels, l_.plot().top(), l_.plot().width() + GanttLayout::kLabels, l_.plot().height()), Qt::IntersectClip);
-    heading();
+    end();
     const int first = l_.firstRow(), end = l_.endRow();
     const auto mine = [&](int row) { return l_.rows()[static_cast<size_t>(row)].step == step_; };
     for (int row = first; row < end; ++row)
@@ -64,6 +64,7 @@ class Painter {
     outline(m_.selected, inks_.colors.accent, 2);
     p_.restore();
     if (of_.member == 0) peak();
+    heading();
   }
 
   // What all steps share.
@@ -93,18 +94,25 @@ class Painter {
   }
 
  private:
-  // Beside others a step says whose it is and how long it takes, and where it ends.
+  // Beside others a step shows where it ends.
+  void end() {
+    if (l_.steps().size() < 2) return;
+    const QRectF rows = l_.rowsOf(step_);
+    const double end = l_.x(lanes_.simulation().step_seconds);
+    if (end <= l_.plot().left() || end >= l_.plot().right()) return;
+    p_.fillRect(QRectF(end, rows.top(), l_.plot().right() - end, rows.height()), mixed(inks_.ground, inks_.colors.line, 0.45));
+    p_.fillRect(QRectF(std::round(end), rows.top(), 2, rows.height()), Theme::instance().designColor(of_.member));
+  }
+
+  // And says whose it is, and how long it takes.
   void heading() {
     const QRectF rect = l_.heading(step_);
-    if (rect.isNull()) return;
+    if (rect.isNull() || rect.bottom() < l_.plot().top() || rect.top() > l_.plot().bottom()) return;
+    p_.save();
+    p_.setClipRect(l_.plot().adjusted(-GanttLayout::kLabels, 0, 0, 0), Qt::IntersectClip);
     const double seconds = lanes_.simulation().step_seconds, now = l_.steps().front().lanes->simulation().step_seconds;
     const QColor ink = Theme::instance().designColor(of_.member), named = readable(ink, inks_.ground);
-    const QRectF rows = l_.rowsOf(step_);
-    if (const double end = l_.x(seconds); end > l_.plot().left() && end < l_.plot().right()) {
-      p_.fillRect(QRectF(end, rows.top(), l_.plot().right() - end, rows.height()), mixed(inks_.ground, inks_.colors.line, 0.45));
-      p_.fillRect(QRectF(std::round(end), rows.top(), 2, rows.height()), ink);
-    }
-    p_.fillRect(rect, inks_.ground);
+    p_.fillRect(rect.adjusted(0, -1, 8, 1), inks_.ground);
     if (step_ > 0) p_.fillRect(QRectF(rect.left(), rect.top() - 1, rect.width(), 1), inks_.colors.line);
     const QFont bold = Theme::instance().uiFont(12, QFont::DemiBold), plain = Theme::instance().uiFont(12);
     const QFontMetricsF wide(bold), narrow(plain);
@@ -127,6 +135,7 @@ class Painter {
     if (of_.member > 0 && now > 0) say(signed_percent_text(seconds / now - 1), plain, inks_.colors.text, 14);
     const QString name = narrow.elidedText(of_.member == 0 ? tr("present: %1").arg(of_.name) : of_.name, Qt::ElideRight, rect.right() - x - 4);
     say(name, plain, inks_.colors.secondary, 0);
+    p_.restore();
   }
 
   QRectF lane_of(int stage, int lane) const { return l_.lane(ItemRef{stage, lane, 0, of_.member}); }

@@ -200,7 +200,8 @@ QString category_text(const Simulation& simulation, TimeCategory category) {
 }
 
 QString step_beside_text(const Simulation& now, const Simulation& other) {
-  return QStringLiteral("%1, %2, %3").arg(seconds_text(other.step_seconds), signed_percent_text(other.step_seconds / now.step_seconds - 1), QCoreApplication::translate("SpanText", "MFU %1").arg(percent_text(other.mfu)));
+  QStringList figures{seconds_text(other.step_seconds), signed_percent_text(other.step_seconds / now.step_seconds - 1), tr("MFU %1").arg(percent_text(other.mfu))};
+  return figures.replaceInStrings(QStringLiteral(" "), QString(QChar(0xA0))).join(QStringLiteral(", "));
 }
 
 Inspection inspect_step(const Simulation& s) {

@@ -1,17 +1,13 @@
 #include "ui/timeline/spans_model.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "ui/models/value_scale.h"
-#include "ui/state/comparisons.h"
+#include "ui/models/beside_cells.h"
 #include "ui/timeline/counterpart.h"
 #include "ui/timeline/span_text.h"
 
 namespace shardscape::ui {
 namespace {
-
-constexpr double kRounding = 1e-9;  // of what a box takes
 
 const std::vector<TableColumn>& columns() {
   static const std::vector<TableColumn> all{
@@ -90,21 +86,13 @@ QVariant SpansModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant SpansModel::besideData(const ItemRef& ref, int column, bool raw, bool sort) const {
-  const int at = (column - takes(0)) / 3;
+  const int at = (column - takes(0)) / kBesideCells;
   const Lanes& other = *beside_[static_cast<size_t>(at)].lanes;
   const ItemRef there = counterpart(*lanes_, ref, other);
-  if (!there.valid()) return sort ? QVariant() : raw ? QString() : QStringLiteral("-");
-  const LaneItem &mine = lanes_->item(ref), &item = other.item(there);
-  const double now = mine.end - mine.begin, value = item.end - item.begin, by = std::abs(value - now) <= kRounding * now ? 0 : value - now;
-  if (column == percent(at)) {
-    if (now <= 0) return sort ? QVariant() : QString();
-    return sort ? QVariant(by / now) : raw ? exact(100 * by / now) : by == 0 ? QString() : signed_percent_text(by / now);
-  }
-  const double shown = column == takes(at) ? value : by;
-  if (sort) return shown;
-  if (raw) return exact(shown);
-  if (column == takes(at)) return seconds_text(value);
-  return by == 0 ? tr("same") : (by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + seconds_text(std::abs(by));
+  const auto seconds = [](const LaneItem& item) { return item.end - item.begin; };
+  const auto cells = beside_cells(seconds(lanes_->item(ref)), there.valid() ? std::optional(seconds(other.item(there))) : std::nullopt, seconds_text);
+  const TableCell& cell = cells[static_cast<size_t>(column - takes(at))];
+  return sort ? cell.sort : raw ? cell.raw : cell.text;
 }
 
 QVariant SpansModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -113,11 +101,9 @@ QVariant SpansModel::headerData(int section, Qt::Orientation orientation, int ro
   if (section <= WaitsFor) {
     column = columns()[static_cast<size_t>(section)];
   } else {
-    const int at = (section - takes(0)) / 3;
-    const QString letter = Comparisons::letter(beside_[static_cast<size_t>(at)].member);
-    if (section == takes(at)) column = {tr("%1 takes").arg(letter), letter + QStringLiteral(" duration (s)"), true, tr("The same on the stage in the same place of its pipeline")};
-    else if (section == difference(at)) column = {tr("%1 − A").arg(letter), letter + QStringLiteral(" less A (s)"), true, tr("%1 less the present design").arg(letter)};
-    else column = {tr("%"), letter + QStringLiteral(" less A (%)"), true, tr("That in percent of the present design")};
+    const int at = (section - takes(0)) / kBesideCells;
+    column = beside_columns(beside_[static_cast<size_t>(at)].member, tr("takes"), QStringLiteral("duration (s)"),
+                            tr("The same on the stage in the same place of its pipeline"))[static_cast<size_t>(section - takes(at))];
   }
   switch (role) {
     case Qt::DisplayRole: return column.label;

@@ -2,7 +2,7 @@
 // are looked at.
 #pragma once
 
-#include "ui/models/table_model.h"
+#include "ui/models/beside_cells.h"
 #include "ui/timeline/lanes.h"
 
 namespace shardscape::ui {
@@ -19,7 +19,7 @@ class SpansModel : public TableModel {
     std::shared_ptr<const Lanes> lanes;
   };
   // Of a design beside the present one, counted from 0: what it takes, the difference and that in percent.
-  static int takes(int beside) { return WaitsFor + 1 + 3 * beside; }
+  static int takes(int beside) { return WaitsFor + 1 + kBesideCells * beside; }
   static int difference(int beside) { return takes(beside) + 1; }
   static int percent(int beside) { return takes(beside) + 2; }
   void setLanes(std::shared_ptr<const Lanes> lanes, int stage, std::vector<Beside> beside = {});

@@ -261,7 +261,8 @@ void TimelineView::fillBreakdown() {
   const auto seconds_of = [this](const Simulation& simulation) {
     std::array<double, kTimeCategoryCount> sum{};
     if (whose_->current() == CriticalPath) return simulation.critical_seconds;
-    if (whose_->current() == ThisStage) return simulation.stages[static_cast<size_t>(std::clamp(session_->stage(), 0, static_cast<int>(simulation.stages.size()) - 1))].seconds;
+    const int stage = Comparisons::counterpart(session_->stage(), lanes_->stages(), static_cast<int>(simulation.stages.size()));
+    if (whose_->current() == ThisStage) return simulation.stages[static_cast<size_t>(stage)].seconds;
     for (const StageTimes& of : simulation.stages)
       for (size_t c = 0; c < sum.size(); ++c) sum[c] += of.seconds[c] / static_cast<double>(simulation.stages.size());
     return sum;
