@@ -97,9 +97,6 @@ class SimulationTest : public QObject {
   void updatedParametersUnderTheForward();
   void productsBesideTheirGathers();
   void exchangesUnderTheOtherHalf();
-  void exchangesInPairs();
-  void exchangesArePacked();
-  void lastBiasOfExperts();
   void devicesThatNobodySells();
   void nodesArePipelined();
   void actionsAreMadeOfOps_data();
@@ -355,88 +352,6 @@ void SimulationTest::productsBesideTheirGathers() {
     QVERIFY(hidden->stages[0].exposed < 0.7 * exposed->stages[0].exposed);
     QVERIFY(hidden->stages[0].exposed > 0);
   }
-}
-
-// Slots that lie inside the experts of a rank are put in place by a kernel: behind the dispatch, before the combine, and so in the backward.
-void SimulationTest::exchangesArePacked() {
-  Design d = trace_design("mixtral-8x7b", 1, 1, 8, false, 2, 2);
-  const auto packing = [&](int64_t ep, Dispatcher dispatcher) {
-    d.parallel.ep = ep;
-    d.parallel.dispatcher = dispatcher;
-    const auto report = make_report(d);
-    const OpSeconds seconds = op_seconds(*report, machine_of(d));
-    double out = 0;
-    int exchanges = 0;
-    for (size_t id = 0; id < seconds.ops[1].size(); ++id) {
-      const Op& op = report->graph().segments[1].ops[id];
-      if (op.kind != OpKind::AllToAll) continue;
-      ++exchanges;
-      const OpTime& time = seconds.ops[1][id];
-      if (!is_communication(time.category)) out += time.seconds - time.exposed;
-      const Tensor& sent = report->graph().segments[1].tensor(op.inputs[0]);
-      if (!is_communication(time.category))
-        out -= memory_bound_seconds(machine_of(d), 2 * number(local_bytes(sent), report->stages.front().binding));
-    }
-    return std::pair{exchanges, out};
-  };
-  for (const auto& [ep, dispatcher, packs] : {std::tuple{int64_t{4}, Dispatcher::AllToAll, true}, {int64_t{8}, Dispatcher::AllToAll, false}, {int64_t{4}, Dispatcher::Flex, false}}) {
-    const auto [exchanges, left] = packing(ep, dispatcher);
-    QCOMPARE(exchanges, 4);
-    QVERIFY(std::abs(left) < 1e-12);  // one pass over what is sent each, or none
-    const auto report = make_report(d);
-    const OpSeconds seconds = op_seconds(*report, machine_of(d));
-    int packed = 0;
-    for (size_t id = 0; id < seconds.ops[1].size(); ++id)
-      packed += report->graph().segments[1].ops[id].kind == OpKind::AllToAll && seconds.ops[1][id].category == TimeCategory::MemoryBound;
-    QCOMPARE(packed, packs ? 4 : 0);
-  }
-}
-
-// Megatron-core adds the last bias of experts in kernels of its own, in float32; others in the product.
-void SimulationTest::lastBiasOfExperts() {
-  Design d = trace_design("gpt-oss-20b", 1, 1, 4, false, 2, 2);
-  d.parallel.ep = 4;
-  const auto seconds = [&](const char* profile) {
-    d.workload.profile = profile;
-    const auto report = make_report(d);
-    if (!report->valid()) qFatal("%s", to_string(report->problems.front()).c_str());
-    const OpSeconds all = op_seconds(*report, machine_of(d));
-    std::pair<double, double> out;
-    const Segment& layer = report->graph().segments[1];
-    for (size_t id = 0; id < layer.ops.size(); ++id)
-      if (layer.ops[id].name.ends_with(".ys")) out.first += all.ops[1][id].seconds;
-      else if (layer.ops[id].name.ends_with(".ys.grad_w")) out.second += all.ops[1][id].seconds;
-    return out;
-  };
-  const auto [in_product, summed] = seconds("flash");
-  const auto [added, differentiated] = seconds("megatron-core-te");
-  QCOMPARE(in_product, 0.0);
-  QVERIFY(added > 0);
-  QVERIFY(summed > 0 && differentiated > 5 * summed);
-}
-
-// Of 1F1B over one stage: all but those of the first forward and the last backward are beside another pass.
-void SimulationTest::exchangesInPairs() {
-  Design d = trace_design("mixtral-8x7b", 1, 1, 8, false, 16, 4);
-  d.parallel.ep = 8;
-  d.parallel.dispatcher = Dispatcher::Flex;
-  d.workload.seq = 4096;
-  const auto apart = simulate(*make_report(d));
-  d.parallel.ep_comm_overlap = true;
-  const auto report = make_report(d);
-  QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
-  QCOMPARE(report->stages.front().in_flight, int64_t{2});
-  const auto paired = simulate(*report);
-  QVERIFY2(faults(*paired).isEmpty(), all(faults(*paired)));
-  const double exposed = seconds_of(apart->stages[0], TimeCategory::ExpertComm);
-  QVERIFY(exposed > 0);
-  QVERIFY(std::abs(seconds_of(paired->stages[0], TimeCategory::ExpertComm) / (exposed / 16) - 1) < 1e-6);
-  QVERIFY(paired->step_seconds < apart->step_seconds);
-  // Without effect where nothing can be paired.
-  d.parallel.sync = SyncStrategy::Fsdp2;
-  const double fsdp = simulate(*make_report(d))->step_seconds;
-  d.parallel.ep_comm_overlap = false;
-  QCOMPARE(simulate(*make_report(d))->step_seconds, fsdp);
 }
 
 void SimulationTest::exchangesUnderTheOtherHalf() {

@@ -1,0 +1,113 @@
+// Seconds of what mixtures of experts run beside their products: exchanges that hide each other, kernels that pack them, biases.
+#include <QtTest>
+
+#include <cmath>
+#include <tuple>
+
+#include "machine/op_time.h"
+#include "simulate/estimate.h"
+#include "simulate/machine_of.h"
+#include "simulate/op_seconds.h"
+#include "support/trace_designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+double seconds_in(const StageTimes& stage, TimeCategory category) { return stage.seconds[static_cast<size_t>(category)]; }
+
+}  // namespace
+
+class ExpertTimeTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void exchangesInPairs();
+  void exchangesArePacked();
+  void lastBiasOfExperts();
+};
+
+// Slots that lie inside the experts of a rank are put in place by a kernel: behind the dispatch, before the combine, and so in the backward.
+void ExpertTimeTest::exchangesArePacked() {
+  Design d = trace_design("mixtral-8x7b", 1, 1, 8, false, 2, 2);
+  const auto packing = [&](int64_t ep, Dispatcher dispatcher) {
+    d.parallel.ep = ep;
+    d.parallel.dispatcher = dispatcher;
+    const auto report = make_report(d);
+    const OpSeconds seconds = op_seconds(*report, machine_of(d));
+    double out = 0;
+    int exchanges = 0;
+    for (size_t id = 0; id < seconds.ops[1].size(); ++id) {
+      const Op& op = report->graph().segments[1].ops[id];
+      if (op.kind != OpKind::AllToAll) continue;
+      ++exchanges;
+      const OpTime& time = seconds.ops[1][id];
+      if (!is_communication(time.category)) out += time.seconds - time.exposed;
+      const Tensor& sent = report->graph().segments[1].tensor(op.inputs[0]);
+      if (!is_communication(time.category))
+        out -= memory_bound_seconds(machine_of(d), 2 * number(local_bytes(sent), report->stages.front().binding));
+    }
+    return std::pair{exchanges, out};
+  };
+  for (const auto& [ep, dispatcher, packs] : {std::tuple{int64_t{4}, Dispatcher::AllToAll, true}, {int64_t{8}, Dispatcher::AllToAll, false}, {int64_t{4}, Dispatcher::Flex, false}}) {
+    const auto [exchanges, left] = packing(ep, dispatcher);
+    QCOMPARE(exchanges, 4);
+    QVERIFY(std::abs(left) < 1e-12);  // one pass over what is sent each, or none
+    const auto report = make_report(d);
+    const OpSeconds seconds = op_seconds(*report, machine_of(d));
+    int packed = 0;
+    for (size_t id = 0; id < seconds.ops[1].size(); ++id)
+      packed += report->graph().segments[1].ops[id].kind == OpKind::AllToAll && seconds.ops[1][id].category == TimeCategory::MemoryBound;
+    QCOMPARE(packed, packs ? 4 : 0);
+  }
+}
+
+// Megatron-core adds the last bias of experts in kernels of its own, in float32; others in the product.
+void ExpertTimeTest::lastBiasOfExperts() {
+  Design d = trace_design("gpt-oss-20b", 1, 1, 4, false, 2, 2);
+  d.parallel.ep = 4;
+  const auto seconds = [&](const char* profile) {
+    d.workload.profile = profile;
+    const auto report = make_report(d);
+    if (!report->valid()) qFatal("%s", to_string(report->problems.front()).c_str());
+    const OpSeconds all = op_seconds(*report, machine_of(d));
+    std::pair<double, double> out;
+    const Segment& layer = report->graph().segments[1];
+    for (size_t id = 0; id < layer.ops.size(); ++id)
+      if (layer.ops[id].name.ends_with(".ys")) out.first += all.ops[1][id].seconds;
+      else if (layer.ops[id].name.ends_with(".ys.grad_w")) out.second += all.ops[1][id].seconds;
+    return out;
+  };
+  const auto [in_product, summed] = seconds("flash");
+  const auto [added, differentiated] = seconds("megatron-core-te");
+  QCOMPARE(in_product, 0.0);
+  QVERIFY(added > 0);
+  QVERIFY(summed > 0 && differentiated > 5 * summed);
+}
+
+// Of 1F1B over one stage: all but those of the first forward and the last backward are beside another pass.
+void ExpertTimeTest::exchangesInPairs() {
+  Design d = trace_design("mixtral-8x7b", 1, 1, 8, false, 16, 4);
+  d.parallel.ep = 8;
+  d.parallel.dispatcher = Dispatcher::Flex;
+  d.workload.seq = 4096;
+  const auto apart = simulate(*make_report(d));
+  d.parallel.ep_comm_overlap = true;
+  const auto report = make_report(d);
+  QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
+  QCOMPARE(report->stages.front().in_flight, int64_t{2});
+  const auto paired = simulate(*report);
+  const double exposed = seconds_in(apart->stages[0], TimeCategory::ExpertComm);
+  QVERIFY(exposed > 0);
+  QVERIFY(std::abs(seconds_in(paired->stages[0], TimeCategory::ExpertComm) / (exposed / 16) - 1) < 1e-6);
+  QVERIFY(paired->step_seconds < apart->step_seconds);
+  // Without effect where nothing can be paired.
+  d.parallel.sync = SyncStrategy::Fsdp2;
+  const double fsdp = simulate(*make_report(d))->step_seconds;
+  d.parallel.ep_comm_overlap = false;
+  QCOMPARE(simulate(*make_report(d))->step_seconds, fsdp);
+}
+
+QTEST_APPLESS_MAIN(ExpertTimeTest)
+#include "expert_time_test.moc"
