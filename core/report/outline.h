@@ -29,7 +29,7 @@ struct SharedPlan {
 // Shared by the outlines of many designs. Thread safe.
 struct OutlineMemo {
   Memo<StageStates> states{1 << 14};
-  Memo<SharedPlan> plans{1 << 9};  // some have an act for every parameter
+  Memo<SharedPlan> plans{1 << 10};  // some have an act for every parameter
 };
 
 // Of a design without errors; nothing where it has one that only shows when numbers are bound.

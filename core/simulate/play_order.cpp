@@ -88,7 +88,7 @@ void mark(PlayOrder& order, int window) {
 }  // namespace
 
 std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int microbatches, int rounds) {
-  static Memo<PlayOrder> kept(128);
+  static Memo<PlayOrder> kept(256);
   const ScheduleKind kind = schedule_of(parallel);
   const PipelineLayout places = pipeline_layout(parallel);
   const auto stages = static_cast<int>(places.stages);
