@@ -144,8 +144,8 @@ class ShapeBuilder {
       if (dtype_bytes(s.dtype) < 4 && s.master_weights) optimizer_state("master weights, float32", (sharded ? sync.owned : sync.owned - wide) * Expr(4));
     }
     const std::string moment(dtype_name(s.moment_dtype));
-    optimizer_state("first moment, " + moment, sync.owned * dtype_size(s.moment_dtype));
-    optimizer_state("second moment, " + moment, sync.owned * dtype_size(s.moment_dtype));
+    optimizer_state(std::string("first ") + kMomentName + moment, sync.owned * dtype_size(s.moment_dtype));
+    optimizer_state(std::string("second ") + kMomentName + moment, sync.owned * dtype_size(s.moment_dtype));
     if (!s.offload_optimizer) return;
     const OffloadedStep step = offloaded_step(graph_, shape_.first, shape_.last, shape_.has_layers);
     host(Phase::Step, "store", "gradients", Expr(1), step.gradient_bytes);

@@ -93,6 +93,8 @@ class StateShapes {
   mutable std::array<Shape, 8> shapes_;
 };
 
+inline constexpr const char* kMomentName = "moment, ";  // in names of what the first step of Adam makes: "first moment, fp32"
+
 struct StepModel {
   std::shared_ptr<const Graph> graph;
   std::shared_ptr<const StateShapes> states;  // of one for outlines: shapes have no expressions then

@@ -54,6 +54,11 @@ bool sends_by_node(const Design& design) {
   return design.model.experts > 0 && design.parallel.dispatcher == Dispatcher::Flex && ep_nodes(design) > 1;
 }
 
+bool permutes_as_it_sends(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  return design.model.experts > 0 && p.dispatcher == Dispatcher::Flex && p.ep * (p.folds_experts() ? p.etp : p.tp) > 1;
+}
+
 bool limits_groups(const ModelSpec& model) { return model.groups_per_token < model.expert_groups; }
 
 bool groups_fit_nodes(const ModelSpec& model, int64_t nodes) {

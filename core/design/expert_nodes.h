@@ -17,6 +17,10 @@ int64_t ep_nodes(const Design& design);  // ep / el; 0 where el is
 // Whether tokens are sent once per node: the dispatcher says so, and a valid group of ep spans several nodes.
 bool sends_by_node(const Design& design);
 
+// Whether fused kernels move tokens, which read where they are and write where they belong (DeepEP, HybridEP), on one node too. Megatron-core has
+// them exchange something: "Flex token dispatcher requires TPxEP > 1" (token_dispatcher.py).
+bool permutes_as_it_sends(const Design& design);
+
 // Whether picking from few groups limits a token to few experts.
 bool limits_groups(const ModelSpec& model);
 // Whether groups of experts lie evenly over nodes: several whole groups on a node, or several whole nodes under a group.

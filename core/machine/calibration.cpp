@@ -173,11 +173,14 @@ class Store {
 
   // Each layer replaces sections of the ones before it.
   std::unique_ptr<Kernels> resolve(const Accelerator& accelerator) {
-    std::vector<Calibration> layers{unmeasured()};
     const Calibration* own = find(accelerator.id);
-    const Calibration* basis = own && !own->basis.empty() ? find(own->basis) : relative(accelerator);
-    if (basis) {
-      layers.push_back(*basis);
+    std::vector<const Calibration*> bases;  // the nearest one first
+    for (const Calibration* next = own && !own->basis.empty() ? find(own->basis) : relative(accelerator);
+         next && next != own && std::find(bases.begin(), bases.end(), next) == bases.end(); next = next->basis.empty() ? nullptr : find(next->basis))
+      bases.push_back(next);
+    std::vector<Calibration> layers{unmeasured()};
+    for (auto basis = bases.rbegin(); basis != bases.rend(); ++basis) {
+      layers.push_back(**basis);
       layers.back().training.clear();  // clocks under power are a device's own
       layers.back().training_products.clear();
       layers.back().collectives.clear();

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <string_view>
-#include <tuple>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "cost/sync_params.h"
@@ -19,9 +18,8 @@ namespace {
 using Part = SegmentLifetimes::Part;
 constexpr int kSteps = 2;
 constexpr int32_t kNone = -1, kBuffer = -2;  // in one of the buffers to receive into
-constexpr std::string_view kBuffers = "buffers to receive into";
 
-bool is_moment(const Culprit& part) { return part.category == MemoryCategory::Optimizer && part.name.find(" moment, ") != std::string::npos; }
+bool is_moment(const Culprit& part) { return part.category == MemoryCategory::Optimizer && part.name.find(kMomentName) != std::string::npos; }
 
 // Of one stage.
 class Tracer {
@@ -97,7 +95,7 @@ class Tracer {
 
   // Tensors in which a state is stored, as far as they are not one buffer.
   std::vector<int64_t> pieces(const Culprit& part) {
-    if (part.name == kBuffers) {
+    if (part.name == kReceiveBuffers) {
       const int64_t buffers = places_.messages(stage_.stage) * places_.microbatches(r_.microbatches);
       return std::vector<int64_t>(static_cast<size_t>(buffers), part.bytes / buffers);
     }

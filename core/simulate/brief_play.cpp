@@ -103,7 +103,7 @@ class BriefPlay {
   // Stretches of a stage and of those that are like it.
   struct Gathered {
     std::vector<SyncPlay::Units> known;
-    std::vector<std::optional<GatheredStretch>> stretches;  // by units that are whole, chunk, kind, and whether a message is waited for
+    std::vector<std::optional<GatheredStretch>> stretches;  // by units that are whole, chunk, kind, whether a message is waited for, and whether another action runs beside it
     size_t place(const SyncPlay::Units& units) {
       const auto it = std::find(known.begin(), known.end(), units);
       const auto at = static_cast<size_t>(it - known.begin());
@@ -121,7 +121,7 @@ class BriefPlay {
   const GatheredStretch& gathered_at(const PlayedAction& a, const BriefStage& s) {
     const int like = like_[static_cast<size_t>(a.stage)];
     Gathered& of = gathered_[static_cast<size_t>(like)];
-    const size_t i = ((s.units * static_cast<size_t>(order_.chunks) + a.chunk) * kKinds + kind_index(a.kind)) * 2 + (a.message >= 0);
+    const size_t i = ((s.units * static_cast<size_t>(order_.chunks) + a.chunk) * kKinds + kind_index(a.kind)) * 4 + (a.message >= 0 ? 2 : 0) + (a.overlapped ? 1 : 0);
     if (i >= of.stretches.size()) of.stretches.resize(i + 1);
     std::optional<GatheredStretch>& out = of.stretches[i];
     if (!out) {
@@ -317,7 +317,6 @@ class BriefPlay {
   std::vector<BriefMessage>& sent_;
   std::vector<Stretch> stretches_;
 };
-
 
 }  // namespace
 

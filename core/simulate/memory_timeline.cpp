@@ -379,7 +379,7 @@ class StageWalk {
       for (const PartValue& part : stage_.parts[static_cast<size_t>(c)]) add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
     const KernelProfile& profile = profile_of(graph_);
     if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy) add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
-    if (keeps_messages_) add_fixed("buffers to receive into", MemoryCategory::Buffers, receive_buffers());
+    if (keeps_messages_) add_fixed(kReceiveBuffers, MemoryCategory::Buffers, receive_buffers());
     add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
     add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
     add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));

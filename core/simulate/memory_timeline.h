@@ -20,6 +20,7 @@ struct ActionMemory {
 };
 
 // What takes memory at the fullest moment: "Attention, saved by 12 layers, 2 microbatches".
+inline constexpr const char* kReceiveBuffers = "buffers to receive into";  // the name of theirs
 struct Culprit {
   std::string name;
   MemoryCategory category = MemoryCategory::Activations;

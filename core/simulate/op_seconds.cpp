@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cost/stage_boundary.h"
+#include "design/expert_nodes.h"
 #include "graph/op_spec.h"
 #include "graph/ring.h"
 #include "graph/structure_cache.h"
@@ -456,16 +457,14 @@ class Timer {
       case Rule::Exchange: {
         const CollectiveEstimate estimate = collective_estimate(machine_, CollectiveKind::AllToAll, bytes(of.first), span(op.group));
         out = {estimate.seconds, 0, estimate.seconds, comm_category(op.group), {}, link_share(machine_, estimate)};
-        // Kernels that send tokens once per node, and those of inference engines, read where things are and write where they belong.
-        if (!machine_.training || report_.design.parallel.dispatcher == Dispatcher::Flex) return out;
+        if (!machine_.training || permutes_as_it_sends(report_.design)) return out;  // inference engines have such kernels too
         for (const uint32_t at : {of.first + 1, of.first + 3})
           if (whole(at) > 1) out.seconds += memory_bound_seconds(machine_, bytes(at + 1));
         if (out.seconds > estimate.seconds) out = {out.seconds, estimate.seconds, estimate.seconds, TimeCategory::MemoryBound, out.category, out.links};
         return out;
       }
       case Rule::Routing: {
-        const bool sent_as_is = report_.design.parallel.dispatcher == Dispatcher::Flex;  // its kernels permute as they receive
-        return {sent_as_is ? memory_bound_seconds(machine_, bytes(of.first)) : routing_seconds(machine_, bytes(of.first)), 0, 0, TimeCategory::MemoryBound};
+        return {permutes_as_it_sends(report_.design) ? memory_bound_seconds(machine_, bytes(of.first)) : routing_seconds(machine_, bytes(of.first)), 0, 0, TimeCategory::MemoryBound};
       }
       case Rule::Bytes: {
         const bool scan = op.kind == OpKind::SelectiveScan || op.kind == OpKind::CausalConv;

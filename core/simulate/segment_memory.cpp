@@ -18,8 +18,6 @@ constexpr int64_t kBlock = 512;
 // A ring holds the block at hand and the one that comes in.
 constexpr int64_t kRingBlocks = 2;
 
-
-
 // Memory of a kernel while it runs, by the letters of its forward op.
 Expr workspace_of(const Structure& structure, const Segment& segment, const Op& forward, const std::vector<KernelStat>& stats) {
   if (stats.empty()) return {};

@@ -1,5 +1,6 @@
 #include "simulate/step_numbers.h"
 
+#include "design/expert_nodes.h"
 #include "simulate/brief_play.h"
 #include "simulate/machine_of.h"
 
@@ -16,7 +17,7 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
   for (const bool word : {structure.split_backward, structure.recompute_block, structure.recompute_groups}) key.add(int64_t{word});  // parts and classes of layers
   for (const Symbol symbol : reads->symbols) key.add(binding.get(symbol).value_or(-1));
   key.add(int64_t{report.design.parallel.tp_comm_overlap});
-  key.add(int64_t{report.design.parallel.dispatcher == Dispatcher::Flex});  // on one node no part of the structure
+  key.add(int64_t{permutes_as_it_sends(report.design)});  // on one node no part of the structure
   key.add(report.ring_position.value_or(-1));
   add_to(key, machine);
   const DeviceMesh mesh = device_mesh(report.design);

@@ -41,6 +41,9 @@ class Binder {
     for (OpId id = 0; id < static_cast<OpId>(segment_.ops.size()); ++id)
       if (runs(segment_.op(id), class_.keeps))
         bind_op(id, nodes_of(out, part_of(id)));
+    for (auto& [part, seconds] : packing_)  // behind the last kernel
+      for (auto node = part->rbegin(); seconds > 0 && node != part->rend(); ++node)
+        if (TraceOp& op = program_.ops[node->op]; op.type == chakra::NodeType::Comp) op.seconds += std::exchange(seconds, 0);
     out.output = produced_by(segment_.output, Source::Forward);
     for (size_t t = 0; t < alias_.size(); ++t)
       if (segment_.tensors[t].again_of == segment_.output) out.output_again = produced_by(static_cast<TensorId>(t), Source::Replay);
@@ -114,12 +117,12 @@ class Binder {
       trace.role = role;
       // The rank's own part of the input is what the simulator wants of every kind of collective.
       const bool sends = op.kind == OpKind::AllToAll;  // the whole buffer, copies included
-      packing_ += lowering_.packing_seconds(segment_, id);  // the simulator gives no time to what a collective computes: the next kernel takes it
+      packing_[&part] += lowering_.packing_seconds(segment_, id);  // the simulator gives no time to what a collective computes: the next kernel takes it
       trace.comm_size = value(sends ? collective_bytes(segment_, op) : local_bytes(segment_.tensor(op.inputs.at(0))), where, "bytes");
     } else {
       trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
       trace.tensor_size = std::max<int64_t>(1, value(op.read_bytes + op.written_bytes, where, "bytes"));
-      trace.seconds = lowering_.seconds_of(segment_, id) + std::exchange(packing_, 0);
+      trace.seconds = lowering_.seconds_of(segment_, id) + std::exchange(packing_[&part], 0);
     }
     if (program_.tensors) {
       for (const TensorId t : op.inputs) trace.inputs.push_back(tensor(t, where));
@@ -304,7 +307,7 @@ class Binder {
   RankProgram& program_;
   std::vector<TensorId> alias_;  // results of collectives that have nothing to do
   std::vector<int> node_;        // of an op, within its part
-  double packing_ = 0;           // seconds of kernels around collectives that no node has yet
+  std::map<const std::vector<BoundNode>*, double> packing_;  // by part: seconds of kernels around collectives that no node has yet
 };
 
 }  // namespace

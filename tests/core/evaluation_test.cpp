@@ -145,7 +145,7 @@ void EvaluationTest::units_agree() {
     ParallelSpec& p = d.parallel;
     p.dp = 512 / p.tp / p.pp;
     p.virtual_stages = of({1, 1, 2, 3, 6});
-    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 0, 2, 3, 4}));
+    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 0, 2, 3, 4, 6}));
     p.sequence_parallel = of({0, 1});
     p.scatter_gather_pipeline = of({0, 1});
     p.sync = of({0, 1, 1}) ? SyncStrategy::Fsdp2 : SyncStrategy::Fsdp1;

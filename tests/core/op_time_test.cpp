@@ -102,6 +102,7 @@ class OpTimeTest : public QObject {
   void peaks();
   void basis_data();
   void basis();
+  void bases_of_bases();
   void made_up();
 };
 
@@ -419,6 +420,18 @@ void OpTimeTest::basis() {
   const std::string text = matmul_basis(*find_accelerator(id.toStdString()), *dtype_from_name(dtype.toStdString()));
   QVERIFY2(QString::fromStdString(text).contains(words), text.c_str());
   QVERIFY(!attention_basis(*find_accelerator(id.toStdString()), AttentionPass::Backward).empty());
+}
+
+// What the basis of a basis alone knows counts too: how much longer older kernels take.
+void OpTimeTest::bases_of_bases() {
+  AttentionShape shape{.batch = 1, .heads = 32, .kv_heads = 32, .queries = 8192, .keys = 8192, .causal = true};
+  for (const char* id : {"b200-hgx-180gb", "b300-hgx-270gb", "gb200-nvl72-186gb", "gb300-nvl72-279gb"}) {
+    const Machine machine = machine_with(id);
+    shape.kernel = {};
+    const double fastest = attention_seconds(machine, shape);
+    shape.kernel = "flash-attention-triton";
+    QVERIFY2(attention_seconds(machine, shape) > 2 * fastest, id);
+  }
 }
 
 // A device of a person's own form: its family's tables at its own peak, else constants.
