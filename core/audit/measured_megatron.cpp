@@ -3,12 +3,14 @@
 #include <cctype>
 #include <charconv>
 
+#include "audit/bridge_recipes.h"
 #include "audit/measured_mapping.h"
 
 namespace shardscape {
 namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+constexpr int64_t kNodeGpus = 8;  // of a node with a baseboard of its own
 
 // The first whole number behind a word: "KV heads 16 (not the published 8)".
 std::optional<int64_t> number_after(const std::string& text, const std::string& word) {
@@ -167,31 +169,23 @@ void map_korthikanti(const MeasuredJson& set, MeasuredSet& out) {
   }
 }
 
-// What the tables do not print and the recipes of their releases say (scripts/performance/configs, from 26.06 perf_recipes): gradients in
-// bfloat16; user buffers in dense models except under NVFP4; HybridEP where experts are reached over NVLink, of a rack's 72 GPUs 64, but for
-// gpt-oss in bfloat16; exchanges in pairs on H100 for Qwen3 235B and since 26.06 for MXFP8 on Blackwell, but for Kimi K2; what is recomputed.
-static void map_recipe(RowMapper& m, const std::string& system, bool rack) {
-  const std::string model = m.text("model"), precision = m.text("precision");
-  const bool late = m.text("release") >= "26.06", wide = precision == "BF16", gpt_oss = model.starts_with("GPT OSS");
-  m.set("grad_dtype", "bf16");
-  if (m.out().design.model.experts == 0) {
-    if (m.integer("tp", 1) > 1 && precision != "NVFP4") m.set("tp_comm_overlap", "true");
-    return;
-  }
-  const int64_t ep = m.integer("ep", 1);
-  if (!(gpt_oss && wide) && (rack || ep <= 8)) {
-    m.set("dispatcher", "flex");
-    if (rack && ep > 4) m.set("gpus_per_node", 64);
-  }
-  if (late ? precision == "MXFP8" && model != "Kimi_K2" : model == "Qwen3_235B_a22B" && system == "h100") m.set("ep_comm_overlap", "true");
-  const bool latent = m.out().design.model.kv_rank > 0 && (!late || model == "Kimi_K2"), small = gpt_oss && wide && system.find("300") == std::string::npos;
-  if (latent || small) {
-    m.set("recompute", "selective");
-    m.set("recompute_modules", latent ? "mla_up_proj" : "layernorm,moe_act");
+// What the tables do not print and the recipe of the release sets. Where none is known (another model, system or precision), what all
+// recipes have in common: gradients in bfloat16. What racks offload goes over NVLink-C2C, while machines here reach their hosts over PCI
+// Express, where it would hold up the step: left out.
+static void apply_recipe(RowMapper& m, const BridgeRecipe* recipe, bool rack) {
+  if (!recipe) return m.set("grad_dtype", "bf16");
+  const int64_t stages = m.out().design.parallel.pp * m.out().design.parallel.virtual_stages;
+  for (const auto& [knob, value] : recipe->knobs) {
+    if (knob == "tp_comm_overlap" && m.integer("tp", 1) < 2) continue;
+    if (knob == "offload_activations" && rack) continue;
+    if (knob == "stage_layers" && std::count(value.begin(), value.end(), ',') + 1 != stages) continue;
+    m.set(knob.c_str(), value);
   }
 }
 
 void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
+  const auto read = BridgeRecipes::read();
+  const auto* recipes = std::get_if<BridgeRecipes>(&read);
   size_t number = 0;
   for (const MeasuredJson& row : set["rows"]) {
     RowMapper m(row, "");
@@ -202,6 +196,8 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
       m.refuse("fine-tuning, which is not pre-training: " + m.text("section"));
     else if (const std::string id = preset_named(m.text("model")); id.empty())
       m.refuse("no preset has the architecture of " + m.text("model"));
+    else if (!recipes)
+      m.refuse("the recipes cannot be read: " + to_string(std::get<Problem>(read)));
     else if (m.preset(id)) {
       for (const char* axis : {"tp", "pp", "cp", "ep"}) m.set_from(axis, axis);
       m.set_from("virtual_stages", "vp");
@@ -218,13 +214,14 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
       const std::string precision = m.text("precision");
       m.set("compute", precision == "BF16" ? "storage" : precision == "FP8" ? "fp8" : precision == "MXFP8" ? "mxfp8" : precision == "NVFP4" ? "nvfp4" : precision);
       std::string system = m.text("system");
-      const bool rack = system.find("GB") != std::string::npos;
       std::transform(system.begin(), system.end(), system.begin(), [](unsigned char c) { return std::tolower(c); });
       if (system.starts_with("dgx-")) system.erase(0, 4);
       m.set("accelerator", system);
-      m.set("gpus_per_node", rack ? 4 : 8);  // a tray of a rack
+      const int64_t nvlink = recipes->nvlink_gpus(system).value_or(kNodeGpus);
+      m.set("gpus_per_node", std::min(m.integer("gpus", 1), nvlink));
       m.set("profile", "megatron-core-te-fused-loss");
-      map_recipe(m, system, rack);
+      const std::string release = m.text("release");
+      apply_recipe(m, recipes->find(id, system, precision, release.substr(0, release.find(' '))), nvlink > kNodeGpus);
       m.set("clip_grad_norm", "true");
       recompute(m);
     }
