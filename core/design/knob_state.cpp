@@ -120,7 +120,7 @@ bool syncs(const Design& d, SyncStrategy first, SyncStrategy last) { return d.pa
 std::string paired_exchanges(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
   if (can_pair_exchanges(d.parallel)) return "";
-  if (!megatron(d)) return "Megatron-core pairs forwards and backwards under its own gradient sync";
+  if (alone(d).empty() && !megatron(d)) return "Megatron-core pairs forwards and backwards under its own gradient sync";
   return d.parallel.schedule == ScheduleKind::OneFOneB ? "Megatron-core pairs forwards and backwards over several stages (pp = " + std::to_string(d.parallel.pp) + ") with virtual ones only"
                                                        : "Megatron-core pairs forwards and backwards of 1F1B alone";
 }

@@ -4,6 +4,7 @@
 
 #include "design/knobs.h"
 #include "design/validate.h"
+#include "parallel/pipeline_layout.h"
 
 using namespace shardscape;
 
@@ -185,6 +186,19 @@ class ScheduleConditionsTest : public QObject {
     if (why.isEmpty()) return;
     QVERIFY2(problems.size() == 1 && problems.front().where == "ep_comm_overlap", listing(problems).c_str());
     QVERIFY2(QString::fromStdString(problems.front().what).contains(why), problems.front().what.c_str());
+  }
+
+  // A gradient sync that has nothing to do decides nothing.
+  void pairsWithoutReplicas() {
+    Design design = default_design();
+    in_pairs(design);
+    design.parallel.dp = design.parallel.etp = 1;
+    design.parallel.tp = design.parallel.ep = 8;
+    design.parallel.sequence_parallel = true;
+    design.parallel.sync = SyncStrategy::Fsdp2;
+    const std::vector<Problem> problems = validate(design);
+    QVERIFY2(problems.size() == 1 && problems.front().where == "sync", listing(problems).c_str());
+    QVERIFY(schedule_of(design.parallel) == ScheduleKind::OneFOneBPairs);
   }
 
   // Megatron-LM takes no stages of different length beside its flags; here the first ones get a layer more.
