@@ -122,13 +122,13 @@ void RefusalsTest::combinations_are_documented() {
   int refused = 0, by_numbers = 0;
   for (int i = 0; i < kDesigns; ++i) {
     Design d = random_design(random);
-    if (d.model.experts > 0 && (i % 8 == 0 || d.model.mtp_layers > 1)) settle_for_pairs(d);
     // Sizes that nothing divides, now and then.
     for (size_t k = random() % 4; k > 0; --k) {
       const Knob& knob = knobs()[random() % knobs().size()];
       if (knob.type == KnobType::Integer)
         (void)set_knob(d, knob, std::to_string(std::clamp<int64_t>(knob_integer(d, knob) + static_cast<int64_t>(random() % 8), knob.min, knob.max)));
     }
+    if (d.model.experts > 0 && (i % 8 == 0 || d.model.mtp_layers > 1)) settle_for_pairs(d);
     bool combination = false, number = false;
     for (const Problem& p : validate(d)) {
       if (p.severity != Severity::Error) continue;
