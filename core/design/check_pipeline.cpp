@@ -97,6 +97,7 @@ void check_messages(Checks& checks) {
 // Megatron-core lays out no stages of different length beside these flags (transformer_block.py, get_num_layers_to_build).
 void check_counted_ends(Checks& checks) {
   const Design& d = checks.design;
+  if (!trains(d)) return;  // its flags of training
   const int64_t pp = d.parallel.pp, layers = d.model.layers, parts = layers + d.parallel.counted_beside_layers();
   if (parts == layers || pp == 1 || pp > parts || parts % pp == 0 || d.parallel.virtual_stages > 1) return;
   const char *const embedding = "account_for_embedding_in_pipeline_split", *const head = "account_for_loss_in_pipeline_split";

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "design/checks.h"
 #include "design/limits.h"
+#include "model/library.h"
 #include "parallel/pipeline_layout.h"
 
 namespace shardscape {
@@ -94,9 +95,34 @@ void check_split(Checks& checks) {
                  {set_to("reduce_every_microbatch", std::string("false")), plain(d)});
 }
 
+// What Megatron-core asserts of forwards and backwards in pairs (transformer_config.py, from 0.14).
+void check_pairs(Checks& checks) {
+  const Design& d = checks.design;
+  const WorkloadSpec& w = d.workload;
+  if (schedule_of(d.parallel) != ScheduleKind::OneFOneBPairs || d.model.experts == 0) return;
+  if (!checks.sound({"ep", "sync", "dispatcher", "dtype", "recompute", "mtp_layers"})) return;
+  const auto refuse = [&](const char* what, const std::string& accepted, std::vector<Fix> fixes) {
+    if (checks.stops_at("ep_comm_overlap")) return;
+    fixes.push_back(set_to("ep_comm_overlap", std::string("false")));
+    checks.error("ep_comm_overlap", std::string("Megatron-core runs forwards and backwards in pairs ") + what, "off, or " + accepted, std::move(fixes));
+  };
+  if (d.parallel.dispatcher != Dispatcher::AllToAll && d.parallel.dispatcher != Dispatcher::Flex)
+    refuse("with the dispatchers alltoall and flex only", "the dispatcher alltoall or flex", {set_to("dispatcher", std::string("alltoall"))});
+  if (w.recompute == Recompute::Full)
+    refuse("without full recompute only", "recompute selective or none", {set_to("recompute", std::string("selective")), set_to("recompute", std::string("none"))});
+  if (w.recompute == Recompute::Selective && w.recompute_modules.has(RecomputeModule::Moe))
+    refuse("where it does not recompute moe", "modules without moe, such as moe_act", {set_to("recompute_modules", std::string("moe_act"))});
+  if (w.dtype == DType::FP32)
+    refuse("in bfloat16 or float16 only", "the data type bf16 or fp16", {set_to("dtype", std::string("bf16"))});
+  const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
+  if (d.model.mtp_layers > 1 && architecture && !architecture->mtp.lines.empty())
+    refuse("with one module of multi-token prediction at most", "1 or 0 MTP depths", {set_to("mtp_layers", 1)});
+}
+
 }  // namespace
 
 void check_schedule(Checks& checks) {
+  if (checks.sound({"schedule", "pp", "virtual_stages"})) check_pairs(checks);
   if (!checks.sound({"schedule", "pp", "virtual_stages"}) || checks.design.parallel.pp == 1) return;
   check_chunks(checks);
   check_dual_pipe(checks);

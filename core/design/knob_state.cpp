@@ -107,10 +107,6 @@ std::string overlapped_experts(const Design& d) {
   return when(kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV && kind != ScheduleKind::OneFOneBPairs,
               "only DualPipe, DualPipeV and 1F1B with ep_comm_overlap run a forward beside a backward");
 }
-std::string paired_exchanges(const Design& d) {
-  if (std::string none = no_ep(d); !none.empty()) return none;
-  return when(!can_pair_exchanges(d.parallel), "Megatron-core pairs forwards and backwards of 1F1B, over several stages with virtual ones, under its own gradient sync");
-}
 std::string messages(const Design& d) {
   if (d.parallel.pp == 1) return "there are no messages between stages (pp = 1)";
   if (d.parallel.tp == 1) return "there is no tensor-parallel rank to share a message with (tp = 1)";
@@ -121,6 +117,13 @@ std::string alone(const Design& d) { return when(d.parallel.dp * d.parallel.cp =
 bool megatron(const Design& d) { return d.parallel.sync == SyncStrategy::DdpFlat || d.parallel.sync == SyncStrategy::DistributedOptimizer; }
 bool fsdp(const Design& d) { return d.parallel.sync == SyncStrategy::Fsdp1 || d.parallel.sync == SyncStrategy::Fsdp2; }
 bool syncs(const Design& d, SyncStrategy first, SyncStrategy last) { return d.parallel.sync >= first && d.parallel.sync <= last; }
+std::string paired_exchanges(const Design& d) {
+  if (std::string none = no_ep(d); !none.empty()) return none;
+  if (can_pair_exchanges(d.parallel)) return "";
+  if (alone(d).empty() && !megatron(d)) return "Megatron-core pairs forwards and backwards under its own gradient sync";
+  return d.parallel.schedule == ScheduleKind::OneFOneB ? "Megatron-core pairs forwards and backwards over several stages (pp = " + std::to_string(d.parallel.pp) + ") with virtual ones only"
+                                                       : "Megatron-core pairs forwards and backwards of 1F1B alone";
+}
 // Over replicas, by one of the policies that read the knob.
 template <auto reads>
 std::string of_policy(const Design& d, const char* words) {

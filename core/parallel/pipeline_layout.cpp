@@ -26,7 +26,8 @@ ScheduleKind schedule_of(const ParallelSpec& parallel) {
 
 bool can_pair_exchanges(const ParallelSpec& p) {
   const bool in_turn = p.pp == 1 ? p.schedule != ScheduleKind::GPipe : p.schedule == ScheduleKind::OneFOneB && p.virtual_stages > 1;
-  return p.ep > 1 && in_turn && (p.sync == SyncStrategy::DdpFlat || p.sync == SyncStrategy::DistributedOptimizer);
+  const bool alone = p.dp == 1 && p.cp == 1;  // whatever sync would be
+  return p.ep > 1 && in_turn && (alone || p.sync == SyncStrategy::DdpFlat || p.sync == SyncStrategy::DistributedOptimizer);
 }
 
 int64_t PipelineLayout::virtual_stage(StagePlace at) const {

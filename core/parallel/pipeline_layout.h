@@ -20,7 +20,7 @@ ChunkLayout chunk_layout(ScheduleKind kind);
 bool splits_backward(ScheduleKind kind);
 // What runs: a pipeline of one stage has nothing to fill, whatever the order between stages would be. Where 1F1B would run a forward and a backward
 // in turn it runs them at once if exchanges of experts are to be hidden, as Megatron-core does (combined_1f1b.py): over one stage, or
-// over several with virtual stages, under its own gradient sync.
+// over several with virtual stages, under its own gradient sync. What it refuses beside that is an error (check_schedule.cpp).
 ScheduleKind schedule_of(const ParallelSpec& parallel);
 bool can_pair_exchanges(const ParallelSpec& parallel);
 

@@ -53,10 +53,11 @@ void write_interleaved(StageWriter& writer, int warmup, const std::vector<int>& 
   }
 }
 
-// As many microbatches as stages run all forwards first.
+// As many microbatches as stages run all forwards first, but not in pairs, which came when Megatron-core had no such case any more
+// (get_pp_rank_microbatches).
 void write_megatron(StageWriter& writer, int stage, int stages, int microbatches, int chunks, bool pairs) {
-  const int warmup = microbatches == stages ? microbatches * chunks : 2 * (stages - stage - 1) + (chunks - 1) * stages + (pairs ? 1 : 0);
-  write_interleaved(writer, warmup, std::vector<int>(static_cast<size_t>(microbatches / stages), stages), chunks, pairs);
+  const int ahead = 2 * (stages - stage - 1) + (chunks - 1) * stages + (pairs ? 1 : 0);
+  write_interleaved(writer, microbatches == stages && !pairs ? microbatches * chunks : ahead, std::vector<int>(static_cast<size_t>(microbatches / stages), stages), chunks, pairs);
 }
 
 // Llama team, arXiv 2407.21783, section 3.3.2: any number of microbatches in a row on a virtual stage, from the pipeline's

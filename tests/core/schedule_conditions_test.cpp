@@ -4,6 +4,7 @@
 
 #include "design/knobs.h"
 #include "design/validate.h"
+#include "parallel/pipeline_layout.h"
 
 using namespace shardscape;
 
@@ -15,6 +16,16 @@ std::string listing(const std::vector<Problem>& problems) {
   std::string text;
   for (const Problem& problem : problems) text += to_string(problem) + "\n";
   return text;
+}
+
+// Experts over 8 replicas, whose exchanges run beside another pass.
+void in_pairs(Design& d) {
+  apply_preset(d, "mixtral-8x7b");
+  d.parallel = {};
+  d.parallel.dp = d.parallel.ep = 8;
+  d.parallel.ep_comm_overlap = true;
+  d.workload.batch = 64;
+  d.workload.microbatch = 1;
 }
 
 }  // namespace
@@ -33,6 +44,13 @@ class ScheduleConditionsTest : public QObject {
     row("DualPipe", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; });
     row("DualPipeV", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 2; });
     row("flexible", [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; d.parallel.virtual_stages = 2; d.parallel.microbatch_group = 3; });
+    row("pairs", [](Design& d) { in_pairs(d); });
+    row("pairs over virtual stages, tokens once per node", [](Design& d) {
+      in_pairs(d);
+      d.parallel.pp = d.parallel.virtual_stages = 2;
+      d.parallel.dispatcher = Dispatcher::Flex;
+      d.workload.dtype = DType::FP16;
+    });
     row("a schedule of one stage", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.pp = 1; });
   }
 
@@ -106,6 +124,22 @@ class ScheduleConditionsTest : public QObject {
         "sync", "DeepSpeed's pipelines do not run ZB-H1", "distributed-optimizer");
     row("ZB-H1 with offloaded activations", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; d.workload.offload_activations = 2; },
         "offload_activations", "which ZB-H1 splits", "0, or the schedule 1f1b");
+    row("pairs by an all-gather", [](Design& d) { in_pairs(d); d.parallel.dispatcher = Dispatcher::AllGather; },
+        "ep_comm_overlap", "in pairs with the dispatchers alltoall and flex only", "off, or the dispatcher alltoall");
+    row("pairs by hidden", [](Design& d) { in_pairs(d); d.parallel.tp = 2; d.parallel.dispatcher = Dispatcher::AllToAllSeq; },
+        "ep_comm_overlap", "in pairs with the dispatchers alltoall and flex only", "off, or the dispatcher alltoall");
+    row("pairs under full recompute", [](Design& d) { in_pairs(d); d.workload.recompute = Recompute::Full; },
+        "ep_comm_overlap", "in pairs without full recompute only", "off, or recompute selective or none");
+    row("pairs of recomputed experts", [](Design& d) {
+          in_pairs(d);
+          d.parallel.pp = d.parallel.virtual_stages = 2;
+          d.workload.recompute = Recompute::Selective;
+          d.workload.recompute_modules.add(RecomputeModule::Moe);
+        }, "ep_comm_overlap", "in pairs where it does not recompute moe", "off, or modules without moe");
+    row("pairs in float32", [](Design& d) { in_pairs(d); d.workload.dtype = DType::FP32; },
+        "ep_comm_overlap", "in pairs in bfloat16 or float16 only", "off, or the data type bf16 or fp16");
+    row("pairs of two predicted tokens", [](Design& d) { in_pairs(d); apply_preset(d, "deepseek-v3"); d.model.mtp_layers = 2; },
+        "ep_comm_overlap", "in pairs with one module of multi-token prediction at most", "off, or 1 or 0");
   }
 
   void rules() {
@@ -127,6 +161,44 @@ class ScheduleConditionsTest : public QObject {
       for (const auto& [id, text] : fix.settings) QVERIFY(!set_knob(mended, *find_knob(id), text));
       QVERIFY2(!has_errors(validate(mended)), (fix.label + " leaves " + listing(validate(mended))).c_str());
     }
+  }
+
+  // A knob of a schedule that does not run: said, and harmless, whatever pairs would refuse.
+  void pairsWithoutEffectAreNoted_data() {
+    QTest::addColumn<Change>("change");
+    QTest::addColumn<QString>("why");
+    const auto row = [](const char* name, Change change, const char* why) { QTest::newRow(name) << change << why; };
+    row("stages without virtual ones", [](Design& d) { d.parallel.pp = 2; }, "over several stages (pp = 2) with virtual ones only");
+    row("GPipe", [](Design& d) { d.parallel.pp = 2; d.parallel.schedule = ScheduleKind::GPipe; }, "of 1F1B alone");
+    row("FSDP", [](Design& d) { d.parallel.sync = SyncStrategy::Fsdp2; }, "under its own gradient sync");
+    row("experts on one rank", [](Design& d) { d.parallel.ep = 1; }, "without expert parallelism");
+    row("prefill", [](Design& d) { d.workload.mode = Mode::Prefill; d.parallel.pp = 2; d.parallel.dispatcher = Dispatcher::AllGather; }, "");
+  }
+  void pairsWithoutEffectAreNoted() {
+    QFETCH(Change, change);
+    QFETCH(QString, why);
+    Design design = default_design();
+    in_pairs(design);
+    if (!why.isEmpty()) design.workload.recompute = Recompute::Full;
+    change(design);
+    const std::vector<Problem> problems = validate(design);
+    QVERIFY2(!has_errors(problems), listing(problems).c_str());
+    if (why.isEmpty()) return;
+    QVERIFY2(problems.size() == 1 && problems.front().where == "ep_comm_overlap", listing(problems).c_str());
+    QVERIFY2(QString::fromStdString(problems.front().what).contains(why), problems.front().what.c_str());
+  }
+
+  // A gradient sync that has nothing to do decides nothing.
+  void pairsWithoutReplicas() {
+    Design design = default_design();
+    in_pairs(design);
+    design.parallel.dp = design.parallel.etp = 1;
+    design.parallel.tp = design.parallel.ep = 8;
+    design.parallel.sequence_parallel = true;
+    design.parallel.sync = SyncStrategy::Fsdp2;
+    const std::vector<Problem> problems = validate(design);
+    QVERIFY2(problems.size() == 1 && problems.front().where == "sync", listing(problems).c_str());
+    QVERIFY(schedule_of(design.parallel) == ScheduleKind::OneFOneBPairs);
   }
 
   // Megatron-LM takes no stages of different length beside its flags; here the first ones get a layer more.
@@ -151,6 +223,9 @@ class ScheduleConditionsTest : public QObject {
       for (const auto& [id, text] : fix.settings) QVERIFY(!set_knob(mended, *find_knob(id), text));
       QVERIFY2(validate(mended).empty(), (fix.label + " leaves " + listing(validate(mended))).c_str());
     }
+    Design serving = design;
+    serving.workload.mode = Mode::Prefill;
+    QCOMPARE(listing(validate(serving)).find(knob.toStdString()), std::string::npos);
     design.model.layers = 31;
     QVERIFY2(validate(design).empty(), listing(validate(design)).c_str());
   }

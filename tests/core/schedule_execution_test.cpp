@@ -3,6 +3,8 @@
 #include <QtTest>
 
 #include "design/knobs.h"
+#include "design/validate.h"
+#include "parallel/pipeline_layout.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
 
@@ -38,6 +40,12 @@ class ScheduleExecutionTest : public QObject {
           QTest::addRow("%s %s pp%d tp%d%s dp%d %s", architecture, schedule, pp, tp, sp ? "+sp" : "", dp, also)
               << architecture << schedule << pp << tp << sp << dp << also;
     }
+    // A forward and a backward at once: experts are spread over the replicas.
+    for (const char* architecture : {"mixtral", "deepseek-moe"})
+      for (const auto& [pp, tp, sp, dp, also] :
+           {Run{1, 1, false, 2, "none"}, Run{1, 2, true, 4, "flex"}, Run{1, 1, false, 2, "selective"}, Run{2, 1, false, 2, "none"}, Run{2, 2, true, 2, "flex"},
+            Run{2, 1, false, 2, "few"}, Run{2, 2, false, 2, "selective"}, Run{4, 1, false, 2, "few"}, Run{2, 1, false, 2, "zigzag"}})
+        QTest::addRow("%s pairs pp%d tp%d%s dp%d %s", architecture, pp, tp, sp ? "+sp" : "", dp, also) << architecture << "pairs" << pp << tp << sp << dp << also;
   }
 
   void equalsUnsharded() {
@@ -49,8 +57,10 @@ class ScheduleExecutionTest : public QObject {
     QFETCH(int, dp);
     QFETCH(QString, also);
     Design d = tiny_design(qPrintable(architecture));
-    QVERIFY(!set_knob(d, *find_knob("schedule"), schedule.toStdString()));
-    d.parallel.virtual_stages = schedule.endsWith("v") || schedule == "flexible" ? 2 : 1;
+    const bool pairs = schedule == "pairs";
+    d.parallel.ep_comm_overlap = pairs;
+    QVERIFY(!set_knob(d, *find_knob("schedule"), pairs ? "1f1b" : schedule.toStdString()));
+    d.parallel.virtual_stages = schedule.endsWith("v") || schedule == "flexible" || (pairs && pp > 1) ? 2 : 1;
     if (schedule == "flexible") d.parallel.microbatch_group = pp + 1;
     d.parallel.pp = pp;
     d.parallel.tp = tp;
@@ -59,7 +69,7 @@ class ScheduleExecutionTest : public QObject {
     d.model.layers = 2 * pp;
     d.model.tied_embeddings = pp == 4;
     d.workload.microbatch = 1;
-    d.workload.batch = dp * (2 * pp + (schedule == "dualpipe" ? 2 : 1));
+    d.workload.batch = dp * (pairs ? (also == "few" ? pp : 4 * pp) : 2 * pp + (schedule == "dualpipe" ? 2 : 1));
     d.workload.dropout = architecture == "gpt";
     if (architecture == "mixtral" || architecture == "deepseek-moe") {
       d.model.experts = 4;
@@ -85,6 +95,10 @@ class ScheduleExecutionTest : public QObject {
       d.model.layers = 4 * pp;
       d.workload.recompute_method = RecomputeMethod::Block;
     }
+    if (also == "flex") d.parallel.dispatcher = Dispatcher::Flex;
+    if (also == "flex") d.cluster.gpus_per_node = dp * tp / 2;  // two nodes of a stage
+    QCOMPARE(schedule_of(d.parallel) == ScheduleKind::OneFOneBPairs, pairs);
+    QCOMPARE(first_error(d), std::string());
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 };

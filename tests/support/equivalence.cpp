@@ -33,7 +33,7 @@ std::string difference_from_unsharded(const Design& d) {
   try {
     expected = run_step(unsharded(d), parameters, 11);
     got = run_step(d, parameters, 11);
-  } catch (const std::runtime_error& error) {
+  } catch (const std::exception& error) {
     return error.what();
   }
   if (!(std::abs(got.loss - expected.loss) < kRounding)) return "the loss is " + std::to_string(got.loss) + ", not " + std::to_string(expected.loss);
