@@ -58,9 +58,10 @@ bool Document::openPath(const QString& path) {
     return false;
   }
   if (!mayDiscard()) return false;
-  path_ = QFileInfo(path).absoluteFilePath();
-  settings::setDesignFolder(QFileInfo(path_).absolutePath());
   const Study& study = std::get<Study>(loaded);
+  const QFileInfo file(path);
+  path_ = study.of_result ? QString() : file.absoluteFilePath();  // a document is not saved over what a search wrote
+  settings::setDesignFolder(file.absolutePath());
   saved_search_ = study.search;
   session_->reset(study.design);
   session_->setSearch(study.search);
@@ -83,7 +84,7 @@ bool Document::saveAs() {
 }
 
 bool Document::savePath(const QString& path) {
-  if (const std::optional<Problem> problem = save_study({session_->design(), session_->search(), session_->comparisons()->named(), {}}, path.toStdString())) {
+  if (const std::optional<Problem> problem = save_study({session_->design(), session_->search(), session_->comparisons()->named(), {}, false}, path.toStdString())) {
     Q_EMIT failed(tr("The design was not saved. %1").arg(QString::fromStdString(to_string(*problem))));
     return false;
   }

@@ -39,7 +39,7 @@ class Memo {
  public:
   explicit Memo(size_t kept) : kept_(kept / kShards + 1) {}
 
-  // make() returns a shared_ptr<const T>; two threads may make the same value at once, the first one stays.
+  // make() returns a shared_ptr<const T>, null where it was stopped; two threads may make the same value at once, the first one stays.
   template <typename Make>
   std::shared_ptr<const T> get(const MemoKey& key, const Make& make) {
     const uint64_t hash = key.hash();
@@ -49,6 +49,7 @@ class Memo {
       if (const auto found = shard.find(key, hash)) return found;
     }
     std::shared_ptr<const T> made = make();
+    if (!made) return nullptr;
     Map dropped;  // freed without the lock
     const std::scoped_lock lock(shard.mutex);
     if (const auto found = shard.find(key, hash)) return found;

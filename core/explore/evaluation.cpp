@@ -110,7 +110,7 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
     return of_report(design, options, stop);
   }
   if (!judge(out, sized.outline.accelerator, options) || stop.stop_requested()) return out;
-  take(out, step_numbers(sized.outline, shared_->steps));
+  take(out, step_numbers(sized.outline, shared_->steps, stop));
   return out;
 }
 

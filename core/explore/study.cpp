@@ -14,6 +14,18 @@ using json = nlohmann::ordered_json;
 constexpr const char* kKey = "explore";
 constexpr const char* kCompared = "compare";
 
+// What `shardscape-cli explore -o` and merge write.
+std::optional<std::variant<Study, Problem>> of_result(const std::string& text, const std::string& where) {
+  const json root = json::parse(text, nullptr, false);
+  if (!root.is_object() || !root.contains("shardscape_result")) return std::nullopt;
+  auto result = result_from_json(text, where);
+  if (auto* problem = std::get_if<Problem>(&result)) return std::move(*problem);
+  Study study{{}, std::make_shared<const SearchResult>(std::get<SearchResult>(std::move(result))), {}, std::nullopt, true};
+  const SearchResult& search = *study.search;
+  study.design = search.space->design_at(search.best.empty() ? 0 : search.best.front().index);
+  return study;
+}
+
 }  // namespace
 
 std::string to_json(const Study& study) {
@@ -25,9 +37,10 @@ std::string to_json(const Study& study) {
 }
 
 std::variant<Study, Problem> study_from_json(const std::string& text, const std::string& where) {
+  if (auto result = of_result(text, where)) return std::move(*result);
   auto design = design_from_json(text, where);
   if (auto* problem = std::get_if<Problem>(&design)) return std::move(*problem);
-  Study study{std::get<Design>(std::move(design)), nullptr, {}, std::nullopt};
+  Study study{std::get<Design>(std::move(design)), nullptr, {}, std::nullopt, false};
   const json root = json::parse(text);  // the design was read: this is JSON
   if (const auto it = root.find(kKey); it != root.end()) {
     auto result = result_from_json(it->dump(1), where + " (" + kKey + ")");

@@ -1,6 +1,8 @@
 // What is worth varying of a design, for those who do not say.
 #include <algorithm>
 #include <bit>
+#include <span>
+#include <string_view>
 
 #include "design/checks.h"
 #include "design/cluster.h"
@@ -38,7 +40,7 @@ std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& 
       {"tp", at_most(divisors(on.parallel.dp), scaleup_domain(on))},
       {"pp", "all"},
       {"virtual_stages", at_most(chunks, kMostVirtualStages)},
-      {"microbatch", at_most(divisors(base.workload.batch), kMostMicrobatch)},
+      {"microbatch", at_most(divisors(base.workload.batch), trains(base) ? kMostMicrobatch : base.workload.batch)},
       {"schedule", experts ? "1f1b,zb-v,dualpipe" : "1f1b,zb-h1,zb-v"},
       {"recompute", "all"},
       {"sequence_parallel", "all"},
@@ -53,7 +55,9 @@ std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& 
   if (ends)
     for (const char* end : {"account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"}) out.push_back({end, "all"});
   if (experts) out.push_back({"ep", at_most(divisors(base.model.experts), std::max<int64_t>(gpus, 1))});
-  std::erase_if(out, [&](const auto& d) { return std::find(fixed.begin(), fixed.end(), d.first) != fixed.end(); });
+  const auto among = [](const auto& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  constexpr std::string_view kOfTraining[] = {"virtual_stages", "schedule", "recompute", "sync", "overlap_grad_reduce", "overlap_param_gather"};
+  std::erase_if(out, [&](const auto& d) { return among(fixed, d.first) || (!trains(base) && among(std::span(kOfTraining), d.first)); });
   return out;
 }
 

@@ -27,8 +27,10 @@ class BriefPlay {
     }
   }
 
-  void run(Memo<PlayStart>& starts) {
+  void run(Memo<PlayStart>& starts, const std::stop_token& stop) {
+    constexpr size_t kAsks = 256;  // actions, each of which may be many layers
     for (size_t i = begin(starts); i < order_.actions.size(); ++i) {
+      if (i % kAsks == 0 && stop.stop_requested()) return;
       const PlayedAction& a = order_.actions[i];
       BriefStage& s = stages_[static_cast<size_t>(a.stage)];
       switch (a.kind) {
@@ -320,22 +322,24 @@ class BriefPlay {
 
 }  // namespace
 
-StepNumbers brief_play(Report& report, const Machine& machine, LayerTable& table, Memo<PlayStart>& starts) {
+StepNumbers brief_play(Report& report, const Machine& machine, LayerTable& table, Memo<PlayStart>& starts, const std::stop_token& stop) {
   const int64_t microbatches = report.microbatches;
-  for (int rounds = 1;; rounds *= 3) {
-    const auto order = play_order(report.design.parallel, static_cast<int>(microbatches), rounds);
+  for (int rounds = 1; !stop.stop_requested(); rounds *= 3) {
+    const auto order = play_order(report.design.parallel, static_cast<int>(microbatches), rounds, stop);
+    if (!order) break;
     report.microbatches = order->microbatches;
     Timeline timeline(order->stages, false);
     StepPlay play(report, machine, table, timeline);
     const bool alike = play.microbatches_alike();
     BriefPlay brief(report, *order, play, timeline, alike);
-    brief.run(starts);
-    if (!brief.steady()) continue;
+    brief.run(starts, stop);
+    if (stop.stop_requested() || !brief.steady()) continue;
     play.finish();
     Simulation rest;
     timeline.finish(rest);
     return brief.numbers(rest, microbatches);
   }
+  return {};
 }
 
 }  // namespace shardscape

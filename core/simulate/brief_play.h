@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <stop_token>
 #include <vector>
 
 #include "base/memo.h"
@@ -45,7 +46,7 @@ struct PlayStart {
   std::vector<std::pair<int32_t, BriefMessage>> messages;  // that are still on their way
 };
 
-// Leaves the report with as many microbatches as were played.
-StepNumbers brief_play(Report& report, const Machine& machine, LayerTable& table, Memo<PlayStart>& starts);
+// Leaves the report with as many microbatches as were played. No numbers where it was stopped.
+StepNumbers brief_play(Report& report, const Machine& machine, LayerTable& table, Memo<PlayStart>& starts, const std::stop_token& stop);
 
 }  // namespace shardscape

@@ -87,7 +87,7 @@ void mark(PlayOrder& order, int window) {
 
 }  // namespace
 
-std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int microbatches, int rounds) {
+std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int microbatches, int rounds, const std::stop_token& stop) {
   static Memo<PlayOrder> kept(256);
   const ScheduleKind kind = schedule_of(parallel);
   const PipelineLayout places = pipeline_layout(parallel);
@@ -104,10 +104,11 @@ std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int mi
   thread_local MemoKey key;
   key.clear();
   for (const int64_t word : words) key.add(word);
-  const auto make = [&] {
+  const auto make = [&]() -> std::shared_ptr<const PlayOrder> {
     Recorder recorder;
     Timeline timeline(stages, false);
-    play_schedule(make_schedule(parallel, played), recorder, timeline);
+    play_schedule(make_schedule(parallel, played), recorder, timeline, stop);
+    if (stop.stop_requested()) return nullptr;
     auto out = std::make_shared<PlayOrder>(recorder.order(timeline));
     out->stages = stages;
     out->chunks = static_cast<int>(places.chunks);
@@ -115,7 +116,7 @@ std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int mi
     out->key = words;
     find_ends(*out);
     if (short_of_all) mark(*out, window);
-    return std::shared_ptr<const PlayOrder>(std::move(out));
+    return out;
   };
   constexpr int64_t kLargest = 1 << 15;  // forwards; a longer order is as quickly made as it is played
   return places.stages * places.chunks * played > kLargest ? make() : kept.get(key, make);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "schedule/schedule.h"
@@ -43,6 +44,7 @@ struct PlayOrder {
 
 // So many microbatches of a design's schedule, or fewer where it then repeats itself: at least as many as `rounds` times those that
 // fill the pipeline. Kept for the designs that have the same schedule. Thread safe.
-std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int microbatches, int rounds);
+// Null where it was stopped.
+std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int microbatches, int rounds, const std::stop_token& stop = {});
 
 }  // namespace shardscape

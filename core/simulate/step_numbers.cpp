@@ -37,7 +37,7 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
 StepMemo::StepMemo() = default;
 StepMemo::~StepMemo() = default;
 
-StepNumbers step_numbers(Report& outline, StepMemo& memo) {
+StepNumbers step_numbers(Report& outline, StepMemo& memo, const std::stop_token& stop) {
   thread_local std::pair<ClusterSpec, int64_t> of{{}, 0};
   thread_local Machine machine;
   if (of.second != outline.ranks || of.first != outline.design.cluster) {
@@ -48,12 +48,13 @@ StepNumbers step_numbers(Report& outline, StepMemo& memo) {
   const int64_t microbatches = outline.microbatches;
   StepNumbers out;
   try {
-    out = brief_play(outline, machine, table, memo.starts);
+    out = brief_play(outline, machine, table, memo.starts, stop);
   } catch (...) {
     outline.microbatches = microbatches;  // the outline serves other designs too
     throw;
   }
   outline.microbatches = microbatches;
+  if (out.step_seconds == 0) return out;
   const StepRates rates = step_rates(outline, machine, out.step_seconds);
   out.tokens_per_second = rates.tokens_per_second;
   out.model_tflops = rates.model_tflops;

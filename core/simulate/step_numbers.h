@@ -1,6 +1,8 @@
 // How long a step takes, without its timeline: what simulate() finds, of an outline (report/outline.h), played as brief_play.h says.
 #pragma once
 
+#include <stop_token>
+
 #include "base/memo.h"
 #include "simulate/layer_seconds.h"
 
@@ -22,6 +24,7 @@ struct StepMemo {
   Memo<PlayStart> starts{1 << 9};
 };
 
-StepNumbers step_numbers(Report& outline, StepMemo& memo);
+// Stopped on the way, all are 0.
+StepNumbers step_numbers(Report& outline, StepMemo& memo, const std::stop_token& stop = {});
 
 }  // namespace shardscape

@@ -274,7 +274,7 @@ void ExploreTest::compare() {
   for (const char* word : {"ours", "theirs", "third", "Global batch"}) QVERIFY2(three.out.contains(word), word);
   // A document with what it was compared with says the same.
   const QString study = folder.filePath("study.json");
-  QVERIFY(!save_study({a, nullptr, {{"theirs", b}, {"third", c}}, {}}, study.toStdString()));
+  QVERIFY(!save_study({a, nullptr, {{"theirs", b}, {"third", c}}, {}, false}, study.toStdString()));
   QCOMPARE(run_cli({"compare", study}).out, three.out);
   QCOMPARE(run_cli({"compare", first}).exit_code, 2);
   const QJsonArray rows = run_cli({"compare", first, second, third, "--json"}).json()["figures"].toArray();

@@ -1,6 +1,7 @@
 // The fast evaluation of a design against its full report: memory to the byte, time within 1 %.
 #include <QtTest>
 
+#include <chrono>
 #include <cmath>
 #include <random>
 #include <thread>
@@ -66,6 +67,7 @@ class EvaluationTest : public QObject {
   void what_only_time_depends_on_agrees();
   void invalid_designs_have_the_first_reason();
   void threads_agree();
+  void long_plays_stop();
 };
 
 void EvaluationTest::random_designs_agree() {
@@ -302,6 +304,29 @@ void EvaluationTest::threads_agree() {
       QCOMPARE(results[i].step_seconds, alone[i].step_seconds);
       QCOMPARE(results[i].bubble, alone[i].bubble);
     }
+}
+
+// A schedule that does not repeat itself, of more microbatches than anybody waits for.
+void EvaluationTest::long_plays_stop() {
+  using namespace std::chrono_literals;
+  Design d = preset_design("gpt3-175b", 8, 16, 1);
+  d.parallel.schedule = ScheduleKind::GPipe;
+  d.workload.microbatch = 1;
+  d.workload.batch = 1 << 16;
+  QCOMPARE(first_error(d), std::string());
+  Evaluator evaluator;
+  std::stop_source stop;
+  Evaluation found;
+  QElapsedTimer since;
+  {
+    std::jthread thread([&] { found = evaluator.evaluate(d, {.time_what_does_not_fit = true}, stop.get_token()); });
+    std::this_thread::sleep_for(200ms);
+    since.start();
+    stop.request_stop();
+  }
+  QVERIFY(!found.timed());
+  qInfo("stopped after %lld ms", static_cast<long long>(since.elapsed()));
+  QVERIFY(since.elapsed() < 5000);  // minutes, if nobody heard
 }
 
 QTEST_GUILESS_MAIN(EvaluationTest)

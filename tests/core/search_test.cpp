@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "explore/search.h"
+#include "explore/study.h"
 #include "explore/sensitivity.h"
 #include "explore/comparison.h"
 #include "simulate/estimate.h"
@@ -27,6 +28,7 @@ class SearchTest : public QObject {
   void points_come_in_order();
   void a_thousand_million_designs();
   void scattered_routes_visit_all();
+  void results_open_as_documents();
   void guided_finds_the_best();
   void guided_is_deterministic();
   void margin();
@@ -270,6 +272,18 @@ void SearchTest::a_thousand_million_designs() {
   const int64_t grown = (resident_pages() - at_first) * sysconf(_SC_PAGESIZE);
   QVERIFY2(grown < 64 << 20, qPrintable(QString::number(grown)));
   QVERIFY(layouts.size() > 1);  // not one corner only
+}
+
+void SearchTest::results_open_as_documents() {
+  const auto space = made(small_space("8"));
+  const SearchResult result = found(space);
+  const auto read = study_from_json(result_json(result), "all.json");
+  const Study* study = std::get_if<Study>(&read);
+  QVERIFY(study && study->of_result && study->search && !study->lost);
+  QVERIFY(study->design == space->design_at(result.best.front().index));
+  QCOMPARE(study->search->best.size(), result.best.size());
+  const auto broken = study_from_json("{\"shardscape_result\": 99}", "all.json");
+  QVERIFY(std::get_if<Problem>(&broken));
 }
 
 // Every design once, also where blocks are scattered: told by counting without evaluating.

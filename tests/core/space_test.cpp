@@ -480,6 +480,14 @@ void SpaceTest::usual() {
     if (spec.base.model.positions > 0) continue;
     QVERIFY(count_valid(*made(spec), {}, {}, 0)->valid > 0);
   }
+  // Inference has no gradients, and as many sequences at a time as there are.
+  Design decode = default_design();
+  decode.workload.mode = Mode::Decode;
+  decode.workload.batch = 64;
+  SpaceSpec spec;
+  spec.dimensions = usual_dimensions(decode, 8, {});
+  for (const char* knob : {"schedule", "recompute", "sync", "virtual_stages", "overlap_grad_reduce"}) QVERIFY(!spec.find(knob));
+  QCOMPARE(*spec.find("microbatch"), std::string("1,2,4,8,16,32,64"));
 }
 
 // The space that the searches of the benchmark go through.

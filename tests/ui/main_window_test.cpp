@@ -86,6 +86,21 @@ class MainWindowTest : public QObject {
     session_->waitForReport();
   }
 
+  // The fix of a design that does not fit changes several knobs.
+  void longFixesLeaveRoomForTheProblem() {
+    session_->applyPreset("llama3-70b");
+    session_->waitForReport();
+    session_->waitForEstimate();
+    auto* panel = window_->findChild<ProblemsPanel*>();
+    panel->show();
+    QTRY_VERIFY(panel->table()->isVisible());
+    const QAbstractItemModel& model = *panel->table()->model();
+    QVERIFY(model.index(0, ProblemsModel::FixColumn).data().toString().size() > 60);
+    QCoreApplication::processEvents();
+    for (const int column : {ProblemsModel::What, ProblemsModel::Accepted, ProblemsModel::FixColumn}) QVERIFY(panel->table()->columnWidth(column) >= 150);
+    QVERIFY(panel->table()->columnViewportPosition(ProblemsModel::FixColumn) + 150 < panel->table()->viewport()->width());
+  }
+
   void opensComputedWithAVerdict() {
     QCOMPARE(window_->verdictStrip()->verdict(), QString("Fits"));
     session_->waitForEstimate();

@@ -44,7 +44,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   header->setSectionResizeMode(ProblemsModel::Where, QHeaderView::ResizeToContents);
   header->setSectionResizeMode(ProblemsModel::What, QHeaderView::Stretch);
   header->setSectionResizeMode(ProblemsModel::Accepted, QHeaderView::Stretch);
-  header->setSectionResizeMode(ProblemsModel::FixColumn, QHeaderView::ResizeToContents);
+  header->setSectionResizeMode(ProblemsModel::FixColumn, QHeaderView::Stretch);  // some change several knobs
 
   nothing_->setProperty("role", "secondary");
   nothing_->setContentsMargins(11, 0, 0, 0);
