@@ -10,6 +10,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
+#include "design/cluster.h"
 #include "simulate/inference.h"
 
 namespace shardscape {
@@ -50,7 +51,7 @@ int run(const Arguments& arguments) {
   if (interrupt.token().stop_requested()) return kInterrupted;
   const bool any = std::any_of(made.points.begin(), made.points.end(), [](const ServedPoint& p) { return !point_problem(p); });
   if (arguments.has("--json")) std::cout << sweep_json(made);
-  else if (any) std::cout << sweep_text(made);
+  else if (any) std::cout << "on " << machine_name(of.cluster) << "\n" << sweep_text(made);
   if (any) return kDone;
   print_problem(*point_problem(made.points.front()));  // what all of them suffer from, or the first does
   return kAnswerIsNo;

@@ -12,6 +12,7 @@
 #include "app/cli/progress_line.h"
 #include "app/cli/text.h"
 #include "base/units.h"
+#include "design/cluster.h"
 #include "design/validate.h"
 #include "explore/sensitivity.h"
 
@@ -96,6 +97,8 @@ std::string scaling_text(const std::vector<ScalePoint>& points) {
   return text_table(rows, {Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left});
 }
 
+std::string on_machine(const Design& design) { return "on " + machine_name(design.cluster) + "\n"; }
+
 // A valid design, or the exit code after the problems were printed.
 std::variant<Design, int> valid_design(const Arguments& arguments) {
   if (!models_found()) return kFileError;
@@ -116,7 +119,7 @@ int run_sensitivity(const Arguments& arguments) {
     return sensitivity(std::get<Design>(design), interrupt.token(), [&](size_t done, size_t of) { line.show(std::to_string(done) + " of " + std::to_string(of)); });
   }();
   if (!found) return kInterrupted;
-  std::cout << (arguments.has("--json") ? sensitivity_json(*found).dump(2) + "\n" : sensitivity_text(*found));
+  std::cout << (arguments.has("--json") ? sensitivity_json(*found).dump(2) + "\n" : on_machine(std::get<Design>(design)) + sensitivity_text(*found));
   return kDone;
 }
 
@@ -127,7 +130,7 @@ int run_scaling(const Arguments& arguments) {
   const bool weak = arguments.has("--weak");
   const auto points = scaling(std::get<Design>(design), {weak}, interrupt.token());
   if (!points) return kInterrupted;
-  std::cout << (arguments.has("--json") ? scaling_json(*points, weak).dump(2) + "\n" : scaling_text(*points));
+  std::cout << (arguments.has("--json") ? scaling_json(*points, weak).dump(2) + "\n" : on_machine(std::get<Design>(design)) + scaling_text(*points));
   return kDone;
 }
 

@@ -4,6 +4,7 @@
 
 #include "app/cli/text.h"
 #include "base/units.h"
+#include "design/cluster.h"
 
 namespace shardscape {
 namespace {
@@ -24,6 +25,7 @@ std::vector<size_t> shown_axes(const Space& space, const std::vector<Point>& poi
 
 std::string common(const Space& space, const std::vector<Point>& points, const std::vector<size_t>& shown) {
   std::string out;
+  if (space.axis("accelerator") < 0) out = "accelerator " + machine_name(space.spec().base.cluster);
   for (size_t a = 0; a < space.axes().size(); ++a) {
     if (std::find(shown.begin(), shown.end(), a) != shown.end()) continue;
     const SpaceAxis& axis = space.axes()[a];

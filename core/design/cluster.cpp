@@ -99,4 +99,9 @@ Network network_of(const Design& design) {
   return net;
 }
 
+std::string machine_name(const ClusterSpec& cluster) {
+  const Accelerator* accelerator = accelerator_of(cluster);
+  return accelerator ? accelerator->name : cluster.accelerator;
+}
+
 }  // namespace shardscape

@@ -13,6 +13,7 @@ const NetworkEntry* catalogue_network(const ClusterSpec& cluster);
 // The catalogue's accelerator with what the cluster's knobs change of it; nullptr: not in the catalogue. Lives as long as the program,
 // equal ones are one.
 const Accelerator* accelerator_of(const ClusterSpec& cluster);
+std::string machine_name(const ClusterSpec& cluster);  // "NVIDIA H100 SXM 80 GB": what estimates say they are of
 // Ranks of a design that need not be valid, or the limit where there are more.
 int64_t world_at_most(const Design& design, int64_t limit);
 // Ranks of a scale-up domain. 0 in the knob: a node, or of a rack-scale network the rack; of that a job which does not fit

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "machine/calibration.h"
 
 namespace shardscape {
 namespace {
@@ -19,7 +20,8 @@ Json categories_json(const std::array<double, kTimeCategoryCount>& seconds) {
 
 Json time_json(const Simulation& s) {
   Json out;
-  out["machine"] = {{"accelerator", s.machine.accelerator->id}, {"domain", s.machine.network.domain}};
+  out["machine"] = {{"accelerator", s.machine.accelerator->id}, {"domain", s.machine.network.domain},
+                    {"products", matmul_basis(*s.machine.accelerator, DType::BF16)}, {"attention", attention_basis(*s.machine.accelerator, AttentionPass::Forward)}};
   out["step_seconds"] = s.step_seconds;
   out["tokens_per_second"] = s.tokens_per_second;
   out["model_tflops_per_gpu"] = s.model_tflops;
@@ -65,6 +67,7 @@ std::string time_text(const Simulation& s) {
     }
     out += parts + "\n";
   }
+  out += "matrix products: " + matmul_basis(*s.machine.accelerator, DType::BF16) + "\nattention: " + attention_basis(*s.machine.accelerator, AttentionPass::Forward) + "\n";
   return out;
 }
 
