@@ -1,11 +1,10 @@
 // What is worth varying of a design, for those who do not say.
 #include <algorithm>
 #include <bit>
-#include <span>
-#include <string_view>
 
 #include "design/checks.h"
 #include "design/cluster.h"
+#include "design/knob_state.h"
 #include "explore/space.h"
 
 namespace shardscape {
@@ -55,9 +54,13 @@ std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& 
   if (ends)
     for (const char* end : {"account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"}) out.push_back({end, "all"});
   if (experts) out.push_back({"ep", at_most(divisors(base.model.experts), std::max<int64_t>(gpus, 1))});
-  const auto among = [](const auto& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  constexpr std::string_view kOfTraining[] = {"virtual_stages", "schedule", "recompute", "sync", "overlap_grad_reduce", "overlap_param_gather"};
-  std::erase_if(out, [&](const auto& d) { return among(fixed, d.first) || (!trains(base) && among(std::span(kOfTraining), d.first)); });
+  // What inference has no use for, however it is spread. In training it depends on the other knobs, which vary too.
+  Design spread = base;
+  spread.parallel.tp = spread.parallel.pp = spread.parallel.dp = 2;
+  spread.parallel.sequence_parallel = true;
+  std::erase_if(out, [&](const auto& d) {
+    return std::find(fixed.begin(), fixed.end(), d.first) != fixed.end() || (!trains(base) && idle_test(*find_knob(d.first))(spread));
+  });
   return out;
 }
 

@@ -306,11 +306,13 @@ void EvaluationTest::threads_agree() {
     }
 }
 
-// A schedule that does not repeat itself, of more microbatches than anybody waits for.
+// A schedule that does not repeat itself, of more microbatches than anybody waits for, all of which are played layer by layer.
 void EvaluationTest::long_plays_stop() {
   using namespace std::chrono_literals;
-  Design d = preset_design("gpt3-175b", 8, 16, 1);
+  Design d = preset_design("gpt3-175b", 8, 2, 2);
   d.parallel.schedule = ScheduleKind::GPipe;
+  d.parallel.sync = SyncStrategy::DdpBuckets;
+  d.parallel.reduce_every_microbatch = true;
   d.workload.microbatch = 1;
   d.workload.batch = 1 << 16;
   QCOMPARE(first_error(d), std::string());
@@ -320,7 +322,7 @@ void EvaluationTest::long_plays_stop() {
   QElapsedTimer since;
   {
     std::jthread thread([&] { found = evaluator.evaluate(d, {.time_what_does_not_fit = true}, stop.get_token()); });
-    std::this_thread::sleep_for(200ms);
+    std::this_thread::sleep_for(1500ms);  // memory is known by then
     since.start();
     stop.request_stop();
   }

@@ -487,6 +487,7 @@ void SpaceTest::usual() {
   SpaceSpec spec;
   spec.dimensions = usual_dimensions(decode, 8, {});
   for (const char* knob : {"schedule", "recompute", "sync", "virtual_stages", "overlap_grad_reduce"}) QVERIFY(!spec.find(knob));
+  for (const char* knob : {"tp", "pp", "sequence_parallel", "tp_comm_overlap"}) QVERIFY(spec.find(knob));
   QCOMPARE(*spec.find("microbatch"), std::string("1,2,4,8,16,32,64"));
 }
 
