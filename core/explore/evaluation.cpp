@@ -102,7 +102,11 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
     }
     out.memory = sized.memory;
     if (!sized.exact && !options.size_what_does_not_fit && !judge(out, sized.outline.accelerator, options)) return out;
-    if (!sized.exact) sized.memory = most_in_use(sized.outline, shared_->memories);
+    if (!sized.exact) sized.memory = most_in_use(sized.outline, shared_->memories, stop);
+    if (stop.stop_requested()) {
+      sized.of.reset();
+      return out;
+    }
     sized.exact = true;
     out.memory = sized.memory;
   } catch (const std::invalid_argument&) {  // a size that is not whole: the report says which
