@@ -172,6 +172,7 @@ QString ExploreView::heading() const {
   const auto& rows = job_->rows();
   if (!rows) return tr("Which design to run");
   const SearchCounts& counts = rows->result().counts;
+  if (counts.enumerated == 0) return tr("%1 designs to search").arg(grouped_text(rows->result().space->size()));
   QStringList parts{tr("%1 designs").arg(grouped_text(counts.enumerated)), tr("%1 valid").arg(grouped_text(counts.valid())), tr("%1 fit").arg(grouped_text(counts.timed))};
   return parts.join(QStringLiteral(" · "));
 }
@@ -213,7 +214,7 @@ void ExploreView::showState() {
   note_->setVisible(!note.isEmpty());
   designs_->setDimmed(old);
   if (running && (!job_->rows() || job_->rows()->rows() == 0)) designs_->setMessage(tr("Searching…"));
-  else if (job_->rows()) designs_->setMessage(tr("No design of this space can be run. \"Left out\" beside says why."));
+  else if (job_->rows() && job_->rows()->result().counts.enumerated > 0) designs_->setMessage(tr("No design of this space can be run. \"Left out\" beside says why."));
   else designs_->setMessage(tr("Say beside which knobs vary and over which values, then search: every valid design that fits becomes a point here."));
   showRun();
 }
