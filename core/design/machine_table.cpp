@@ -93,7 +93,7 @@ class Table {
     const bool as_sold = known && c.gpus_per_node == entry_.gpus_per_node;
     of_network("gpus_per_node", "GPUs per node", static_cast<double>(c.gpus_per_node), "", "gpus_per_node", {as_sold ? 0 : 1, as_sold});
     of_network("domain", "Scale-up domain", static_cast<double>(network_.domain), "ranks", "scaleup_domain",
-               {c.scaleup_domain, entry_.domain > c.gpus_per_node, false, "a node"});
+               {c.scaleup_domain, entry_.domain > c.gpus_per_node, false, "a node, as nothing larger is said"});
     of_network("scaleup_gbps", "Links inside", network_.scaleup_gbps, "GB/s", "scaleup_bandwidth",
                {c.scaleup_bandwidth, entry_.scaleup_gbps > 0, base_.scaleup_gbps > 0, "assumed: nothing is published"});
     constexpr const char* kLinks[] = {"switch", "mesh", "torus-2d", "torus-3d"};
@@ -103,11 +103,11 @@ class Table {
     of_network("scaleup_efficiency", "Links' share of rate", network_.scaleup_efficiency, "", nullptr,
                {0, entry_.scaleup_efficiency > 0, false, "what rings of NCCL reach in the measured table of A100, taken where nothing was measured"});
     of_network("scaleup_latency_us", "Hop inside", network_.hop.scaleup_us, "us", "scaleup_latency", {c.scaleup_latency, entry_.scaleup_latency_us > 0, false, kNcclRing});
-    of_network("nic_gbps", "NICs", network_.nic_gbps * kBitsPerByte, "Gb/s per rank", "nic_bandwidth",
+    of_network("nic_gbps", "NICs", network_.nic_gbps * kBitsPerByte, "Gb/s", "nic_bandwidth",
                {c.nic_bandwidth, entry_.nic_gbps > 0, base_.nic_gbps > 0, "assumed: nothing is published"});
     of_network("nic_efficiency", "NICs' share of rate", network_.nic_efficiency, "", nullptr,
                {0, entry_.nic_efficiency > 0, false, "as of HDR InfiniBand, taken where nothing is published"});
-    of_network("rails", "Rails", static_cast<double>(network_.rails), "", "rails", {c.rails, entry_.rails > 0, false, "one for each rank of a domain"});
+    of_network("rails", "Rails", static_cast<double>(network_.rails), "", "rails", {c.rails, entry_.rails > 0, false, "one for each rank of a domain, as nothing else is said"});
     if (network_.leaf > 0)
       of_network("leaf", "Reach of a leaf switch", static_cast<double>(network_.leaf), "ranks", "rails", {c.rails, true});
     of_network("nic_latency_us", "Hop between", network_.hop.nic_us, "us", "network_latency", {c.network_latency, entry_.nic_latency_us > 0, false, kNcclRing});
@@ -140,7 +140,7 @@ class Table {
   }
 
   void kernel(std::string key, std::string label, const std::string& from, const std::string& source, const HeldOut& held) {
-    constexpr const char* kOff = "% off in the median of rows held out";
+    constexpr const char* kOff = "% off, median";
     if (from.empty()) add_word(std::move(key), std::move(label), "not measured", ValueOrigin::Program, source.empty() ? "constants that fit no device in particular" : source);
     else if (held.rows > 0) add(std::move(key), std::move(label), held.median_percent, kOff, ValueOrigin::Calibration, measured_on(from, source));
     else add_word(std::move(key), std::move(label), "measured", ValueOrigin::Calibration, measured_on(from, source));
@@ -177,7 +177,7 @@ class Table {
     for (const KernelFactor& f : kernels.data.attention_kernels)
       add("attention_kernels." + f.kernel, "Attention by " + f.kernel, f.factor, "times as long", ValueOrigin::Calibration, f.source);
     if (network_.measured)
-      add("collectives", "Collectives inside a domain", static_cast<double>(network_.measured->curves().size()), "curves over bytes", ValueOrigin::Calibration,
+      add("collectives", "Collectives inside a domain", static_cast<double>(network_.measured->curves().size()), "curves", ValueOrigin::Calibration,
           network_.measured->source());
     else
       add_word("collectives", "Collectives inside a domain", "not measured", ValueOrigin::Program, "formulas of rings, trees and exchanges over the values above");

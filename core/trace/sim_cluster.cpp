@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/units.h"
 #include "simulate/machine_of.h"
 
 namespace shardscape {
@@ -65,6 +66,8 @@ class Describer {
     const int64_t inside = even_part(world, network_.domain, "scale-up domains");
     if (inside > 1) scaleup_level(inside, false);
     const int64_t domains = world / inside;
+    if (network_.leaf > 0 && world > network_.leaf && network_.hop.spine_us > 0)
+      out_.nearest.push_back("hops are those over one leaf switch: what a way over a spine adds, " + significant(network_.hop.spine_us) + " us, has no place in a dimension");
     if (network_.pod <= 0 || network_.oversubscription <= 1 || world <= network_.pod) return add_nics(domains);
     const int64_t in_pod = even_part(domains, std::max<int64_t>(1, network_.pod / inside), "pods, counted in scale-up domains,");
     if (in_pod > 1) add_nics(in_pod);
