@@ -29,7 +29,7 @@ Design without_speed(Design design) {
   design.parallel.tp_comm_overlap = design.parallel.overlap_param_gather = false;
   design.parallel.dispatch_sms = 0;
   ClusterSpec& c = design.cluster;
-  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.rails = c.oversubscription = 0;
+  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.spine_latency = c.rails = c.oversubscription = 0;
   c.in_network_reduction = InNetworkReduction::Auto;
   c.collective_algorithm = CollectiveAlgorithm::Auto;
   return design;

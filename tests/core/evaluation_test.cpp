@@ -241,7 +241,7 @@ void EvaluationTest::what_only_time_depends_on_agrees() {
   constexpr int kDesigns = 30;
   const std::vector<std::pair<const char*, std::vector<const char*>>> knobs{
       {"tp_comm_overlap", {"true", "false"}}, {"overlap_param_gather", {"true", "false"}}, {"dispatch_sms", {"4", "40"}}, {"scaleup_bandwidth", {"100"}},
-      {"nic_bandwidth", {"100"}}, {"scaleup_latency", {"5000"}}, {"network_latency", {"20000"}}, {"rails", {"1"}}, {"oversubscription", {"4"}},
+      {"nic_bandwidth", {"100"}}, {"scaleup_latency", {"5000"}}, {"network_latency", {"20000"}}, {"spine_latency", {"20000"}}, {"rails", {"1"}}, {"oversubscription", {"4"}},
       {"in_network_reduction", {"none", "sharp"}}, {"collective_algorithm", {"ring", "tree"}}};
   Evaluator evaluator;
   Differences seen;

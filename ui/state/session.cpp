@@ -7,6 +7,7 @@
 #include "design/settle.h"
 #include "model/library.h"
 #include "report/rank_mesh.h"
+#include "simulate/memory_report.h"
 #include "simulate/memory_timeline.h"
 #include "ui/state/advice.h"
 #include "ui/state/comparisons.h"
@@ -109,7 +110,15 @@ std::vector<Problem> Session::allProblems() const {
   all.insert(all.end(), problems_.begin(), problems_.end());
   if (current_ && !report_->memory->fits)
     all.push_back(memoryProblem(*report_, advice_->of(estimate_.get()) && estimated() ? advice_->given() : std::vector<MemoryAdvice>(), units_));
+  if (const auto note = segmentsNote()) all.push_back(*note);
   return all;
+}
+
+std::optional<Problem> Session::segmentsNote() const {
+  const Fragmentation* segments = estimated() ? advice_->fragmentationOf(estimate_.get()) : nullptr;
+  if (!segments) return std::nullopt;
+  const auto warning = segments_warning(*report_->memory, *segments);
+  return warning ? std::optional(memoryNote(*warning)) : std::nullopt;
 }
 
 void Session::applyFix(const Fix& fix) {
@@ -197,7 +206,7 @@ void Session::waitForEstimate() {
 void Session::acceptEstimate(std::shared_ptr<const Estimate> estimate) {
   if (!estimate || estimate->report != report_) return;  // a stale one
   estimate_ = std::move(estimate);
-  if (estimated() && !report_->memory->fits) advice_->ask(estimate_);
+  if (estimated()) advice_->ask(estimate_, !report_->memory->fits);
   Q_EMIT estimateChanged();
 }
 

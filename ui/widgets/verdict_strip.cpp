@@ -79,6 +79,7 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   connect(session, &Session::reportChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::estimateChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::unitsChanged, this, &VerdictStrip::refresh);
+  connect(session, &Session::problemsChanged, this, &VerdictStrip::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &VerdictStrip::refresh);
   refresh();
 }
@@ -104,7 +105,10 @@ void VerdictStrip::refresh() {
   }
   if (!report) return;
   const bool fits = report->memory->fits;
-  fits ? unsetCursor() : setCursor(Qt::PointingHandCursor);
+  const auto note = fits ? session_->segmentsNote() : std::nullopt;
+  verdict_->setToolTip(note ? text_of(note->what) : QString());
+  fits && !note ? unsetCursor() : setCursor(Qt::PointingHandCursor);
+  if (note) return showVerdict("note", colors.note, tr("May not fit"));
   showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad, fits ? tr("Fits") : tr("Does not fit"));
 }
 
@@ -169,7 +173,7 @@ void VerdictStrip::showInference(const Report& report, const Simulation& simulat
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {
   const auto report = session_->report();
-  if (!session_->current() || (report && !report->memory->fits)) Q_EMIT problemsRequested();
+  if (!session_->current() || (report && !report->memory->fits) || session_->segmentsNote()) Q_EMIT problemsRequested();
   QWidget::mousePressEvent(event);
 }
 
