@@ -15,6 +15,7 @@
 #include "ui/explore/compare_page.h"
 #include "ui/explore/designs_page.h"
 #include "ui/explore/matters_page.h"
+#include "ui/explore/serving_page.h"
 #include "ui/explore/setup_panel.h"
 #include "ui/graph_view/segments.h"
 #include "ui/models/value_scale.h"
@@ -52,7 +53,8 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
   compare_ = new ComparePage(session_, stack_);
   matters_ = new MattersPage(MattersPage::Kind::Sensitivity, session_, stack_);
   scaling_ = new MattersPage(MattersPage::Kind::Scaling, session_, stack_);
-  for (QWidget* page : {static_cast<QWidget*>(designs_), static_cast<QWidget*>(compare_), static_cast<QWidget*>(matters_), static_cast<QWidget*>(scaling_)}) stack_->addWidget(page);
+  serving_ = new ServingPage(session_, stack_);
+  for (QWidget* page : {static_cast<QWidget*>(designs_), static_cast<QWidget*>(compare_), static_cast<QWidget*>(matters_), static_cast<QWidget*>(scaling_), static_cast<QWidget*>(serving_)}) stack_->addWidget(page);
   layout->addWidget(stack_, 1);
 
   connect(pages_, &Segments::chosen, this, &ExploreView::showPage);
@@ -84,6 +86,7 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
   });
   for (MattersPage* page : {matters_, scaling_})
     connect(page, &MattersPage::taken, this, [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
+  connect(serving_, &ServingPage::taken, this, [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
   connect(designs_, &DesignsPage::axesChanged, this, [this] {
     const auto& rows = job_->rows();
     if (!rows) return;
@@ -105,7 +108,7 @@ QWidget* ExploreView::makeTop() {
   row->setSpacing(8);
   heading_ = new ElidedLabel(top, Theme::instance().uiFont(14, QFont::DemiBold));
   row->addWidget(heading_, 1);
-  pages_ = new Segments(tr("What to see"), {tr("Designs"), tr("Compare"), tr("What matters"), tr("Scaling")}, top);
+  pages_ = new Segments(tr("What to see"), {tr("Designs"), tr("Compare"), tr("What matters"), tr("Scaling"), tr("Serving")}, top);
   pages_->setObjectName(QStringLiteral("explore_pages"));
   row->addWidget(pages_);
   auto* save = new QPushButton(tr("Save"), top);
@@ -169,6 +172,7 @@ QString ExploreView::heading() const {
   if (stack_->currentWidget() == compare_) return tr("Designs side by side");
   if (stack_->currentWidget() == matters_) return tr("What matters of %1").arg(design);
   if (stack_->currentWidget() == scaling_) return tr("How %1 scales").arg(design);
+  if (stack_->currentWidget() == serving_) return tr("Serving %1").arg(design);
   const auto& rows = job_->rows();
   if (!rows) return tr("Which design to run");
   const SearchCounts& counts = rows->result().counts;
@@ -266,6 +270,7 @@ Picture ExploreView::picture() const {
   if (stack_->currentWidget() == compare_) return compare_->picture();
   if (stack_->currentWidget() == matters_) return matters_->picture();
   if (stack_->currentWidget() == scaling_) return scaling_->picture();
+  if (stack_->currentWidget() == serving_) return serving_->picture();
   Picture picture;
   const QString name = text(session_->design().name);
   picture.title = tr("%1, designs").arg(name);
