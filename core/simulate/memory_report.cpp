@@ -67,7 +67,7 @@ std::optional<std::string> segments_warning(const MemoryTimeline& memory, const 
   const bool native = fragmentation.native.fits, expandable = fragmentation.expandable.fits;
   if (!memory.fits || (native && expandable)) return std::nullopt;
   if (!native && !expandable) return "tensors fit, but not with the holes between them: PyTorch's allocator runs out of memory in native and in expandable segments";
-  if (expandable) return "fits in expandable segments only (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True): in native ones, PyTorch's default, its allocator runs out of memory";
+  if (expandable) return "fits in expandable segments only (expandable_segments:True): in native ones, PyTorch's default, its allocator runs out of memory";
   return "fits in native segments only, PyTorch's default: in expandable ones its allocator runs out of memory";
 }
 

@@ -3,8 +3,8 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
+#include <QPushButton>
 #include <QTest>
-#include <QToolButton>
 #include <memory>
 
 #include "design/cluster.h"
@@ -97,7 +97,7 @@ class MachineDialogTest : public QObject {
   }
 
   void opensFromTheForm() {
-    auto* link = window_->form()->findChild<QToolButton*>("group_link");
+    auto* link = window_->form()->findChild<QPushButton*>("group_link");
     QVERIFY(link && link->isVisibleTo(window_.get()));
     window_->form()->focusKnob("rails");  // scrolls the group into view
     QTest::mouseClick(link, Qt::LeftButton);

@@ -2,7 +2,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QToolButton>
+#include <QPushButton>
 
 #include "ui/form/knob_row.h"
 #include "ui/form/knob_section.h"
@@ -48,15 +48,15 @@ KnobGroupBox::KnobGroupBox(KnobGroup group, Session* session, QWidget* parent)
 void KnobGroupBox::setTotal(const QString& total) { total_->setText(total); }
 
 void KnobGroupBox::addLink(const QString& text, const QString& tip) {
-  auto* link = new QToolButton(this);
+  auto* link = new QPushButton(text, this);
   link->setObjectName("group_link");
-  link->setText(text);
+  link->setProperty("link", true);
   link->setToolTip(tip);
   link->setAccessibleName(accessibleName() + QStringLiteral(": ") + text);
   link->setFocusPolicy(Qt::TabFocus);
   link->setCursor(Qt::PointingHandCursor);
   header_->insertWidget(1, link);
-  connect(link, &QToolButton::clicked, this, &KnobGroupBox::linkActivated);
+  connect(link, &QPushButton::clicked, this, &KnobGroupBox::linkActivated);
 }
 
 void KnobGroupBox::refresh() {
