@@ -9,6 +9,7 @@
 #include "graph/structure_cache.h"
 #include "report/outline.h"
 #include "simulate/estimate.h"
+#include "simulate/inference.h"
 #include "simulate/simulation.h"
 #include "simulate/step_numbers.h"
 
@@ -78,7 +79,13 @@ Evaluation of_report(const Design& design, const EvaluationOptions& options, con
   }
   out.memory = memory_in_use(*report, report->memory->peak_stage);
   if (!judge(out, report->accelerator, options)) return out;
-  if (const std::shared_ptr<const Simulation> step = simulate(*report, stop)) take(out, *step);
+  const std::shared_ptr<const Simulation> step = simulate(*report, stop);
+  if (!step) return out;
+  take(out, *step);
+  if (trains(design)) return out;
+  const InferenceFigures served = inference_figures(*report, *step);  // in a running pipeline tokens follow each other sooner than steps end
+  out.step_seconds = served.seconds;
+  out.tokens_per_second = served.tokens_per_second;
   return out;
 }
 

@@ -77,11 +77,14 @@ Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t co
     return out;
   }
   out.workload.context_length = context;
-  for (int64_t m = std::min(design.parallel.pp, of_replica); m >= 1 && m <= of_replica; ++m) {
-    if (of_replica % m != 0 || (of_replica / m % least != 0 && m < of_replica)) continue;
-    out.workload.microbatch = of_replica / m;
-    break;
-  }
+  // In as many microbatches as stages or a few more; where the sequences of a microbatch would not split, in fewer.
+  const auto splits = [&](int64_t m) { return of_replica % m == 0 && of_replica / m % least == 0; };
+  const int64_t stages = std::min(design.parallel.pp, of_replica);
+  int64_t m = std::max<int64_t>(1, stages);
+  while (m < of_replica && !splits(m)) ++m;
+  if (!splits(m))
+    for (m = stages - 1; m > 1 && !splits(m);) --m;
+  if (m >= 1 && splits(m)) out.workload.microbatch = std::max<int64_t>(1, of_replica / m);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include "simulate/estimate.h"
+#include "simulate/inference.h"
 #include "ui/charts/save_menu.h"
 #include "ui/dialogs/export_target.h"
 #include "ui/explore/compare_page.h"
@@ -94,6 +95,7 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
     setup_->setFront(objective(designs_->scatter()->columns().x), objective(designs_->scatter()->columns().y));
   });
   connect(session_, &Session::designChanged, this, &ExploreView::showState);
+  connect(session_, &Session::computingChanged, this, &ExploreView::showState);
   connect(session_, &Session::estimateChanged, this, &ExploreView::showMarked);
   connect(session_, &Session::unitsChanged, this, [this] { designs_->setUnits(session_->units()); });
   designs_->setUnits(session_->units());
@@ -211,6 +213,7 @@ void ExploreView::showState() {
   QString note;
   if (job_->failure() && !running) note = text(job_->failure()->what);
   else if (old) note = tr("These designs were searched for another model, workload or cluster than the present one. Search again to compare like with like.");
+  else if (!running && job_->rows() && !session_->computing() && !session_->current()) note = tr("The present design cannot be built as it is, so it is none of these points: Problems say why, and any of these can take its place.");
   else if (!running && job_->rows() && job_->cancelled()) note = tr("The search was cancelled: these are the designs that it had come to.");
   if (running && run_->isVisible()) note = job_->progressText();
   if (stack_->currentWidget() != designs_) note.clear();
@@ -226,8 +229,14 @@ void ExploreView::showState() {
 // The present design, and those that are pinned, among what was found.
 void ExploreView::showMarked() {
   const auto figures_of = [](const Report& report, const Simulation& step) {
-    QHash<QString, double> figures{{QStringLiteral("step_time"), step.step_seconds}, {QStringLiteral("mfu"), step.mfu}, {QStringLiteral("bubble"), step.bubble}, {QStringLiteral("exposed"), step.exposed},
-                                   {QStringLiteral("model_tflops"), step.model_tflops}, {QStringLiteral("tokens_per_gpu"), step.tokens_per_second / static_cast<double>(std::max<int64_t>(1, report.ranks))},
+    double seconds = step.step_seconds, tokens = step.tokens_per_second;
+    if (!trains(report.design)) {
+      const InferenceFigures served = inference_figures(report, step);
+      seconds = served.seconds;
+      tokens = served.tokens_per_second;
+    }
+    QHash<QString, double> figures{{QStringLiteral("step_time"), seconds}, {QStringLiteral("mfu"), step.mfu}, {QStringLiteral("bubble"), step.bubble}, {QStringLiteral("exposed"), step.exposed},
+                                   {QStringLiteral("model_tflops"), step.model_tflops}, {QStringLiteral("tokens_per_gpu"), tokens / static_cast<double>(std::max<int64_t>(1, report.ranks))},
                                    {QStringLiteral("gpus"), static_cast<double>(report.ranks)}};
     if (report.memory) {
       const auto used = static_cast<double>(memory_in_use(report, report.memory->peak_stage));

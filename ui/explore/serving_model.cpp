@@ -15,7 +15,10 @@ QString whole_text(double value) { return grouped_text(static_cast<Wide>(value))
 
 }  // namespace
 
-QList<int> ServingModel::leftOut() { return {Largest, PromptRate, PromptMicrobatch, PromptMemory, PromptFits, Rate, Fits}; }
+QList<int> ServingModel::leftOut(Mode mode) {
+  QList<int> out{Largest, PromptRate, PromptFits, Rate, Fits};
+  return out << (mode == Mode::Decode ? QList<int>{PromptMicrobatch, PromptMemory} : QList<int>{Microbatch, Memory});
+}
 
 void ServingModel::setSweep(const ServingSweep& sweep, Mode mode, const std::vector<ServingCanvas::Beside>& beside, UnitSystem units) {
   const std::vector<std::vector<std::string>> raw = sweep_table(sweep);
@@ -35,6 +38,7 @@ void ServingModel::setSweep(const ServingSweep& sweep, Mode mode, const std::vec
       put(PromptRatePerGpu, read.figures.tokens_per_gpu, rate_text(read.figures.tokens_per_gpu));
       put(PromptMicrobatch, static_cast<double>(read.microbatch), grouped_text(read.microbatch));
       put(PromptMemory, static_cast<double>(read.memory), bytes_text(read.memory, units));
+      row[PromptMemory].alarm = !read.fits;
       row[PromptFits] = text_cell(read.fits ? tr("fits") : tr("does not fit"));
     }
     if (made.valid()) {

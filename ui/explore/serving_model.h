@@ -13,7 +13,7 @@ class ServingModel : public TableModel {
   using TableModel::TableModel;
   // In the order of the points; raw values are those of sweep_table(). Beside others: their tokens per second and GPU at the same point.
   void setSweep(const ServingSweep& sweep, Mode mode, const std::vector<ServingCanvas::Beside>& beside, UnitSystem units);
-  static QList<int> leftOut();  // columns that only the export wants
+  static QList<int> leftOut(Mode mode);  // columns that only the export wants, or the other phase
 };
 
 }  // namespace shardscape::ui

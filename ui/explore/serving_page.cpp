@@ -109,7 +109,7 @@ ServingPage::ServingPage(Session* session, QWidget* parent)
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->installEventFilter(this);
   model_ = new ServingModel(this);
-  table_->setTable(model_, ServingModel::leftOut());
+  table_->setTable(model_);
   rows->addWidget(table_);
   stack_->addWidget(body);
   stack_->addWidget(makeInvitation());
@@ -247,6 +247,7 @@ ServingCanvas* ServingPage::canvas() const { return which_->current() == 1 ? sta
 void ServingPage::enter(Mode mode) {
   const Design& now = session_->design();
   Q_EMIT taken(serving_design(now, mode, now.workload.batch, now.workload.seq), mode == Mode::Decode ? tr("switch to decode") : tr("switch to prefill"));
+  canvas()->setFocus();
 }
 
 std::optional<ServingPage::Asked> ServingPage::asked() {
@@ -355,6 +356,7 @@ void ServingPage::fill() {
       canvas->setBeside(beside);
     }
     model_->setSweep(*phase_, mode(), beside, session_->units());
+    table_->leaveOut(ServingModel::leftOut(mode()));
     table_->setFixedHeight(table_->heightUpTo(std::max(kLeastTable, static_cast<int>(height() * kTableShare))));
     const auto ranges = ranges_of(*shown_);
     batches_->setPlaceholderText(shown_asked_.batches.empty() ? range_text(ranges.first) : tr("usual"));
@@ -405,7 +407,7 @@ void ServingPage::showState() {
                                   : tr("%1 of %2").arg(most, grouped_text(context)));
       }
       limits = parts.join(QStringLiteral(", "));
-      if (mode() != Mode::Decode) limits = tr("Decode: %1").arg(limits);
+      if (mode() != Mode::Decode) limits = tr("In decode %1").arg(limits.left(1).toLower() + limits.mid(1));
     }
   }
   limits_->setText(limits);
