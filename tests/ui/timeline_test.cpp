@@ -318,7 +318,7 @@ class TimelineTest : public QObject {
       const CollectiveValue& value = stage.collectives[row];
       session.setPick(pick_of_row(stage, value), nullptr);
       const std::vector<ItemRef> out =
-          matches(*view.lanes(), stands_out_for(session.report(), std::make_shared<const Lanes>(session.estimate()->simulation), session.pick()));
+          matches(*view.lanes(), stands_out_for(session.sharedPicked(), std::make_shared<const Lanes>(session.estimate()->simulation)));
       QVERIFY2(!out.empty(), qPrintable(QString::fromStdString(value.op + " over " + value.group)));
       for (const ItemRef& ref : out) QCOMPARE(ref.stage, 1);
     }
@@ -328,7 +328,7 @@ class TimelineTest : public QObject {
       const int row = collective_of_span(stage, *view.lanes(), static_cast<int>(i));
       if (row < 0 || linked++ > 3) continue;
       view.canvas()->select(view.lanes()->of_span(1, static_cast<int>(i)));
-      QCOMPARE(session.pick().collective, stage.collectives[static_cast<size_t>(row)].op);
+      QVERIFY(session.picked().collective(1, stage.collectives[static_cast<size_t>(row)]));
       QCOMPARE(communication.table()->sorted()->mapToSource(communication.table()->currentIndex()).row(), row);
     }
     QVERIFY(linked > 0);
@@ -337,7 +337,7 @@ class TimelineTest : public QObject {
     op.stage = 2;
     op.unit = session.report()->stages[2].chunks[0].first_layer + 1;
     op.op = 0;
-    const std::vector<ItemRef> forwards = matches(*view.lanes(), stands_out_for(session.report(), std::make_shared<const Lanes>(session.estimate()->simulation), op));
+    const std::vector<ItemRef> forwards = matches(*view.lanes(), stands_out_for(std::make_shared<const Picked>(op, session.report(), session.estimate()), std::make_shared<const Lanes>(session.estimate()->simulation)));
     QCOMPARE(static_cast<int64_t>(forwards.size()), session.report()->microbatches);
     for (const ItemRef& ref : forwards) QCOMPARE(view.lanes()->item(ref).pass, Pass::Forward);
   }

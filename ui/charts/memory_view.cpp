@@ -147,4 +147,16 @@ Inspection MemoryView::inspectBar(const Report& report, int stage, int series) c
   return out;
 }
 
+Pick MemoryView::pickOfBar(const Report&, int stage, int series) const {
+  Pick pick;
+  pick.kind = PickKind::Memory;
+  pick.stage = stage;
+  pick.memory = static_cast<MemoryCategory>(series);
+  return pick;
+}
+
+bool MemoryView::marksSeries(const Report&, const Picked& picked, int stage, int series) const {
+  return picked.memory(stage, static_cast<MemoryCategory>(series));
+}
+
 }  // namespace shardscape::ui

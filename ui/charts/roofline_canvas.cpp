@@ -40,7 +40,7 @@ QString power_text(int exponent) {
 }  // namespace
 
 QString roofline_title(const Report& report, const RooflinePoint& point) {
-  QString title = op_title(report.graph().segments[static_cast<size_t>(point.segment)].op(point.op));
+  QString title = kernel_title(report.graph().segments[static_cast<size_t>(point.segment)], point.op);
   if (!title.isEmpty()) title[0] = title[0].toUpper();
   return title;
 }
@@ -64,6 +64,7 @@ void RooflineCanvas::setRoofline(std::shared_ptr<const Report> report, Roofline 
   report_ = std::move(report);
   data_ = std::move(roofline);
   beside_.clear();
+  marked_.clear();
   if (picked_ >= static_cast<int>(data_.points.size())) picked_ = -1;
   update();
 }
@@ -71,6 +72,12 @@ void RooflineCanvas::setRoofline(std::shared_ptr<const Report> report, Roofline 
 void RooflineCanvas::setPicked(int point) {
   picked_ = point;
   setAccessibleDescription(point < 0 ? QString() : roofline_title(*report_, data_.points[static_cast<size_t>(point)]) + besideText(data_.points[static_cast<size_t>(point)]));
+  update();
+}
+
+void RooflineCanvas::setMarked(std::vector<int> points) {
+  if (points == marked_) return;
+  marked_ = std::move(points);
   update();
 }
 
@@ -241,13 +248,15 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
   }
   if (picked_ >= 0) paintLinks(painter, axes, ground);
   paintNames(painter, axes, ground);
-  if (picked_ >= 0) {
-    const RooflinePoint& point = data_.points[static_cast<size_t>(picked_)];
+  const auto ring = [&](int of) {
+    const RooflinePoint& point = data_.points[static_cast<size_t>(of)];
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(colors.accent, 2));
     const double r = radius(point) + 3;
     painter.drawEllipse(QPointF(axes.x(point.intensity()), axes.y(point.rate())), r, r);
-  }
+  };
+  for (const int of : marked_) ring(of);
+  if (picked_ >= 0) ring(picked_);
   painter.restore();
   // Shapes of the two directions.
   painter.save();

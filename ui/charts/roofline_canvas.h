@@ -18,6 +18,8 @@ class RooflineCanvas : public QWidget {
   const Roofline& data() const { return data_; }
   void setPicked(int point);  // -1: none
   int picked() const { return picked_; }
+  void setMarked(std::vector<int> points);  // that belong to what is picked in any view
+  const std::vector<int>& marked() const { return marked_; }
   QPointF place(int point) const;
   QPointF besidePlace(size_t beside, int point) const;
   QString tipAt(const QPointF& point) const;
@@ -50,6 +52,7 @@ class RooflineCanvas : public QWidget {
   Roofline data_;
   std::vector<RooflineBeside> beside_;
   int picked_ = -1;
+  std::vector<int> marked_;
   bool keyboard_ = false;
 };
 

@@ -345,7 +345,7 @@ class Painter {
       if (x1 - painted < 0.7) continue;  // below a pixel: the one before it stands for it
       const Op& of = report_.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
       const QColor ink = Theme::instance().opColor(of.kind);
-      const bool marked = out && (!m_.op_stands_out || m_.op_stands_out(op.segment, op.op));
+      const bool marked = out && (!m_.op_stands_out || m_.op_stands_out(op.segment, op.op, op.layer));
       const QRectF at(x0, top, std::max(1.0, x1 - x0 - (x1 - x0 >= 4 ? 1 : 0)), rect.height());
       p_.fillRect(at, marked ? ink : mixed(inks_.ground, ink, 0.3));
       painted = x1;

@@ -198,21 +198,39 @@ void ChartTable::pick(int row) {
   Q_EMIT rowPicked(sorted_->mapToSource(sorted_->index(row, 0)).row());
 }
 
-void ChartTable::showRow(int source_row) {
+void ChartTable::showRow(int source_row, const std::vector<int>& also) {
   const QScopedValueRollback<bool> guard(quiet_, true);
-  const QModelIndex index = sorted_->mapFromSource(sorted_->sourceModel()->index(source_row, 0));
+  const auto shown = [&](int row) { return sorted_->mapFromSource(sorted_->sourceModel()->index(row, 0)); };
+  const QModelIndex index = shown(source_row);
+  QItemSelection rows;
+  for (const int row : also)
+    if (const QModelIndex other = shown(row); other.isValid()) rows.select(other, other);
   if (!index.isValid()) {
     selectionModel()->clear();
-    return;
+    if (rows.isEmpty()) return;
+    selectionModel()->select(rows, QItemSelectionModel::Select | QItemSelectionModel::Rows);
+    return scrollTo(withShownColumn(rows.indexes().front()));
   }
   // While picking, the view itself is still changing the selection (Ctrl or Shift may be held).
-  if (currentIndex().row() == index.row() && (picking_ || selectionModel()->isRowSelected(index.row()))) return;
-  // Keeps the column, so that the arrow keys go on where they were. A hidden one cannot be scrolled to.
+  if (currentIndex().row() == index.row() && (picking_ || (also.size() < 2 && selectionModel()->isRowSelected(index.row())))) return;
+  const QModelIndex target = withShownColumn(index);
+  selectionModel()->setCurrentIndex(target, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  if (!rows.isEmpty()) selectionModel()->select(rows, QItemSelectionModel::Select | QItemSelectionModel::Rows);
+  scrollTo(target);
+}
+
+// Keeps the column, so that the arrow keys go on where they were. A hidden one cannot be scrolled to.
+QModelIndex ChartTable::withShownColumn(const QModelIndex& index) const {
   int column = std::max(0, currentIndex().column());
   while (isColumnHidden(column) && column + 1 < sorted_->columnCount()) ++column;
-  const QModelIndex target = index.siblingAtColumn(column);
-  selectionModel()->setCurrentIndex(target, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
-  scrollTo(target);
+  return index.siblingAtColumn(column);
+}
+
+std::vector<int> ChartTable::selectedSourceRows() const {
+  std::vector<int> out;
+  for (const QModelIndex& index : selectionModel()->selectedRows()) out.push_back(sorted_->mapToSource(index).row());
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 QString ChartTable::copyText(CopyAs as) const {
