@@ -75,6 +75,14 @@ QWidget* link_row(Session* session, const InspectedLink& link, QWidget* parent) 
   return fact_row(link.label, link.text, parent, label);
 }
 
+// What it is about, whatever its numbers: the same subject stays where it was scrolled to.
+QString subject_of(const Inspection& inspection) {
+  QString out;
+  for (const QChar c : inspection.title)
+    if (!c.isDigit() && c != u'.' && c != u',') out += c;
+  return out;
+}
+
 void add_why(QVBoxLayout* layout, const Inspection& inspection) {
   if (inspection.why.isEmpty()) return;
   auto* why = new QVBoxLayout;
@@ -117,8 +125,10 @@ void InspectorPanel::refresh() {
     next.why = tr("The design has a problem. The line under the marked field says what would be accepted.");
   }
   if (inspectionText(next) == inspectionText(shown_)) return;
+  const bool other = subject_of(next) != subject_of(shown_);
   shown_ = next;
   rebuild();
+  if (other) scroll_->verticalScrollBar()->setValue(0);
 }
 
 void InspectorPanel::rebuild() {

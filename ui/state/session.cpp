@@ -85,6 +85,10 @@ const Problem* Session::rejected(const QString& id) const {
   return found == typed_.end() || !found->second.problem ? nullptr : &*found->second.problem;
 }
 
+bool Session::rejectsAny() const {
+  return std::any_of(typed_.begin(), typed_.end(), [](const auto& typed) { return typed.second.problem.has_value(); });
+}
+
 void Session::takeBack(const QString& id) {
   const auto found = typed_.find(id);
   if (found == typed_.end()) return;

@@ -80,6 +80,7 @@ class Session : public QObject {
   std::optional<Problem> setKnob(const QString& id, const QString& text);
   // The same for what a person types. A text that is not taken stays a problem until another is, or it is taken back.
   void typeKnob(const QString& id, const QString& text);
+  bool rejectsAny() const;                      // what is shown is of an earlier text than the form's
   const Problem* rejected(const QString& id) const;  // what is wrong with the typed text; nullptr: nothing
   void takeBack(const QString& id);             // the value is again what it was before the person began to type
   void dropRejected(const QString& id);         // forgets the text; the value stays
