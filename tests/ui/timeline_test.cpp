@@ -383,6 +383,20 @@ class TimelineTest : public QObject {
     for (const RooflinePoint& point : data.points)  // what is fused with another op moves fewer bytes than by itself
       if (kind(point) == OpKind::Einsum || kind(point) == OpKind::Attention) QVERIFY2(point.rate() <= data.attainable(point) * 1.02, qPrintable(QString("%1: %2 of %3 TFLOP/s")
                  .arg(roofline_title(*session.report(), point)).arg(point.rate() * 1e-12).arg(data.attainable(point) * 1e-12)));
+    // What is faster than memory says why, and nothing passes its roof but what is fused.
+    QVERIFY(data.cache_bytes > 0);
+    RooflineCanvas canvas;
+    canvas.resize(900, 600);
+    canvas.setRoofline(session.report(), data);
+    int cached = 0;
+    for (size_t i = 0; i < data.points.size(); ++i) {
+      const RooflinePoint& point = data.points[i];
+      if (point.rate() <= point.intensity() * data.bandwidth) continue;
+      const QString tip = canvas.describe(*session.report(), data, point);
+      cached += tip.contains("the cache");
+      QVERIFY2(tip.contains("the cache") || tip.contains("fused with another op"), qPrintable(tip));
+    }
+    QVERIFY(cached > 0);
     model.setRoofline(*session.report(), data, UnitSystem::Binary);
     QCOMPARE(static_cast<size_t>(model.rowCount()), data.points.size());
   }

@@ -16,6 +16,8 @@ namespace shardscape::ui {
 
 namespace {
 
+constexpr int kBesideCurve = 190;  // pixels, at least
+
 std::shared_ptr<const MemoryBeside> curve_of(const ComparedDesign& of, int stage, int stages) {
   Estimate estimate;
   estimate.report = of.report;
@@ -72,6 +74,9 @@ void MemoryView::placeBeside() {
       curves.push_back(*one.made);
       curves.back().member = one.member;
     }
+  // Beside others the curve has more to tell, and the bars are narrow.
+  qobject_cast<QVBoxLayout*>(layout())->setStretchFactor(chart(), curves.empty() ? 3 : 2);
+  curve_->setMinimumHeight(curves.empty() ? 0 : kBesideCurve);
   curve_->setBeside(std::move(curves));
 }
 

@@ -239,6 +239,15 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     painter.drawText(QPointF(axes.x(ridge) - 8 - metrics.horizontalAdvance(label), axes.y(roof.peak) + 4), label);
     painter.drawText(QPointF(axes.x(ridge) + 4, axes.plot.bottom() - 5), tr("ridge %1").arg(QString::fromStdString(significant(ridge))));
   }
+  if (!data_.roofs.empty() && std::any_of(data_.points.begin(), data_.points.end(), [&](const RooflinePoint& point) { return data_.cached(point); })) {
+    const double peak = data_.roofs.front().peak, left = std::pow(10, axes.x0);
+    const QLineF slope_of(QPointF(axes.x(left), axes.y(left * data_.cache_bandwidth)), QPointF(axes.x(peak / data_.cache_bandwidth), axes.y(peak)));
+    painter.setPen(QPen(ink, 1, Qt::DotLine));
+    painter.drawLine(slope_of);
+    painter.setPen(ink);
+    const QString label = tr("cache, %1 MB").arg(QString::fromStdString(significant(data_.cache_bytes * 1e-6)));
+    painter.drawText(QPointF(std::max(axes.plot.left(), slope_of.pointAt(0.5).x() - metrics.horizontalAdvance(label) - 10), slope_of.pointAt(0.5).y()), label);
+  }
   painter.setClipping(false);
   paintBeside(painter, axes, ground);
   for (const RooflinePoint& point : data_.points) {
@@ -373,15 +382,18 @@ QString RooflineCanvas::tipAt(const QPointF& point) const {
     return {};
   }
   const RooflinePoint& of = data_.points[static_cast<size_t>(i)];
-  const QString fused = of.rate() > data_.attainable(of) ? tr("\nabove its roof: fused with another op, it moves less than by itself") : QString();
-  return describe(*report_, data_, of) + fused + besideText(of);
+  return describe(*report_, data_, of) + besideText(of);
 }
 
 QString RooflineCanvas::describe(const Report& report, const Roofline& roofline, const RooflinePoint& of) const {
   const Op& op = report.graph().segments[static_cast<size_t>(of.segment)].op(of.op);
+  const double memory = of.intensity() * roofline.bandwidth;
+  QString why;
+  if (of.rate() > roofline.attainable(of)) why = tr("\nabove its roof: fused with another op, it moves less than by itself");
+  else if (of.rate() > memory) why = tr("\nfaster than memory: it fits into the cache, which brings %1 times as much").arg(QString::fromStdString(significant(roofline.cache_bandwidth / roofline.bandwidth)));
   return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of what the roof allows")
       .arg(roofline_title(report, of), words(phase_name(op.phase)), flops_text(static_cast<Wide>(of.flops)), QString::fromStdString(format_seconds(of.seconds)),
-           rate_text(of.rate()), QString::fromStdString(significant(of.intensity())), percent_text(of.rate() / std::max(1.0, roofline.attainable(of))));
+           rate_text(of.rate()), QString::fromStdString(significant(of.intensity())), percent_text(of.rate() / std::max(1.0, roofline.attainable(of)))) + why;
 }
 
 void RooflineCanvas::paintEvent(QPaintEvent*) {

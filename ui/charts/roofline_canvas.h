@@ -23,6 +23,7 @@ class RooflineCanvas : public QWidget {
   QPointF place(int point) const;
   QPointF besidePlace(size_t beside, int point) const;
   QString tipAt(const QPointF& point) const;
+  QString describe(const Report& report, const Roofline& roofline, const RooflinePoint& of) const;  // a point in words
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 180}; }
@@ -47,7 +48,6 @@ class RooflineCanvas : public QWidget {
   void paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
-  QString describe(const Report& report, const Roofline& roofline, const RooflinePoint& of) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
   std::vector<RooflineBeside> beside_;

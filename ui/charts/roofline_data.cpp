@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "graph/product_kernels.h"
+#include "machine/calibration.h"
 #include "simulate/machine_of.h"
 #include "simulate/op_seconds.h"
 #include "ui/state/relations.h"
@@ -16,7 +17,7 @@ double Roofline::attainable(const RooflinePoint& point) const {
   double peak = 0;
   for (const Roof& roof : roofs)
     if (roof.compute == point.compute) peak = roof.peak;
-  return std::min(peak, point.intensity() * bandwidth);
+  return std::min(peak, point.intensity() * (cached(point) ? std::max(bandwidth, cache_bandwidth) : bandwidth));
 }
 
 int same_point(const Report& report, const RooflinePoint& point, const RooflineBeside& other) {
@@ -52,6 +53,11 @@ Roofline roofline(const Report& report, int stage) {
   if (!report.accelerator) return out;
   out.accelerator = report.accelerator;
   out.bandwidth = report.accelerator->memory_gbps * 1e9;
+  // Half as much again as the cache holds still finds some of it there (memory_model.h).
+  if (const auto& memory = kernels_of(*report.accelerator).data.memory; memory && memory->cache_mb > 0 && memory->cache_share > 1) {
+    out.cache_bytes = 1.5e6 * memory->cache_mb;
+    out.cache_bandwidth = memory->cache_share * out.bandwidth;
+  }
   const OpSeconds times = op_seconds(report, machine_of(report.design));
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   std::set<DType> precisions;

@@ -27,10 +27,13 @@ struct Roof {
 struct Roofline {
   const Accelerator* accelerator = nullptr;
   double bandwidth = 0;                      // bytes per second
+  double cache_bytes = 0, cache_bandwidth = 0;  // what moves fewer bytes than that is served from a faster cache, by measurements; 0: not known
   std::vector<Roof> roofs;                   // of every precision that an op computes in, the highest first
   std::vector<RooflinePoint> points;         // what takes longest last, so that it is drawn on top
   double ridge(const Roof& roof) const { return roof.peak / bandwidth; }
-  double attainable(const RooflinePoint& point) const;  // FLOPs per second under its roof
+  bool cached(const RooflinePoint& point) const { return point.bytes <= cache_bytes; }
+  // FLOPs per second under its roof: the peak, or what memory brings, or the cache to those that fit into it.
+  double attainable(const RooflinePoint& point) const;
 };
 
 // That of a design beside the present one, with what its points are of.

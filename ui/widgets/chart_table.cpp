@@ -11,6 +11,7 @@
 #include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <algorithm>
+#include <utility>
 
 #include "ui/models/table_model.h"
 #include "ui/theme/theme.h"
@@ -260,13 +261,20 @@ void ChartTable::copyRows() { QGuiApplication::clipboard()->setText(copyText(Cop
 
 void ChartTable::copyRaw() { QGuiApplication::clipboard()->setText(copyText(CopyAs::Raw)); }
 
+void ChartTable::setSpareHidden(bool hidden) {
+  for (int column = 0; column < model()->columnCount(); ++column)
+    if (model()->headerData(column, Qt::Horizontal, TableModel::SpareRole).toBool() && isColumnHidden(column) != hidden) setColumnHidden(column, hidden);
+}
+
 void ChartTable::fitColumns() {
   if (!model() || model()->columnCount() == 0) return;
+  setSpareHidden(false);
   for (const int column : left_out_) setColumnHidden(column, true);
   const int room = viewport()->width();
   QList<int> widths, captions;
   QList<bool> words;
   int last = -1, total = 0, least = 0;
+  bool spared = false;
   for (margin_ = kCellMargin;; --margin_) {
     widths.clear();
     captions.clear();
@@ -281,7 +289,11 @@ void ChartTable::fitColumns() {
       least += words.back() ? std::min(widths.back(), kGoodText) : widths.back();
       if (!hidden) last = column;
     }
-    if (least <= room || margin_ == kLeastMargin) break;
+    if (least <= room) break;
+    if (margin_ > kLeastMargin) continue;
+    if (std::exchange(spared, true)) break;
+    setSpareHidden(true);
+    margin_ = kCellMargin + 1;  // anew
   }
   if (last < 0) return;
   if (total > room) {

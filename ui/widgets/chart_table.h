@@ -26,7 +26,8 @@ class ChartTable : public QTableView {
   std::vector<int> selectedSourceRows() const;  // ascending
   // The selected rows, or all when none is, as shown (or raw); hidden columns are left out.
   QString copyText(CopyAs as) const;
-  // Columns get what their contents want. Where that is too much, words are elided and margins become narrow before the table scrolls;
+  // Columns get what their contents want. Where that is too much, spare columns go, words are elided and margins become narrow before the
+  // table scrolls;
   // where it is less, words at the end take the rest, and numbers share it.
   void fitColumns();
   // Height that shows the header and all rows.
@@ -48,6 +49,7 @@ class ChartTable : public QTableView {
  private:
   void restyle();
   void pick(int row);
+  void setSpareHidden(bool hidden);
   QModelIndex withShownColumn(const QModelIndex& index) const;
   QSortFilterProxyModel* sorted_;
   QList<int> left_out_;
