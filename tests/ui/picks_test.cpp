@@ -543,6 +543,23 @@ class PicksTest : public QObject {
     QCOMPARE(session_->pick().kind, PickKind::Nothing);
   }
 
+  // The window says what is marked, whatever view is shown, and lets go of it.
+  void theWindowSaysWhatIsMarked() {
+    auto* bar = window_->findChild<QWidget*>("pick_bar");
+    const auto words = [&] { return bar->isVisible() ? window_->findChild<QLabel*>("pick_words")->text() : QString(); };
+    QCOMPARE(words(), QString());
+    for (const auto& [source, said] : {std::pair{"graph layer", "Layer 8"}, {"graph op", "Attention, layer 8"}, {"breakdown", "Tensor-parallel communication"}, {"timeline box", "Backward of microbatch 3, stage 1"},
+                                       {"memory bar", "Activations, stage 1"}, {"FLOPs row", "Matmul, backward, stage 1"}, {"FLOPs bar", "Attention, scan, forward, stage 1"}, {"roofline row", "QKV projection, layers 8 … 15"},
+                                       {"collectives row", "Reduce-scatter over tp, forward, stage 1"}, {"communication bar", "Data parallel (dp), stage 1"}}) {
+      sources().at(source)();
+      QCOMPARE(words(), QString("Marked: %1").arg(QString::fromUtf8(said)));
+    }
+    QTest::mouseClick(window_->findChild<QPushButton*>("pick_clear"), Qt::LeftButton);
+    QCOMPARE(words(), QString());
+    QCOMPARE(session_->pick().kind, PickKind::Nothing);
+    QVERIFY(view<CommunicationView>()->chart()->marked().empty());
+  }
+
   // Every row of every table is of something in the graph, or of what a step has besides.
   void everyRowHasItsOps() {
     for (const StageReport& of : report().stages) {

@@ -193,6 +193,19 @@ QString RooflineCanvas::besideText(const RooflinePoint& of) const {
   return text;
 }
 
+QString RooflineCanvas::cacheLabel() const { return tr("cache, %1 MB").arg(QString::fromStdString(significant(data_.cache_bytes * 1e-6))); }
+
+// Of what fits into the cache, and where its name stands: where the slope comes into the plot.
+std::optional<std::pair<QLineF, QRectF>> RooflineCanvas::cacheRoof(const Axes& axes, const QFontMetricsF& metrics) const {
+  const bool any = std::any_of(data_.points.begin(), data_.points.end(), [&](const RooflinePoint& point) { return data_.cached(point); });
+  if (!any || data_.roofs.empty()) return std::nullopt;
+  const double peak = data_.roofs.front().peak, left = std::max(std::pow(10, axes.x0), std::pow(10, axes.y0) / data_.cache_bandwidth);
+  const QLineF slope(QPointF(axes.x(left), axes.y(left * data_.cache_bandwidth)), QPointF(axes.x(peak / data_.cache_bandwidth), axes.y(peak)));
+  const QSizeF size(metrics.horizontalAdvance(cacheLabel()) + 4, metrics.height());
+  const QPointF at = slope.pointAt(0.3);
+  return std::pair{slope, QRectF(QPointF(std::max(axes.plot.left() + 2, at.x() - size.width() - 8), at.y() - size.height()), size)};
+}
+
 void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
   if (data_.points.empty()) {
@@ -239,14 +252,11 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     painter.drawText(QPointF(axes.x(ridge) - 8 - metrics.horizontalAdvance(label), axes.y(roof.peak) + 4), label);
     painter.drawText(QPointF(axes.x(ridge) + 4, axes.plot.bottom() - 5), tr("ridge %1").arg(QString::fromStdString(significant(ridge))));
   }
-  if (!data_.roofs.empty() && std::any_of(data_.points.begin(), data_.points.end(), [&](const RooflinePoint& point) { return data_.cached(point); })) {
-    const double peak = data_.roofs.front().peak, left = std::pow(10, axes.x0);
-    const QLineF slope_of(QPointF(axes.x(left), axes.y(left * data_.cache_bandwidth)), QPointF(axes.x(peak / data_.cache_bandwidth), axes.y(peak)));
+  if (const auto cache = cacheRoof(axes, metrics)) {
     painter.setPen(QPen(ink, 1, Qt::DotLine));
-    painter.drawLine(slope_of);
+    painter.drawLine(cache->first);
     painter.setPen(ink);
-    const QString label = tr("cache, %1 MB").arg(QString::fromStdString(significant(data_.cache_bytes * 1e-6)));
-    painter.drawText(QPointF(std::max(axes.plot.left(), slope_of.pointAt(0.5).x() - metrics.horizontalAdvance(label) - 10), slope_of.pointAt(0.5).y()), label);
+    painter.drawText(cache->second, Qt::AlignCenter, cacheLabel());
   }
   painter.setClipping(false);
   paintBeside(painter, axes, ground);
@@ -313,6 +323,7 @@ void RooflineCanvas::paintNames(QPainter& painter, const Axes& axes, const QColo
     const double x = axes.x(data_.ridge(roof)), y = axes.y(roof.peak);
     taken.emplace_back(QPointF(x - 8 - metrics.horizontalAdvance(roof_label(roof)), y - 9), QPointF(axes.plot.right(), y + 3));
   }
+  if (const auto cache = cacheRoof(axes, metrics)) taken.push_back(cache->second);
   std::vector<QRectF> names, lines;
   std::set<QString> named;
   const auto name = [&](size_t i) {

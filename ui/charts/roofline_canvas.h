@@ -1,8 +1,12 @@
 // The roofline as a picture: picked by mouse and keys, painted on any device.
 #pragma once
 
+#include <QFontMetricsF>
+#include <QLineF>
 #include <QWidget>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "ui/charts/roofline_data.h"
 
@@ -46,6 +50,8 @@ class RooflineCanvas : public QWidget {
   void paintLinks(QPainter& painter, const Axes& axes, const QColor& ground) const;
   QString besideText(const RooflinePoint& of) const;   // how the others run it, a line for each
   void paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const;
+  QString cacheLabel() const;
+  std::optional<std::pair<QLineF, QRectF>> cacheRoof(const Axes& axes, const QFontMetricsF& metrics) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
   std::shared_ptr<const Report> report_;

@@ -95,6 +95,7 @@ void Tornado::select(int row) {
 QString Tornado::changeText(double by) const {
   const QString sign = by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
   if (matters_ == Matters::Memory) return sign + bytes_text(static_cast<Wide>(std::fabs(by)), units_);
+  if (std::fabs(by) < kLeastTime) return QStringLiteral("< 0.1 %");
   return sign + QString::number(std::fabs(100 * by), 'f', std::fabs(by) < 0.0995 ? 1 : 0) + QStringLiteral(" %");
 }
 

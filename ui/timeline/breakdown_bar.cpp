@@ -174,9 +174,9 @@ double BreakdownBar::paint(QPainter* painter, const QRectF& rect, const QColor& 
   };
   for (const Place& place : all)
     if (picked(place.category)) {
-      painter->setPen(QPen(colors.accent, 2));
+      painter->setPen(QPen(colors.text, 1.6));  // the accent is too near to the colour of products
       painter->setBrush(Qt::NoBrush);
-      painter->drawRect(place.bar.adjusted(-1, -1, 0, 1));
+      painter->drawRect(place.bar.adjusted(0, 0, -1, 0));
     }
   return bottom;
 }

@@ -246,7 +246,7 @@ QString ChartTable::copyText(CopyAs as) const {
   const auto join = [&](auto value_of) {
     QStringList fields;
     for (int column = 0; column < sorted_->columnCount(); ++column) {
-      if (!isColumnHidden(column)) fields.append(one_line(value_of(column).toString()));
+      if (!left_out_.contains(column)) fields.append(one_line(value_of(column).toString()));
     }
     lines.append(fields.join(u'\t'));
   };

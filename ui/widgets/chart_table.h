@@ -24,7 +24,7 @@ class ChartTable : public QTableView {
   // first of them comes into view where no row is picked itself.
   void showRow(int source_row, const std::vector<int>& also = {});
   std::vector<int> selectedSourceRows() const;  // ascending
-  // The selected rows, or all when none is, as shown (or raw); hidden columns are left out.
+  // The selected rows, or all when none is, as shown (or raw); columns for the export are left out, those without room are not.
   QString copyText(CopyAs as) const;
   // Columns get what their contents want. Where that is too much, spare columns go, words are elided and margins become narrow before the
   // table scrolls;
