@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cost/grad_plan.h"
+#include "graph/product_kernels.h"
 #include "report/outline.h"
 #include "schedule/moments.h"
 #include "simulate/action_terms.h"
@@ -444,7 +445,7 @@ class StageWalk {
     out.moment = std::string(action_label(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
     if (out.layer >= 0) out.moment += ", layer " + std::to_string(out.layer);
     else if (out.segment >= 0) out.moment += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
-    if (out.op >= 0) out.moment += ": " + graph_.segments[static_cast<size_t>(out.segment)].op(out.op).label;
+    if (out.op >= 0) out.moment += ": " + op_kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.op);
   }
 
   Memories& m_;

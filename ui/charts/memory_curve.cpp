@@ -20,6 +20,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 48, kRight = 4, kBottom = 18, kHeading = 22, kUnit = 16;
+constexpr double kWhen = 5;  // of the strip that says when what is picked runs
 
 constexpr double kNamePlaces[] = {0.85, 0.65, 0.45, 0.25, 0.95, 0.75, 0.55, 0.35, 0.1};  // of a line that has its name on it, as shares of its length
 
@@ -75,6 +76,7 @@ void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stag
   points_.clear();
   peak_.reset();
   marked_.reset();
+  when_.clear();
   setVisible(estimate_ != nullptr);
   if (!estimate_) return;
   points_ = memory_points(*estimate_, stage);
@@ -276,6 +278,11 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
   painter.drawText(QRectF(plot.left(), plot.bottom() + 3, 60, 14), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("0"));
   const QString last = estimate_->simulation ? QString::fromStdString(format_seconds(span())) : tr("%1 actions").arg(static_cast<int>(span()));
   painter.drawText(QRectF(plot.left(), plot.bottom() + 3, plot.width(), 14), Qt::AlignRight | Qt::AlignVCenter, last);
+  // Below the curve: when what is picked runs.
+  if (!when_.empty()) {
+    painter.fillRect(QRectF(plot.left(), plot.bottom() - kWhen, end - plot.left(), kWhen), ground);
+    for (const auto& [first, last] : when_) painter.fillRect(QRectF(x(first), plot.bottom() - kWhen + 1, std::max(1.0, x(last) - x(first)), kWhen - 1), colors.accent);
+  }
   // The picked action, else the fullest moment: one of them has words.
   const auto spot = [&](size_t point, const QColor& ink) {
     const QPointF at(x(points_[point].seconds), y(static_cast<double>(points_[point].bytes)));
@@ -370,6 +377,7 @@ void MemoryCurve::mark(std::optional<size_t> point) {
 
 // The action is selected, as if in the timeline.
 void MemoryCurve::pick(size_t point) {
+  when_.clear();
   mark(fullestOf(point));
   Pick pick;
   pick.kind = PickKind::Span;
@@ -378,13 +386,23 @@ void MemoryCurve::pick(size_t point) {
   session_->setPick(pick, this);
 }
 
-// A span that was picked anywhere is marked here.
+// A pass that was picked anywhere is marked here; of all else when it runs.
 void MemoryCurve::followPick(const QObject* by) {
   if (by == this || !estimate_ || !estimate_->simulation || estimate_->report != session_->report()) return;
-  const Pick& pick = session_->pick();
-  if (pick.kind != PickKind::Span || pick.stage != stage_) return mark(std::nullopt);
+  const Picked& picked = session_->picked();
+  const Pick& pick = picked.pick();
+  when_.clear();
   const auto& spans = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans;
-  if (pick.span < 0 || pick.span >= static_cast<int>(spans.size())) return mark(std::nullopt);
+  const bool known = pick.kind == PickKind::Span && pick.stage == stage_ && pick.span >= 0 && pick.span < static_cast<int>(spans.size());
+  if (!known || pass_number(spans[static_cast<size_t>(pick.span)].kind) < 0) {
+    for (int i = 0; i < static_cast<int>(spans.size()) && picked.on(stage_); ++i) {
+      if (!picked.span(stage_, i)) continue;
+      const Span& span = spans[static_cast<size_t>(i)];
+      if (when_.empty() || span.begin > when_.back().second) when_.emplace_back(span.begin, span.end);
+      else when_.back().second = std::max(when_.back().second, span.end);
+    }
+    return mark(std::nullopt);
+  }
   const double middle = (spans[static_cast<size_t>(pick.span)].begin + spans[static_cast<size_t>(pick.span)].end) / 2;
   const auto after = std::partition_point(points_.begin(), points_.end(), [&](const MemoryPoint& p) { return p.seconds <= middle; });
   if (after == points_.begin()) return mark(std::nullopt);

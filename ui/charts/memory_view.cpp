@@ -16,6 +16,8 @@ namespace shardscape::ui {
 
 namespace {
 
+constexpr int kBesideCurve = 190;  // pixels, at least
+
 std::shared_ptr<const MemoryBeside> curve_of(const ComparedDesign& of, int stage, int stages) {
   Estimate estimate;
   estimate.report = of.report;
@@ -72,6 +74,9 @@ void MemoryView::placeBeside() {
       curves.push_back(*one.made);
       curves.back().member = one.member;
     }
+  // Beside others the curve has more to tell, and the bars are narrow.
+  qobject_cast<QVBoxLayout*>(layout())->setStretchFactor(chart(), curves.empty() ? 3 : 2);
+  curve_->setMinimumHeight(curves.empty() ? 0 : kBesideCurve);
   curve_->setBeside(std::move(curves));
 }
 
@@ -146,6 +151,18 @@ Inspection MemoryView::inspectBar(const Report& report, int stage, int series) c
   out.more_title = tr("What would help");
   for (const MemoryAdvice& advice : advice()->given()) out.more.append({QString::fromStdString(advice.what), adviceEffect(advice, units)});
   return out;
+}
+
+Pick MemoryView::pickOfBar(const Report&, int stage, int series) const {
+  Pick pick;
+  pick.kind = PickKind::Memory;
+  pick.stage = stage;
+  pick.memory = static_cast<MemoryCategory>(series);
+  return pick;
+}
+
+bool MemoryView::marksSeries(const Report&, const Picked& picked, int stage, int series) const {
+  return picked.memory(stage, static_cast<MemoryCategory>(series));
 }
 
 }  // namespace shardscape::ui

@@ -9,6 +9,7 @@
 
 class QLabel;
 class QLineEdit;
+class QPushButton;
 class QScrollArea;
 
 namespace shardscape::ui {
@@ -35,6 +36,8 @@ class ConfigForm : public QWidget {
   QVector<KnobRow::Other> othersOf(const Knob& knob) const;
   Session* session_;
   QLineEdit* filter_;
+  QPushButton* mentions_ = nullptr;   // fields that the filter finds in their help texts only
+  bool mentioned_shown_ = false;
   QLabel* nothing_;
   QScrollArea* scroll_;
   QVector<KnobGroupBox*> groups_;

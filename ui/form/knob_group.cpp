@@ -68,9 +68,9 @@ void KnobGroupBox::reveal(KnobRow* row) {
     if (section->rows().contains(row)) section->setFolded(false);
 }
 
-int KnobGroupBox::filter(const QString& text) {
+int KnobGroupBox::filter(const QString& text, bool helps) {
   int shown = 0;
-  for (KnobSection* section : sections_) shown += section->filter(text);
+  for (KnobSection* section : sections_) shown += section->filter(text, helps);
   setVisible(shown > 0);
   return shown;
 }

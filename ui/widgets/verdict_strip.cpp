@@ -76,6 +76,8 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   layout->addWidget(figures_, 1);
 
   dimWhileStale(figures_, session, Staleness::Of::Estimate);
+  staleness_ = new Staleness(session, Staleness::Of::Report, this);
+  connect(staleness_, &Staleness::changed, this, &VerdictStrip::refresh);
   connect(session, &Session::reportChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::estimateChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::unitsChanged, this, &VerdictStrip::refresh);
@@ -98,7 +100,8 @@ void VerdictStrip::refresh() {
     showMemory();
     showTime();
   }
-  if (!session_->computing() && !session_->current()) {
+  // A text that is not taken, left to stand, is a design that cannot be built as much as one that is refused.
+  if ((!session_->computing() && !session_->current()) || (session_->rejectsAny() && staleness_->stale())) {
     showVerdict("error", colors.bad, tr("Cannot be built"));
     setCursor(Qt::PointingHandCursor);
     return;
@@ -182,7 +185,7 @@ void VerdictStrip::showInference(const Report& report, const Simulation& simulat
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {
   const auto report = session_->report();
-  if (!session_->current() || (report && !report->memory->fits) || session_->segmentsNote()) Q_EMIT problemsRequested();
+  if (!session_->current() || session_->rejectsAny() || (report && !report->memory->fits) || session_->segmentsNote()) Q_EMIT problemsRequested();
   QWidget::mousePressEvent(event);
 }
 
