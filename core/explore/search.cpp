@@ -109,7 +109,7 @@ Wide visit_all(SearchRun& run, const Route& route, Wide from) {
     const Wide designs = std::max<Wide>(1, (run.space->size() + run.options.shards - 1) / run.options.shards);
     run.tell(std::min(designs, static_cast<Wide>(run.keeper.counts().enumerated)), designs);
   };
-  const size_t in_flight = 4 * static_cast<size_t>(tbb::this_task_arena::max_concurrency());
+  const size_t in_flight = 64 * static_cast<size_t>(tbb::this_task_arena::max_concurrency());
   tbb::parallel_pipeline(in_flight, tbb::make_filter<void, std::shared_ptr<Chunk>>(tbb::filter_mode::serial_in_order, give) &
                                         tbb::make_filter<std::shared_ptr<Chunk>, std::shared_ptr<Chunk>>(tbb::filter_mode::parallel, work) &
                                         tbb::make_filter<std::shared_ptr<Chunk>, void>(tbb::filter_mode::serial_in_order, take));

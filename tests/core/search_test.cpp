@@ -29,6 +29,7 @@ class SearchTest : public QObject {
   void a_thousand_million_designs();
   void scattered_routes_visit_all();
   void results_open_as_documents();
+  void spaces_open_as_documents();
   void guided_finds_the_best();
   void guided_is_deterministic();
   void margin();
@@ -279,10 +280,25 @@ void SearchTest::results_open_as_documents() {
   const SearchResult result = found(space);
   const auto read = study_from_json(result_json(result), "all.json");
   const Study* study = std::get_if<Study>(&read);
-  QVERIFY(study && study->of_result && study->search && !study->lost);
+  QVERIFY(study && study->of_search && study->search && !study->lost);
   QVERIFY(study->design == space->design_at(result.best.front().index));
   QCOMPARE(study->search->best.size(), result.best.size());
   const auto broken = study_from_json("{\"shardscape_result\": 99}", "all.json");
+  QVERIFY(std::get_if<Problem>(&broken));
+}
+
+void SearchTest::spaces_open_as_documents() {
+  SpaceSpec spec = made(small_space("8"))->spec();
+  spec.gpus.clear();
+  spec.nodes = "1,2";
+  const auto read = study_from_json(to_json(spec), "space.json");
+  const Study* study = std::get_if<Study>(&read);
+  QVERIFY(study && study->of_search && study->search && !study->lost);
+  QVERIFY(study->search->space->spec() == made(spec)->spec());
+  QVERIFY(study->design == study->search->space->design_at(0));
+  QVERIFY(!study->search->complete() && study->search->counts.enumerated == 0 && study->search->best.empty());
+  QCOMPARE(study->search->space->spec().ranks(), std::string("8,16"));
+  const auto broken = study_from_json("{\"shardscape_space\": 1, \"design\": {\"shardscape\": 1}, \"dimensions\": {\"tp\": \"no\"}}", "space.json");
   QVERIFY(std::get_if<Problem>(&broken));
 }
 

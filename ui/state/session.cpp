@@ -51,7 +51,10 @@ std::optional<Problem> Session::setKnob(const QString& id, const QString& text) 
   Design next = design_;
   if (std::optional<Problem> problem = set_knob(next, *knob, text.toStdString())) return problem;
   if (next == design_) return std::nullopt;
+  const Mode before = design_.workload.mode;
   undo_.push(new DesignCommand(this, next, tr("set %1").arg(QString::fromStdString(knob->label).toLower()), id));
+  const WorkloadSpec& w = design_.workload;
+  if (w.mode == Mode::Decode && before != Mode::Decode && w.context_length != w.seq) Q_EMIT lengthsDiffer(w.context_length, w.seq);
   return std::nullopt;
 }
 

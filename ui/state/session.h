@@ -118,6 +118,7 @@ class Session : public QObject {
   void rejectedChanged();   // some rejected() changed
   void searchChanged();
   void problemsChanged();   // allProblems() changed
+  void lengthsDiffer(qint64 context, qint64 seq);  // decode was chosen: it counts the context length, which is not the sequence length so far
   void adapted(const QString& model, const QStringList& changes);  // what gave way: "Expert parallel (ep) 64 → 8"
 
  private:
