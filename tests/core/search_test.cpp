@@ -10,6 +10,7 @@
 #include "explore/search.h"
 #include "explore/study.h"
 #include "simulate/estimate.h"
+#include "simulate/simulation.h"
 #include "support/spaces.h"
 
 using namespace shardscape;
