@@ -17,6 +17,7 @@
 #include <QVBoxLayout>
 
 #include "base/data_dir.h"
+#include "base/units.h"
 #include "design/document.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/compute_view.h"
@@ -27,6 +28,7 @@
 #include "ui/dialogs/commands.h"
 #include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/import_dialog.h"
+#include "ui/dialogs/machine_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/document.h"
 #include "ui/explore/explore_view.h"
@@ -155,6 +157,12 @@ void MainWindow::wireFile() {
   connect(session_, &Session::adapted, this, [this](const QString& model, const QStringList& changes) {
     message_->note(tr("Changed to fit %1: %2. All else is as it was.").arg(model, changes.join(QStringLiteral(", "))), actions_.undo);
   });
+  auto* as_long = new QAction(this);  // the context as long as the sequences were
+  connect(as_long, &QAction::triggered, this, [this] { session_->setKnob(QStringLiteral("context_length"), QString::number(session_->design().workload.seq)); });
+  connect(session_, &Session::lengthsDiffer, this, [this, as_long](qint64 context, qint64 seq) {
+    const QString of_cache = QString::fromStdString(grouped(context)), of_sequences = QString::fromStdString(grouped(seq));
+    message_->note(tr("Decode attends to the context length, %1 tokens; the sequence length of %2 is that of training and prefill.").arg(of_cache, of_sequences), as_long, tr("Use %1").arg(of_sequences));
+  });
   connect(session_->undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
   for (const auto signal : {&Session::designChanged, &Session::searchChanged}) connect(session_, signal, this, &MainWindow::updateTitle);
   connect(session_->comparisons(), &Comparisons::changed, this, &MainWindow::updateTitle);
@@ -198,6 +206,13 @@ void MainWindow::wireView() {
   connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
   connect(actions_.inspector, &QAction::toggled, beside_, &QWidget::setVisible);
   connect(actions_.problems, &QAction::toggled, this, &MainWindow::showProblems);
+  connect(actions_.machine, &QAction::triggered, this, [this] {
+    if (!machine_) machine_ = new MachineDialog(session_, this);
+    machine_->show();
+    machine_->raise();
+    machine_->activateWindow();
+  });
+  connect(form_, &ConfigForm::machineRequested, actions_.machine, &QAction::trigger);
   connect(actions_.reset_layout, &QAction::triggered, this, [this] {
     settings::forgetLayout();
     resetLayout();

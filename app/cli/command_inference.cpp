@@ -1,6 +1,4 @@
 // shardscape-cli inference
-#include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <optional>
 
@@ -10,50 +8,58 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
+#include "app/cli/progress_line.h"
+#include "design/atomic_write.h"
 #include "design/cluster.h"
+#include "explore/values.h"
 #include "simulate/inference.h"
 
 namespace shardscape {
 namespace {
 
-// "1,8,64"; nothing where it is no such list.
-std::optional<std::vector<int64_t>> numbers(const std::string& text) {
-  std::vector<int64_t> out;
-  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
-    end = text.find(',', begin);
-    const std::string part = text.substr(begin, end == std::string::npos ? end : end - begin);
-    int64_t value = 0;
-    const auto [last, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || last != part.data() + part.size() || value < 1) return std::nullopt;
-    out.push_back(value);
-  }
-  return out;
-}
-
 int run(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   const Design& of = std::get<Design>(design);
-  std::vector<int64_t> lists[2] = {{of.workload.batch}, {of.workload.mode == Mode::Decode ? of.workload.context_length : of.workload.seq}};
-  constexpr const char* kFlags[2] = {"--batches", "--contexts"};
+  const int64_t own[] = {of.workload.batch, of.workload.mode == Mode::Decode ? of.workload.context_length : of.workload.seq};
+  constexpr const char *kFlags[] = {"--batches", "--contexts"}, *kKnobs[] = {"batch", "context_length"};
+  std::vector<int64_t> lists[2];
   for (int i = 0; i < 2; ++i) {
     const std::string* text = arguments.value(kFlags[i]);
-    if (!text) continue;
-    const auto given = numbers(*text);
-    if (!given) {
-      print_problem({Severity::Error, kFlags[i], "\"" + *text + "\" is not a list of numbers above 0", "whole numbers with commas between them, as in 1,8,64", {}});
+    auto given = text ? sweep_values(*find_knob(kKnobs[i]), *text) : std::vector<int64_t>{own[i]};
+    if (auto* problem = std::get_if<Problem>(&given)) {
+      problem->where = kFlags[i];
+      print_problem(*problem);
       return kWrongUsage;
     }
-    lists[i] = *given;
+    lists[i] = std::get<0>(std::move(given));
   }
   Interrupt interrupt;
-  const ServingSweep made = sweep(of, lists[0], lists[1], interrupt.token());
+  if (lists[1].empty()) lists[1] = usual_contexts(of);
+  if (lists[0].empty()) lists[0] = usual_batches(of, lists[1], interrupt.token());
+  const ServingSweep made = [&] {
+    ProgressLine line;
+    return sweep(of, lists[0], lists[1], interrupt.token(), [&](size_t done, size_t all) { line.show(std::to_string(done) + " of " + std::to_string(all)); });
+  }();
   if (interrupt.token().stop_requested()) return kInterrupted;
-  const bool any = std::any_of(made.points.begin(), made.points.end(), [](const ServedPoint& p) { return !point_problem(p); });
+  std::optional<Problem> first;  // what all of them suffer from, or the first does
+  bool any = false;
+  for (const ServedPoint& p : made.points) {
+    if (!p.asked) continue;
+    const auto problem = point_problem(p);
+    any = any || !problem;
+    if (problem && !first) first = problem;
+  }
+  if (any)
+    if (const std::string* path = arguments.value("--csv"))
+      if (const auto problem = atomic_write(*path, sweep_csv(made))) {
+        print_problem(*problem);
+        return kFileError;
+      }
   if (arguments.has("--json")) std::cout << sweep_json(made);
   else if (any) std::cout << "on " << machine_name(of.cluster) << "\n" << sweep_text(made);
   if (any) return kDone;
-  print_problem(*point_problem(made.points.front()));  // what all of them suffer from, or the first does
+  print_problem(*first);
   return kAnswerIsNo;
 }
 
@@ -61,15 +67,21 @@ int run(const Arguments& arguments) {
 
 Command inference_command() {
   std::vector<Flag> flags{json_flag(),
-                          {"--batches", 0, FlagKind::Value, "N,N,...", "Sequences that are served at once, over all replicas; without it the design's batch.", ""},
-                          {"--contexts", 0, FlagKind::Value, "N,N,...", "Tokens of each prompt, and of each sequence as the next token is made; without it the design's.", ""}};
+                          {"--csv", 0, FlagKind::Value, "FILE", "Write the points as a table, the largest batches among them.", ""},
+                          {"--batches", 0, FlagKind::Value, "N,N,...|usual",
+                           "Sequences that are served at once, over all replicas: numbers, ranges such as 1..64*2, or usual, which is what the window shows: doubled until they no longer "
+                           "fit at the shortest context. Without it the design's batch.", ""},
+                          {"--contexts", 0, FlagKind::Value, "N,N,...|usual",
+                           "Tokens of each prompt, and of each sequence as the next token is made; usual are 1,024 to 65,536 and the design's. Without it the design's.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"inference", "time to first token, time per output token, throughput and the largest batch", "[FLAGS]",
           std::string("Serves a design with every number of sequences and every context: prefill reads the prompts, short ones together, decode makes a "
-                      "token for all sequences in as few microbatches as fill the pipeline. Prints the time to first token (TTFT), the time per "
-                      "output token (TPOT), tokens per second, the cache of keys and values on a rank, and how many sequences fit at most. ") +
+                      "token for all sequences in as few microbatches as fill the pipeline. Prints the time to first token (TTFT) of the prompts that are "
+                      "read first and of the last ones, the time per output token (TPOT), tokens per second, the cache of keys and values on a rank, and how "
+                      "many sequences decode can hold at most. ") +
               kDesignFlagsHelp,
           {"shardscape-cli inference --model llama3-70b --tp 8 --batches 1,8,64 --contexts 1024,32768",
+           "shardscape-cli inference --model llama3-70b --tp 8 --batches usual --contexts 1024..131072*4 --csv sweep.csv",
            "shardscape-cli inference --model deepseek-v3 --tp 8 --compute fp8-blockwise --accelerator h200-sxm-141gb --json"},
           std::move(flags), 0, run};
 }

@@ -63,13 +63,13 @@ void add_workload(TableWriter& table) {
   table.section("Batch");
   table.choice(named<workload, &W::mode, kModes>(), "mode", "Mode", choices_of(kModes),
                "What a step is. train: forward, backward and optimizer. prefill: the forward of prompts of seq tokens, which fills the cache of "
-               "keys and values and leaves the logits of each last token; its time is the time to first token. decode: one more token for every "
+               "keys and values and leaves the logits of each last token; its time is the time to first token of the last prompt. decode: one more token for every "
                "sequence, whose attention reads the cache; its time is the time per output token.");
   table.number(member<workload, &W::seq>(), "seq", "Sequence length", "S", "tokens", 1, kMaxSeq,
-               "Tokens per sequence. Activations and matrix products grow linearly, attention scores quadratically.");
+               "Tokens per sequence, of training and of the prompts of prefill; decode has its context length. Activations and matrix products grow linearly, attention scores quadratically.");
   table.number(member<workload, &W::context_length>(), "context_length", "Context length", "C", "tokens", 1, kMaxSeq,
                "Of decode: tokens of a sequence that the attention of its new token sees, itself included. So many keys and values the cache "
-               "holds after the step; layers with a window keep those of the window.");
+               "holds after the step; layers with a window keep those of the window. Does not follow the sequence length.");
   table.number(member<workload, &W::batch>(), "batch", "Global batch", "B", "sequences", 1, kMaxBatch,
                "Sequences per step over all replicas: in training of an optimizer step, in inference those that are served at once. Has to be a multiple of microbatch x dp.");
   table.number(member<workload, &W::microbatch>(), "microbatch", "Microbatch", "b", "sequences", 1, kMaxMicrobatch,

@@ -9,6 +9,7 @@
 #include "graph/structure_cache.h"
 #include "report/outline.h"
 #include "simulate/estimate.h"
+#include "simulate/inference.h"
 #include "simulate/simulation.h"
 #include "simulate/step_numbers.h"
 
@@ -29,7 +30,7 @@ Design without_speed(Design design) {
   design.parallel.tp_comm_overlap = design.parallel.overlap_param_gather = false;
   design.parallel.dispatch_sms = 0;
   ClusterSpec& c = design.cluster;
-  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.rails = c.oversubscription = 0;
+  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.spine_latency = c.rails = c.oversubscription = 0;
   c.in_network_reduction = InNetworkReduction::Auto;
   c.collective_algorithm = CollectiveAlgorithm::Auto;
   return design;
@@ -78,7 +79,13 @@ Evaluation of_report(const Design& design, const EvaluationOptions& options, con
   }
   out.memory = memory_in_use(*report, report->memory->peak_stage);
   if (!judge(out, report->accelerator, options)) return out;
-  if (const std::shared_ptr<const Simulation> step = simulate(*report, stop)) take(out, *step);
+  const std::shared_ptr<const Simulation> step = simulate(*report, stop);
+  if (!step) return out;
+  take(out, *step);
+  if (trains(design)) return out;
+  const InferenceFigures served = inference_figures(*report, *step);  // in a running pipeline tokens follow each other sooner than steps end
+  out.step_seconds = served.seconds;
+  out.tokens_per_second = served.tokens_per_second;
   return out;
 }
 
@@ -102,7 +109,11 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
     }
     out.memory = sized.memory;
     if (!sized.exact && !options.size_what_does_not_fit && !judge(out, sized.outline.accelerator, options)) return out;
-    if (!sized.exact) sized.memory = most_in_use(sized.outline, shared_->memories);
+    if (!sized.exact) sized.memory = most_in_use(sized.outline, shared_->memories, stop);
+    if (stop.stop_requested()) {
+      sized.of.reset();
+      return out;
+    }
     sized.exact = true;
     out.memory = sized.memory;
   } catch (const std::invalid_argument&) {  // a size that is not whole: the report says which

@@ -17,7 +17,7 @@ struct Evaluation {
   std::string reason;             // Invalid: the knob of the first problem; see Problem::where
   int64_t memory = 0;             // bytes in use at the fullest moment of the fullest stage, as memory_in_use() gives them
   int64_t capacity = 0;           // bytes; 0: not known, everything fits
-  double step_seconds = 0;        // 0: not timed
+  double step_seconds = 0;        // 0: not timed; in inference time to first token of the last prompt, or per output token
   double tokens_per_second = 0;   // of the whole job
   double model_tflops = 0, mfu = 0;  // as Simulation has them
   double bubble = 0, exposed = 0;    // shares of the step, mean over stages

@@ -121,13 +121,15 @@ std::vector<std::string> all_subsets(const Knob& knob) {
   return out;
 }
 
-}  // namespace
-
-bool is_all(const std::string& text) {
+bool says(const std::string& text, std::string_view what) {
   std::string word(trimmed(text));
   for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return word == "all";
+  return word == what;
 }
+
+}  // namespace
+
+bool is_all(const std::string& text) { return says(text, "all"); }
 
 std::string values_help(const Knob& knob) {
   const std::string each = "each " + accepted_values(knob);
@@ -162,6 +164,17 @@ std::variant<std::vector<std::string>, Problem> parse_values(const Knob& knob, c
   }
   if (values.size() > kMaxValues) return wrong(knob, "there are more than " + grouped(kMaxValues) + " values", "fewer values");
   return in_order(knob, std::move(values));
+}
+
+std::variant<std::vector<int64_t>, Problem> sweep_values(const Knob& knob, const std::string& text) {
+  std::vector<int64_t> out;
+  if (trimmed(text).empty() || says(text, "usual")) return out;
+  const std::string accepted = "numbers of " + knob.unit + " such as 1,8,64, a range such as 1..64*2 (powers) or 1024..8192+1024 (steps), or usual";
+  auto values = parse_values(knob, text);
+  if (auto* problem = std::get_if<Problem>(&values)) return wrong(knob, std::move(problem->what), accepted);
+  if (std::get<0>(values).size() > kMaxSwept) return wrong(knob, grouped(static_cast<Wide>(std::get<0>(values).size())) + " values are more than a sweep takes", "at most " + grouped(kMaxSwept));
+  for (const std::string& value : std::get<0>(values)) out.push_back(std::stoll(value));
+  return out;
 }
 
 bool is_range(const Knob& knob, const std::string& text) {

@@ -1,6 +1,7 @@
 // The values that a dimension runs over, as people write them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +24,11 @@ bool is_range(const Knob& knob, const std::string& text);
 // that lets the program choose. Degrees of parallelism are not among them: they follow from the number of ranks.
 std::variant<std::vector<std::string>, Problem> all_values(const Knob& knob, const Design& base);
 
+// What a sweep runs over, in the words of parse_values, ascending; empty where the text is, or says "usual": the program chooses
+// (usual_batches and usual_contexts in simulate/inference.h).
+std::variant<std::vector<int64_t>, Problem> sweep_values(const Knob& knob, const std::string& text);
+
 inline constexpr size_t kMaxValues = 100'000;  // of one dimension
+inline constexpr size_t kMaxSwept = 64;        // of one side of a sweep
 
 }  // namespace shardscape

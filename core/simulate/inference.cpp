@@ -1,7 +1,9 @@
 #include "simulate/inference.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "design/checks.h"
 #include "design/limits.h"
 
 namespace shardscape {
@@ -9,12 +11,20 @@ namespace {
 
 // Tokens of prompts that are read at once, where they are short; engines bound a batch so (vLLM, max_num_batched_tokens).
 constexpr int64_t kPromptTokens = 8192;
+constexpr int64_t kUsualContexts[] = {1024, 4096, 16384, 65536};
+constexpr int64_t kLeastReach = 64, kMostSteps = 12;  // of usual batches: times the smallest one; how often that is multiplied
 
 // Sequences of a microbatch come in multiples of this: what sequence parallelism splits, and cp where experts are spread over it.
 int64_t sequences_at_least(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const bool spread = design.model.experts > 0 && (p.ep > 1 || p.folds_experts());
   return (p.sequence_parallel ? p.tp : 1) * (spread ? p.cp : 1);
+}
+
+std::vector<int64_t> ascending(std::vector<int64_t> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
 }
 
 // Of one microbatch from its first stage to its last.
@@ -43,6 +53,7 @@ InferenceFigures inference_figures(const Report& report, const Simulation& simul
   InferenceFigures out;
   const bool decodes = report.design.workload.mode == Mode::Decode;
   out.seconds = decodes ? std::max(busiest_stage(simulation), way_through(simulation)) : simulation.step_seconds;
+  if (!decodes) out.first_seconds = way_through(simulation);
   if (out.seconds > 0) out.tokens_per_second = static_cast<double>(report.tokens_per_step) / out.seconds;
   out.tokens_per_gpu = out.tokens_per_second / static_cast<double>(std::max<int64_t>(1, report.ranks));
   for (const StageReport& stage : report.stages)
@@ -66,11 +77,14 @@ Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t co
     return out;
   }
   out.workload.context_length = context;
-  for (int64_t m = std::min(design.parallel.pp, of_replica); m >= 1 && m <= of_replica; ++m) {
-    if (of_replica % m != 0 || (of_replica / m % least != 0 && m < of_replica)) continue;
-    out.workload.microbatch = of_replica / m;
-    break;
-  }
+  // In as many microbatches as stages or a few more; where the sequences of a microbatch would not split, in fewer.
+  const auto splits = [&](int64_t m) { return of_replica % m == 0 && of_replica / m % least == 0; };
+  const int64_t stages = std::min(design.parallel.pp, of_replica);
+  int64_t m = std::max<int64_t>(1, stages);
+  while (m < of_replica && !splits(m)) ++m;
+  if (!splits(m))
+    for (m = stages - 1; m > 1 && !splits(m);) --m;
+  if (m >= 1 && splits(m)) out.workload.microbatch = std::max<int64_t>(1, of_replica / m);
   return out;
 }
 
@@ -102,27 +116,86 @@ int64_t largest_batch(const Design& design, int64_t context, std::stop_token sto
   return low * unit;
 }
 
-ServingSweep sweep(const Design& design, const std::vector<int64_t>& batches, const std::vector<int64_t>& contexts, std::stop_token stop) {
+std::vector<int64_t> usual_contexts(const Design& design) {
+  const WorkloadSpec& w = design.workload;
+  const int64_t own = w.mode == Mode::Decode ? w.context_length : w.seq;
+  const int64_t most = uses_axis(design, Axis::Positions) ? design.model.positions : kMaxSeq;
+  std::vector<int64_t> out{own};
+  for (const int64_t context : kUsualContexts)
+    if (context <= most) out.push_back(context);
+  return ascending(std::move(out));
+}
+
+std::vector<int64_t> usual_batches(const Design& design, const std::vector<int64_t>& contexts, std::stop_token stop) {
+  const int64_t unit = design.parallel.dp * sequences_at_least(design);
+  std::vector<int64_t> out{design.workload.batch};
+  if (unit < 1 || unit > kMaxBatch || contexts.empty()) return out;
+  const int64_t shortest = *std::min_element(contexts.begin(), contexts.end()), most = std::max(largest_batch(design, shortest, stop), unit * kLeastReach);
+  // In larger steps where caches are so small that thousands of sequences fit on a replica.
+  int64_t step = 2;
+  while (std::log(static_cast<double>(most / unit)) / std::log(static_cast<double>(step)) > kMostSteps) step *= 2;
+  for (int64_t batch = unit;; batch *= step) {
+    out.push_back(batch);
+    if (batch > most || batch > kMaxBatch / step) break;
+  }
+  return ascending(std::move(out));
+}
+
+SweptPhase swept_phase(const Design& design, std::stop_token stop) {
+  SweptPhase out;
+  const ServedPhase phase = serve(design, stop);
+  if (!phase.valid()) {
+    out.problem = Problem{Severity::Error, "accelerator", "no time is known for it", "one of the catalogue", {}};
+    if (phase.report)
+      for (const Problem& problem : phase.report->problems)
+        if (problem.severity == Severity::Error) {
+          out.problem = problem;
+          break;
+        }
+    return out;
+  }
+  const Report& report = *phase.report;
+  out.figures = phase.figures;
+  out.microbatch = report.design.workload.microbatch;
+  out.memory = memory_in_use(report, report.memory->peak_stage);
+  out.cache_per_token = static_cast<int64_t>(report.kv_cache_bytes.value);
+  out.fits = report.memory->fits;
+  return out;
+}
+
+ServingSweep sweep(const Design& design, const std::vector<int64_t>& of_batches, const std::vector<int64_t>& of_contexts, std::stop_token stop, const SweepProgress& progress) {
   ServingSweep out{design, {}, {}};
+  const std::vector<int64_t> batches = ascending(of_batches), contexts = ascending(of_contexts);
+  size_t done = 0;
+  const size_t of = contexts.size() * (batches.size() + 1);
+  const auto told = [&] {
+    ++done;
+    if (progress) progress(done, of);
+  };
   for (const int64_t context : contexts) {
-    out.largest.emplace_back(context, largest_batch(design, context, stop));
-    for (const int64_t batch : batches) {
-      if (stop.stop_requested()) return out;
-      out.points.push_back({batch, context, serve(serving_design(design, Mode::Prefill, batch, context), stop),
-                            serve(serving_design(design, Mode::Decode, batch, context), stop)});
+    const int64_t largest = largest_batch(design, context, stop);
+    const size_t first = out.points.size();
+    std::vector<int64_t> of_context = batches;
+    if (largest > 0 && std::find(batches.begin(), batches.end(), largest) == batches.end())
+      of_context.insert(std::upper_bound(of_context.begin(), of_context.end(), largest), largest);
+    told();
+    for (const int64_t batch : of_context) {
+      ServedPoint point{batch, context, swept_phase(serving_design(design, Mode::Prefill, batch, context), stop),
+                        swept_phase(serving_design(design, Mode::Decode, batch, context), stop)};
+      if (stop.stop_requested()) {
+        out.points.resize(first);  // a context is there as a whole, or not
+        return out;
+      }
+      point.largest = batch == largest;
+      point.asked = !point.largest || of_context.size() == batches.size();
+      out.points.push_back(std::move(point));
+      if (out.points.back().asked) told();
     }
+    out.largest.emplace_back(context, largest);
   }
   return out;
 }
 
-std::optional<Problem> point_problem(const ServedPoint& point) {
-  for (const ServedPhase* phase : {&point.prefill, &point.decode}) {
-    if (phase->valid() || !phase->report) continue;
-    for (const Problem& problem : phase->report->problems)
-      if (problem.severity == Severity::Error) return problem;
-    return Problem{Severity::Error, "accelerator", "no time is known for it", "one of the catalogue", {}};
-  }
-  return std::nullopt;
-}
+std::optional<Problem> point_problem(const ServedPoint& point) { return point.prefill.problem ? point.prefill.problem : point.decode.problem; }
 
 }  // namespace shardscape

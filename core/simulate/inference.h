@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulate/estimate.h"
@@ -18,6 +20,7 @@ struct InferenceFigures {
   // the next in a running pipeline, which takes a microbatch's next token up as soon as the one before is sampled and the stages are free:
   // the longer of what the busiest stage computes in a step, and of the way of a microbatch through all stages.
   double seconds = 0;
+  double first_seconds = 0;      // prefill: to the first token of the prompts that are read first, a microbatch of every replica; decode: 0
   double tokens_per_second = 0;  // all ranks; prefill: of prompts, decode: made
   double tokens_per_gpu = 0;     // the same per rank
   int64_t kv_cache_bytes = 0;    // of one rank, of the stage that has most
@@ -42,21 +45,45 @@ ServedPhase serve(const Design& design, std::stop_token stop = {});
 // stages; by bisection, as memory only grows. 0: none, or the design is not valid.
 int64_t largest_batch(const Design& design, int64_t context, std::stop_token stop = {});
 
-// One point of a sweep.
+// What is swept over where nobody says: contexts from 1,024 to 65,536 tokens and the design's own, as far as a table of positions reaches;
+// batches from the smallest that the layout takes, doubled until they no longer fit at the shortest of these contexts, and the design's own.
+std::vector<int64_t> usual_contexts(const Design& design);
+std::vector<int64_t> usual_batches(const Design& design, const std::vector<int64_t>& contexts, std::stop_token stop = {});
+
+// A phase of a point of a sweep: what serve() gives, in numbers.
+struct SweptPhase {
+  std::optional<Problem> problem;  // why it cannot be; then nothing below is set
+  InferenceFigures figures;
+  int64_t microbatch = 0;
+  int64_t memory = 0;              // bytes in use on the rank that has most
+  int64_t cache_per_token = 0;     // bytes of one token on all ranks of a replica
+  bool fits = false;
+  bool valid() const { return !problem; }
+};
+SweptPhase swept_phase(const Design& design, std::stop_token stop = {});
+
 struct ServedPoint {
   int64_t batch = 0, context = 0;
-  ServedPhase prefill, decode;
+  SweptPhase prefill, decode;
+  bool asked = true;     // false: it is there because it is the largest
+  bool largest = false;  // the largest batch of that context that decode can hold
 };
+std::optional<Problem> point_problem(const ServedPoint& point);  // that of either phase; nothing where both are valid
 
-std::optional<Problem> point_problem(const ServedPoint& point);  // the first error of either phase; nothing where both are valid
-// A table of points, and of the largest batches by context. Of one design, whatever its mode; json: the same for programs.
+// Of one design, whatever its mode.
 struct ServingSweep {
   Design design;
-  std::vector<ServedPoint> points;
-  std::vector<std::pair<int64_t, int64_t>> largest;  // context, batch
+  std::vector<ServedPoint> points;                    // context by context, in each by batch; the largest batches are among them
+  std::vector<std::pair<int64_t, int64_t>> largest;   // context, batch; 0: none fits
 };
-ServingSweep sweep(const Design& design, const std::vector<int64_t>& batches, const std::vector<int64_t>& contexts, std::stop_token stop = {});
-std::string sweep_text(const ServingSweep& sweep);
+// As far as it came when it is stopped. progress: contexts and batches that are done, of how many.
+using SweepProgress = std::function<void(size_t done, size_t of)>;
+ServingSweep sweep(const Design& design, const std::vector<int64_t>& batches, const std::vector<int64_t>& contexts, std::stop_token stop = {},
+                   const SweepProgress& progress = {});
+// The points as rows below one of names, values as programs read them (seconds, bytes, tokens per second); nothing where there is none.
+std::vector<std::vector<std::string>> sweep_table(const ServingSweep& sweep);
+std::string sweep_csv(const ServingSweep& sweep);    // that table
+std::string sweep_text(const ServingSweep& sweep);   // for people
 std::string sweep_json(const ServingSweep& sweep);
 
 // The JSON of a report, and the text of its time, with these figures; unchanged and empty for training.

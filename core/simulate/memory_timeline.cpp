@@ -475,7 +475,7 @@ std::shared_ptr<const std::vector<StageMoment>> moments_of(const Report& report,
 
 }  // namespace
 
-int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
+int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo, const std::stop_token& stop) {
   thread_local MemoKey key;
   const Binding& binding = outline.stages.front().binding;
   key.clear();
@@ -491,6 +491,7 @@ int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
   const bool buffers = keeps_messages(outline);
   int64_t most = 0;
   for (const StageReport& stage : outline.stages) {
+    if (stop.stop_requested()) break;
     const std::pair like{stage.like, buffers ? places.messages(stage.stage) : 0};
     StageWalk& walk = walks.try_emplace(like, memories, outline.stages[static_cast<size_t>(stage.like)], stage.stage).first->second;
     most = std::max(most, walk.in_use(*moments_of(outline, stage.stage, walk)));

@@ -1,6 +1,9 @@
 // inference, and report in prefill and decode: what they print and how they end.
+#include <QFile>
 #include <QJsonArray>
+#include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "cli/cli_run.h"
 
@@ -31,11 +34,37 @@ class InferenceCommandTest : public QObject {
     for (const char* words : {"TTFT", "TPOT", "a batch of 3", "sequences of 1,024 tokens fit"}) QVERIFY2(run.out.contains(words), words);
   }
 
+  // What the window shows unasked: ranges, "usual", and a table with the largest batches among the points.
+  void table() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("sweep.csv");
+    const CliRun run = run_line(qPrintable("inference --model llama3-8b --batches 1..8*2 --contexts usual --seq 4096 --json --csv " + path));
+    QCOMPARE(run.exit_code, 0);
+    QCOMPARE(run.json()["points"].toArray().size(), 4 * 4);
+    QVERIFY(run.json()["points"][0]["prefill"]["ttft_first_seconds"].toDouble() > 0);
+    QVERIFY(run.json()["largest_batches"][3]["decode"]["tokens_per_second_per_gpu"].toDouble() > 0);
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
+    const QJsonArray largest = run.json()["largest_batches"].toArray();
+    const auto beside = std::count_if(largest.begin(), largest.end(), [](const QJsonValue& of) { return !QList<int>{1, 2, 4, 8}.contains(of["batch"].toInt()); });
+    QVERIFY(beside > 0);
+    QCOMPARE(lines.size(), 1 + 4 * 4 + beside);
+    QVERIFY(lines[0].startsWith("context,batch,largest,ttft_first_seconds,ttft_seconds,"));
+    for (const QByteArray& line : lines) QCOMPARE(line.count(','), lines[0].count(','));
+    QCOMPARE(std::count_if(lines.begin(), lines.end(), [](const QByteArray& line) { return line.split(',')[2] == "true"; }), 4);
+    QCOMPARE(run_line("inference --model llama3-8b --csv /nowhere/at/all.csv").exit_code, 3);
+    QVERIFY(run_line("inference --model llama3-8b --batches usual").out.contains("TTFT, first"));
+  }
+
   void wrong_data() {
     QTest::addColumn<QString>("line");
     QTest::addColumn<int>("exit_code");
     QTest::newRow("no numbers") << "inference --batches 1,x" << 2;
     QTest::newRow("nothing between commas") << "inference --contexts 1,,2" << 2;
+    QTest::newRow("a range that goes down") << "inference --batches 8..1" << 2;
+    QTest::newRow("too many") << "inference --batches 1..65" << 2;
+    QTest::newRow("no point is valid, though others would be") << "inference --model llama3-8b --dp 2 --batches 3001" << 1;
     QTest::newRow("no point is valid") << "inference --model llama3-8b --dp 2 --batches 3" << 1;
     QTest::newRow("context over cp") << "report --model llama3-8b --mode decode --cp 3" << 1;
   }

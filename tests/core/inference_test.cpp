@@ -213,18 +213,150 @@ class InferenceTest : public QObject {
     QCOMPARE(largest_batch(served("llama3-70b", Mode::Decode), 4096), int64_t{0});  // weights alone are too much
   }
 
+  // The largest batch is what trying all of them finds.
+  void largestByBruteForce_data() {
+    QTest::addColumn<QByteArray>("preset");
+    QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp
+    QTest::addColumn<int>("context");
+    QTest::newRow("grouped, one replica") << QByteArray("llama3-70b") << QList<int>{8, 1, 1} << 65536;
+    QTest::newRow("replicas") << QByteArray("llama3-70b") << QList<int>{4, 1, 2} << 65536;
+    QTest::newRow("pipeline") << QByteArray("llama3-70b") << QList<int>{2, 4, 1} << 32768;
+    QTest::newRow("latent") << QByteArray("deepseek-v2-lite") << QList<int>{1, 1, 2} << 262144;
+    QTest::newRow("a state of fixed size") << QByteArray("mamba2-2.7b") << QList<int>{1, 1, 1} << 4096;
+    QTest::newRow("none") << QByteArray("llama3-70b") << QList<int>{1, 1, 1} << 1024;
+  }
+  void largestByBruteForce() {
+    QFETCH(QByteArray, preset);
+    QFETCH(QList<int>, degrees);
+    QFETCH(int, context);
+    Design d = served(preset.constData(), Mode::Decode);
+    d.parallel.tp = degrees[0];
+    d.parallel.pp = degrees[1];
+    d.parallel.dp = degrees[2];
+    const int64_t unit = d.parallel.pp * d.parallel.dp;
+    int64_t most = 0;
+    for (int64_t batch = unit; batch <= 1200; batch += unit)
+      if (estimate(serving_design(d, Mode::Decode, batch, context))->memory->fits) most = batch;
+    QVERIFY2(most < 1200 - unit, "more would have to be tried");
+    QCOMPARE(largest_batch(d, context), most);
+  }
+
   void sweeps() {
-    const ServingSweep made = sweep(served("llama3-8b", Mode::Train, {{"dp", "2"}}), {2, 3, 64}, {1024, 8192});
-    QCOMPARE(made.points.size(), size_t{6});
+    const ServingSweep made = sweep(served("llama3-8b", Mode::Train, {{"dp", "2"}}), {64, 2, 3}, {1024, 8192});
+    QCOMPARE(std::count_if(made.points.begin(), made.points.end(), [](const ServedPoint& p) { return p.asked; }), 6);
+    QCOMPARE(made.points.size(), size_t{8});  // and the largest of each context
     for (const ServedPoint& p : made.points) {
       QCOMPARE(p.decode.valid(), p.batch != 3);  // two replicas
       QCOMPARE(!point_problem(p), p.batch != 3);
+      QCOMPARE(p.largest, !p.asked);
     }
-    QVERIFY(QString::fromStdString(sweep_text(made)).contains("sequences of 8,192 tokens fit"));
+    QVERIFY(std::is_sorted(made.points.begin(), made.points.end(), [](const auto& a, const auto& b) { return std::pair(a.context, a.batch) < std::pair(b.context, b.batch); }));
+    QVERIFY(QString::fromStdString(sweep_text(made)).contains("sequences of 8,192 tokens fit: "));
     const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(sweep_json(made))).object();
     QCOMPARE(json["points"].toArray().size(), 6);
     QVERIFY(json["points"][2]["decode"]["tpot_seconds"].toDouble() > 0);
     QCOMPARE(json["largest_batches"][0]["context"].toInt(), 1024);
+    QVERIFY(json["largest_batches"][0]["decode"]["fits"].toBool());
+    // Stopped at once, it has nothing; later, whole contexts.
+    std::stop_source stop;
+    const ServingSweep part = sweep(served("llama3-8b", Mode::Train), {1, 2}, {1024, 2048, 4096}, stop.get_token(), [&](size_t done, size_t of) {
+      QCOMPARE(of, size_t{9});
+      if (done == 5) stop.request_stop();
+    });
+    QCOMPARE(part.points.size(), size_t{3});
+    QCOMPARE(part.largest.size(), size_t{1});
+  }
+
+  // A row of a sweep is the report of the design that it makes the present one.
+  void rowsAreReports_data() {
+    QTest::addColumn<QByteArray>("preset");
+    QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp, ep, sequence parallelism
+    QTest::newRow("pipeline") << QByteArray("llama3-70b") << QList<int>{4, 2, 1, 1, 0};
+    QTest::newRow("sequences over tp") << QByteArray("llama3-8b") << QList<int>{2, 2, 2, 1, 1};
+    QTest::newRow("experts") << QByteArray("mixtral-8x7b") << QList<int>{2, 1, 4, 4, 0};
+  }
+  void rowsAreReports() {
+    QFETCH(QByteArray, preset);
+    QFETCH(QList<int>, degrees);
+    Design d = served(preset.constData(), Mode::Train);
+    d.parallel.tp = degrees[0];
+    d.parallel.pp = degrees[1];
+    d.parallel.dp = degrees[2];
+    d.parallel.ep = degrees[3];
+    d.parallel.sequence_parallel = degrees[4] == 1;
+    const std::vector<int64_t> contexts = usual_contexts(d);
+    const ServingSweep made = sweep(d, usual_batches(d, contexts), contexts);
+    const auto raw = sweep_table(made);
+    QCOMPARE(raw.size(), made.points.size() + 1);
+    int valid = 0;
+    for (size_t i = 0; i < made.points.size(); ++i) {
+      const ServedPoint& p = made.points[i];
+      for (const Mode mode : {Mode::Prefill, Mode::Decode}) {
+        const SweptPhase& phase = mode == Mode::Decode ? p.decode : p.prefill;
+        const Design of = serving_design(d, mode, p.batch, p.context);
+        QCOMPARE(has_errors(validate(of)), !phase.valid());
+        if (!phase.valid()) continue;
+        ++valid;
+        const auto report = reported(of);
+        const InferenceFigures figures = inference_figures(*report, *simulate(*report));
+        QCOMPARE(phase.figures.seconds, figures.seconds);
+        QCOMPARE(phase.figures.tokens_per_gpu, figures.tokens_per_gpu);
+        QCOMPARE(phase.figures.kv_cache_bytes, figures.kv_cache_bytes);
+        QCOMPARE(phase.memory, memory_in_use(*report, report->memory->peak_stage));
+        QCOMPARE(phase.fits, report->memory->fits);
+        QCOMPARE(phase.microbatch, of.workload.microbatch);
+        const char* name = mode == Mode::Decode ? "tpot_seconds" : "ttft_seconds";
+        const auto column = std::find(raw.front().begin(), raw.front().end(), name) - raw.front().begin();
+        QCOMPARE(QByteArray::fromStdString(raw[i + 1][static_cast<size_t>(column)]).toDouble(), figures.seconds);
+      }
+    }
+    QVERIFY(valid > 40);
+    const auto column = [&](const char* name) { return static_cast<size_t>(std::find(raw.front().begin(), raw.front().end(), name) - raw.front().begin()); };
+    QVERIFY(column("problem") + 1 == raw.front().size() && column("decode_fits") < raw.front().size());
+  }
+
+  // Through the design's own batch and context, from what the layout takes to what no longer fits; as far as the table of positions.
+  void usualRanges() {
+    const Design d = served("llama3-70b", Mode::Decode, {{"tp", "4"}, {"dp", "2"}, {"batch", "6"}, {"context_length", "5000"}});
+    const std::vector<int64_t> contexts = usual_contexts(d), batches = usual_batches(d, contexts);
+    QCOMPARE(contexts, (std::vector<int64_t>{1024, 4096, 5000, 16384, 65536}));
+    QCOMPARE(batches.front(), int64_t{2});
+    QVERIFY(std::find(batches.begin(), batches.end(), 6) != batches.end());
+    const int64_t most = largest_batch(d, 1024);
+    QVERIFY(batches.back() > most && batches[batches.size() - 2] <= most);
+    QCOMPARE(usual_contexts(served("gpt2", Mode::Prefill, {{"seq", "512"}})), (std::vector<int64_t>{512, 1024}));
+    // Small states: thousands of sequences in a dozen steps.
+    const Design small = served("mamba-130m", Mode::Decode);
+    QVERIFY(usual_batches(small, usual_contexts(small)).size() <= 14);
+    // Weights alone are too much: still something to see.
+    const Design large = served("llama3.1-405b", Mode::Decode);
+    QCOMPARE(usual_batches(large, usual_contexts(large)).front(), int64_t{1});
+    QVERIFY(usual_batches(large, usual_contexts(large)).size() >= 6);
+  }
+
+  // The prompts that are read first have their token before the last ones; where all go at once, they are the same.
+  void firstPrompts() {
+    for (const char* pp : {"1", "2"}) {
+      const ServedPhase several = serve(served("llama3-8b", Mode::Prefill, {{"pp", pp}, {"batch", "8"}, {"microbatch", "2"}}));
+      const ServedPhase one = serve(served("llama3-8b", Mode::Prefill, {{"pp", pp}, {"batch", "2"}, {"microbatch", "2"}}));
+      QCOMPARE(one.figures.first_seconds, one.figures.seconds);
+      QVERIFY(qAbs(several.figures.first_seconds / one.figures.seconds - 1) < 1e-6);
+      QVERIFY(several.figures.seconds > 2 * several.figures.first_seconds);
+      QVERIFY(QString::fromStdString(inference_text(*several.report, *several.simulation)).contains("(all 8 prompts read; the first 2 "));
+      QVERIFY(!QString::fromStdString(inference_text(*one.report, *one.simulation)).contains("prompts read"));
+    }
+    QCOMPARE(serve(served("llama3-8b", Mode::Decode)).figures.first_seconds, 0.0);
+  }
+
+  // Sequence parallelism wants pairs in a microbatch: four sequences of two replicas and two stages are one microbatch each.
+  void microbatchesSplit() {
+    Design d = served("llama3-8b", Mode::Decode, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    d.parallel.sequence_parallel = true;
+    QCOMPARE(serving_design(d, Mode::Decode, 4, 1024).workload.microbatch, int64_t{2});
+    QCOMPARE(serving_design(d, Mode::Decode, 8, 1024).workload.microbatch, int64_t{2});
+    QCOMPARE(serving_design(d, Mode::Decode, 12, 1024).workload.microbatch, int64_t{2});
+    d.parallel.sequence_parallel = false;
+    QCOMPARE(serving_design(d, Mode::Decode, 4, 1024).workload.microbatch, int64_t{1});
   }
 
   void refused_data() {

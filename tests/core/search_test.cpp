@@ -29,6 +29,7 @@ class SearchTest : public QObject {
   void a_thousand_million_designs();
   void scattered_routes_visit_all();
   void results_open_as_documents();
+  void spaces_open_as_documents();
   void guided_finds_the_best();
   void guided_is_deterministic();
   void margin();
@@ -279,10 +280,25 @@ void SearchTest::results_open_as_documents() {
   const SearchResult result = found(space);
   const auto read = study_from_json(result_json(result), "all.json");
   const Study* study = std::get_if<Study>(&read);
-  QVERIFY(study && study->of_result && study->search && !study->lost);
+  QVERIFY(study && study->of_search && study->search && !study->lost);
   QVERIFY(study->design == space->design_at(result.best.front().index));
   QCOMPARE(study->search->best.size(), result.best.size());
   const auto broken = study_from_json("{\"shardscape_result\": 99}", "all.json");
+  QVERIFY(std::get_if<Problem>(&broken));
+}
+
+void SearchTest::spaces_open_as_documents() {
+  SpaceSpec spec = made(small_space("8"))->spec();
+  spec.gpus.clear();
+  spec.nodes = "1,2";
+  const auto read = study_from_json(to_json(spec), "space.json");
+  const Study* study = std::get_if<Study>(&read);
+  QVERIFY(study && study->of_search && study->search && !study->lost);
+  QVERIFY(study->search->space->spec() == made(spec)->spec());
+  QVERIFY(study->design == study->search->space->design_at(0));
+  QVERIFY(!study->search->complete() && study->search->counts.enumerated == 0 && study->search->best.empty());
+  QCOMPARE(study->search->space->spec().ranks(), std::string("8,16"));
+  const auto broken = study_from_json("{\"shardscape_space\": 1, \"design\": {\"shardscape\": 1}, \"dimensions\": {\"tp\": \"no\"}}", "space.json");
   QVERIFY(std::get_if<Problem>(&broken));
 }
 
@@ -379,9 +395,51 @@ void SearchTest::unknown_objectives() {
   spec.dimensions.emplace_back("accelerator", "h100,tpu-v5p");
   SearchOptions options;
   options.keep.objective = find_objective("cost");
+  // Those of an accelerator without a price are counted; all others are ranked by the price of their own.
+  const SearchResult some = found(made(spec), options);
+  QCOMPARE(some.counts.unknown.size(), size_t{1});
+  QCOMPARE(some.counts.unknown.begin()->first, std::string("the price of tpu-v5p is not known"));
+  QVERIFY(some.counts.all_unknown() > 0 && some.counts.timed > 0);
+  QCOMPARE(some.counts.valid() + some.counts.all_invalid() + some.counts.all_excluded(), some.counts.enumerated);
+  for (const Point& p : some.best) QVERIFY(some.space->design_at(p.index).cluster.accelerator == "h100-sxm-80gb" && std::isfinite(p.values[size_t(options.keep.objective)]));
+  const auto reasons = infeasible(some.counts);
+  QVERIFY(std::any_of(reasons.begin(), reasons.end(), [](const auto& reason) { return reason.first.find("tpu-v5p") != std::string::npos; }));
+  QCOMPARE(result_json(reread(some)), result_json(some));
+  options.shards = 2;
+  const SearchResult first = found(made(spec), options);
+  options.shard = 1;
+  const auto merged = merge_results({first, found(made(spec), options)});
+  QCOMPARE(result_json(std::get<SearchResult>(merged)), result_json(some));
+  options.shards = 1;
+  options.shard = 0;
+  // As a second objective they are left out of the front only.
+  options.keep.objective = find_objective("tokens_per_gpu");
+  options.keep.front_y = find_objective("cost");
+  const SearchResult fronted = found(made(spec), options);
+  QCOMPARE(fronted.counts.timed, some.counts.timed + some.counts.all_unknown());
+  QVERIFY(fronted.counts.unknown.empty() && !fronted.front.empty());
+  for (const Point& p : fronted.front) QVERIFY(std::isfinite(p.values[size_t(options.keep.front_y)]));
+  // Prices and powers are those of each accelerator, unless a person sets one.
+  spec.dimensions.back().second = "h100,a100";
+  const auto ratio = [&](const char* objective, double price) {
+    options.keep.price_per_hour = price;
+    double sum[2] = {0, 0};
+    const SearchResult both = found(made(spec), options);
+    for (const auto& group : both.groups)
+      for (const auto& p : group) {
+        if (!p) continue;
+        const Design d = both.space->design_at(p->index);
+        sum[d.cluster.accelerator == "a100-sxm-80gb"] = p->values[size_t(find_objective(objective))] * p->evaluation.tokens_per_second / double(d.world());
+      }
+    return sum[0] / sum[1];
+  };
+  QVERIFY(std::abs(ratio("cost", 0) - 3.24 / 1.99) < 1e-6 && std::abs(ratio("cost", 2) - 1) < 1e-6 && std::abs(ratio("energy", 0) - 700.0 / 400) < 1e-6);
+  spec.dimensions.back().second = "tpu-v5p,tpu-v4";
+  options.keep = {};
+  options.keep.objective = find_objective("cost");
   const auto refused = search(made(spec), options);
   QVERIFY(std::holds_alternative<Problem>(refused));
-  QVERIFY2(std::get<Problem>(refused).what.find("tpu-v5p") != std::string::npos, std::get<Problem>(refused).what.c_str());
+  QVERIFY2(std::get<Problem>(refused).what.find("price of tpu-v") != std::string::npos, std::get<Problem>(refused).what.c_str());
   QVERIFY(std::get<Problem>(refused).accepted.find("--price") != std::string::npos);
 }
 

@@ -186,8 +186,8 @@ class MainWindowTest : public QObject {
     session_->applyPreset("llama3-8b");
     const MessageBar* bar = window_->messageBar();
     QVERIFY2(bar->text().contains("Expert parallel (ep) 8 → 1"), qPrintable(bar->text()));
-    QVERIFY(bar->wayBack()->isVisible());
-    QTest::mouseClick(bar->wayBack(), Qt::LeftButton);
+    QVERIFY(bar->wayOut()->isVisible());
+    QTest::mouseClick(bar->wayOut(), Qt::LeftButton);
     QTRY_COMPARE(session_->design().parallel.ep, 8);
     QVERIFY(bar->text().isEmpty());
     session_->applyPreset("llama3-8b");

@@ -6,9 +6,8 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 
+#include "simulate/pass_times.h"
 #include "ui/charts/bar_paint.h"
 #include "ui/models/value_scale.h"
 #include "ui/state/comparisons.h"
@@ -23,33 +22,6 @@ namespace {
 constexpr double kLeft = 48, kRight = 4, kBottom = 18, kHeading = 22, kUnit = 16;
 constexpr double kWhen = 5;  // of the strip that says when what is picked runs
 
-struct Stretch {
-  double begin = 0, end = 0;
-  int span = -1;
-};
-using ActionKey = std::tuple<int, int, int>;  // kind of pass, microbatch, chunk
-
-int pass_number(ActionKind kind) {
-  switch (kind) {
-    case ActionKind::Forward: return 0;
-    case ActionKind::Backward:
-    case ActionKind::BackwardInput: return 1;
-    case ActionKind::BackwardWeight: return 2;
-    default: return -1;
-  }
-}
-
-int pass_number(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::Forward: return 0;
-    case SpanKind::Recompute:
-    case SpanKind::Backward:
-    case SpanKind::BackwardInput: return 1;
-    case SpanKind::BackwardWeight: return 2;
-    default: return -1;
-  }
-}
-
 constexpr double kNamePlaces[] = {0.85, 0.65, 0.45, 0.25, 0.95, 0.75, 0.55, 0.35, 0.1};  // of a line that has its name on it, as shares of its length
 
 int64_t most_of(const std::vector<MemoryPoint>& points) {
@@ -58,23 +30,12 @@ int64_t most_of(const std::vector<MemoryPoint>& points) {
   return most;
 }
 
-std::map<ActionKey, Stretch> stretches(const std::vector<Span>& spans) {
-  std::map<ActionKey, Stretch> out;
-  for (size_t i = 0; i < spans.size(); ++i) {
-    const Span& span = spans[i];
-    if (span.stream != StreamKind::Compute || span.microbatch < 0 || pass_number(span.kind) < 0) continue;
-    const auto [it, made] = out.try_emplace({pass_number(span.kind), span.microbatch, span.chunk}, Stretch{span.begin, span.end, static_cast<int>(i)});
-    if (!made) it->second.end = std::max(it->second.end, span.end);
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   std::vector<MemoryPoint> out;
-  std::map<ActionKey, Stretch> when;
-  if (estimate.simulation) when = stretches(estimate.simulation->stages[static_cast<size_t>(stage)].spans);
+  std::optional<PassTimes> when;
+  if (estimate.simulation) when.emplace(estimate.simulation->stages[static_cast<size_t>(stage)]);
   const std::vector<ActionMemory> actions = stage_timeline(*estimate.report, stage);
   int64_t most = 0;
   for (const ActionMemory& action : actions) most = std::max(most, total(action.peak));
@@ -87,14 +48,13 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   if (!actions.empty()) add(0, actions.front().begin, -1);
   int index = 0;
   for (const ActionMemory& action : actions) {
-    Stretch stretch{now, now, -1};
-    const int pass = pass_number(action.action.kind);
-    const auto it = when.find({pass, action.action.microbatch, action.action.chunk});
-    if (it != when.end()) stretch = it->second;
-    if (!estimate.simulation) stretch = {static_cast<double>(index), static_cast<double>(index + (pass >= 0 ? 1 : 0)), -1};
-    if (pass >= 0) ++index;
+    PassStretch stretch{now, now, -1};
+    const bool pass = is_pass(action.action.kind);
+    if (const PassStretch* of = when ? when->of(action.action) : nullptr) stretch = *of;
+    if (!when) stretch = {static_cast<double>(index), static_cast<double>(index + (pass ? 1 : 0)), -1};
+    if (pass) ++index;
     add(stretch.begin, action.begin, stretch.span);
-    if (pass >= 0) add((stretch.begin + stretch.end) / 2, action.peak, stretch.span);
+    if (pass) add((stretch.begin + stretch.end) / 2, action.peak, stretch.span);
     add(stretch.end, action.end, stretch.span);
   }
   if (estimate.simulation && !out.empty()) out.push_back({std::max(now, estimate.simulation->step_seconds), out.back().bytes, -1});

@@ -143,7 +143,8 @@ Inspection MemoryView::inspectBar(const Report& report, int stage, int series) c
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   const UnitSystem units = session()->units();
   const bool advised = session()->estimated() && advice()->of(session()->estimate().get());
-  const Fragmentation* segments = advised && advice()->fragmentation() && advice()->fragmentation()->stage == stage ? &*advice()->fragmentation() : nullptr;
+  const Fragmentation* played = session()->estimated() ? advice()->fragmentationOf(session()->estimate().get()) : nullptr;
+  const Fragmentation* segments = played && played->stage == stage ? played : nullptr;
   Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units, segments)
                                                      : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
   if (!advised || advice()->given().empty()) return out;

@@ -110,6 +110,10 @@ std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const SearchR
     if (!figure.of && (column.objective < 0 || rows->column(column.id) >= 0)) continue;
     column.label = QString::fromLatin1(figure.label ? figure.label : objectives()[static_cast<size_t>(column.objective)].label);
     column.heading = QString::fromLatin1(figure.heading);
+    if (const Mode mode = space.spec().base.workload.mode; column.id == QStringLiteral("step_time") && mode != Mode::Train && !space.spec().find("mode")) {
+      column.label = mode == Mode::Decode ? QStringLiteral("Time per output token") : QStringLiteral("Time to first token");
+      column.heading = mode == Mode::Decode ? QStringLiteral("TPOT") : QStringLiteral("TTFT");
+    }
     column.unit = QString::fromLatin1(figure.unit);
     column.measure = figure.measure;
     column.better = figure.better;

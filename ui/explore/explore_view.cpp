@@ -11,11 +11,13 @@
 
 #include "explore/values.h"
 #include "simulate/estimate.h"
+#include "simulate/inference.h"
 #include "ui/charts/save_menu.h"
 #include "ui/dialogs/export_target.h"
 #include "ui/explore/compare_page.h"
 #include "ui/explore/designs_page.h"
 #include "ui/explore/matters_page.h"
+#include "ui/explore/serving_page.h"
 #include "ui/explore/setup_panel.h"
 #include "ui/graph_view/segments.h"
 #include "ui/models/value_scale.h"
@@ -53,7 +55,8 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
   compare_ = new ComparePage(session_, stack_);
   matters_ = new MattersPage(MattersPage::Kind::Sensitivity, session_, stack_);
   scaling_ = new MattersPage(MattersPage::Kind::Scaling, session_, stack_);
-  for (QWidget* page : {static_cast<QWidget*>(designs_), static_cast<QWidget*>(compare_), static_cast<QWidget*>(matters_), static_cast<QWidget*>(scaling_)}) stack_->addWidget(page);
+  serving_ = new ServingPage(session_, stack_);
+  for (QWidget* page : {static_cast<QWidget*>(designs_), static_cast<QWidget*>(compare_), static_cast<QWidget*>(matters_), static_cast<QWidget*>(scaling_), static_cast<QWidget*>(serving_)}) stack_->addWidget(page);
   layout->addWidget(stack_, 1);
 
   connect(pages_, &Segments::chosen, this, &ExploreView::showPage);
@@ -89,6 +92,7 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
   });
   for (MattersPage* page : {matters_, scaling_})
     connect(page, &MattersPage::taken, this, [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
+  connect(serving_, &ServingPage::taken, this, [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
   connect(designs_, &DesignsPage::axesChanged, this, [this] {
     const auto& rows = job_->rows();
     if (!rows) return;
@@ -96,6 +100,7 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
     setup_->setFront(objective(designs_->scatter()->columns().x), objective(designs_->scatter()->columns().y));
   });
   connect(session_, &Session::designChanged, this, &ExploreView::showState);
+  connect(session_, &Session::computingChanged, this, &ExploreView::showState);
   connect(session_, &Session::estimateChanged, this, &ExploreView::showMarked);
   connect(session_, &Session::unitsChanged, this, [this] { designs_->setUnits(session_->units()); });
   designs_->setUnits(session_->units());
@@ -110,7 +115,7 @@ QWidget* ExploreView::makeTop() {
   row->setSpacing(8);
   heading_ = new ElidedLabel(top, Theme::instance().uiFont(14, QFont::DemiBold));
   row->addWidget(heading_, 1);
-  pages_ = new Segments(tr("What to see"), {tr("Designs"), tr("Compare"), tr("What matters"), tr("Scaling")}, top);
+  pages_ = new Segments(tr("What to see"), {tr("Designs"), tr("Compare"), tr("What matters"), tr("Scaling"), tr("Serving")}, top);
   pages_->setObjectName(QStringLiteral("explore_pages"));
   row->addWidget(pages_);
   auto* save = new QPushButton(tr("Save"), top);
@@ -174,9 +179,11 @@ QString ExploreView::heading() const {
   if (stack_->currentWidget() == compare_) return tr("Designs side by side");
   if (stack_->currentWidget() == matters_) return tr("What matters of %1").arg(design);
   if (stack_->currentWidget() == scaling_) return tr("How %1 scales").arg(design);
+  if (stack_->currentWidget() == serving_) return tr("Serving %1").arg(design);
   const auto& rows = job_->rows();
   if (!rows) return tr("Which design to run");
   const SearchCounts& counts = rows->result().counts;
+  if (counts.enumerated == 0) return tr("%1 designs to search").arg(grouped_text(rows->result().space->size()));
   QStringList parts{tr("%1 designs").arg(grouped_text(counts.enumerated)), tr("%1 valid").arg(grouped_text(counts.valid())), tr("%1 fit").arg(grouped_text(counts.timed))};
   return parts.join(QStringLiteral(" · "));
 }
@@ -226,6 +233,7 @@ void ExploreView::showState() {
     note = tr("These designs were searched on %1 GPUs. The present design has %2, and beside %3 are asked for: search again to compare like with like.")
                .arg(text(searched.gpus), grouped_text(session_->design().world()), text(setup_->spec().gpus));
   } else if (old) note = tr("These designs were searched for another model, workload or cluster than the present one. Search again to compare like with like.");
+  else if (!running && job_->rows() && !session_->computing() && !session_->current()) note = tr("The present design cannot be built as it is, so it is none of these points: Problems say why, and any of these can take its place.");
   else if (!running && job_->rows() && job_->cancelled()) note = tr("The search was cancelled: these are the designs that it had come to.");
   if (running && run_->isVisible()) note = job_->progressText();
   if (stack_->currentWidget() != designs_) note.clear();
@@ -233,7 +241,7 @@ void ExploreView::showState() {
   note_->setVisible(!note.isEmpty());
   designs_->setDimmed(old);
   if (running && (!job_->rows() || job_->rows()->rows() == 0)) designs_->setMessage(tr("Searching…"));
-  else if (job_->rows()) designs_->setMessage(tr("No design of this space can be run. \"Left out\" beside says why."));
+  else if (job_->rows() && job_->rows()->result().counts.enumerated > 0) designs_->setMessage(tr("No design of this space can be run. \"Left out\" beside says why."));
   else designs_->setMessage(tr("Say beside which knobs vary and over which values, then search: every valid design that fits becomes a point here."));
   showRun();
 }
@@ -241,8 +249,14 @@ void ExploreView::showState() {
 // The present design, and those that are pinned, among what was found.
 void ExploreView::showMarked() {
   const auto figures_of = [](const Report& report, const Simulation& step) {
-    QHash<QString, double> figures{{QStringLiteral("step_time"), step.step_seconds}, {QStringLiteral("mfu"), step.mfu}, {QStringLiteral("bubble"), step.bubble}, {QStringLiteral("exposed"), step.exposed},
-                                   {QStringLiteral("model_tflops"), step.model_tflops}, {QStringLiteral("tokens_per_gpu"), step.tokens_per_second / static_cast<double>(std::max<int64_t>(1, report.ranks))},
+    double seconds = step.step_seconds, tokens = step.tokens_per_second;
+    if (!trains(report.design)) {
+      const InferenceFigures served = inference_figures(report, step);
+      seconds = served.seconds;
+      tokens = served.tokens_per_second;
+    }
+    QHash<QString, double> figures{{QStringLiteral("step_time"), seconds}, {QStringLiteral("mfu"), step.mfu}, {QStringLiteral("bubble"), step.bubble}, {QStringLiteral("exposed"), step.exposed},
+                                   {QStringLiteral("model_tflops"), step.model_tflops}, {QStringLiteral("tokens_per_gpu"), tokens / static_cast<double>(std::max<int64_t>(1, report.ranks))},
                                    {QStringLiteral("gpus"), static_cast<double>(report.ranks)}};
     if (report.memory) {
       const auto used = static_cast<double>(memory_in_use(report, report.memory->peak_stage));
@@ -285,6 +299,7 @@ Picture ExploreView::picture() const {
   if (stack_->currentWidget() == compare_) return compare_->picture();
   if (stack_->currentWidget() == matters_) return matters_->picture();
   if (stack_->currentWidget() == scaling_) return scaling_->picture();
+  if (stack_->currentWidget() == serving_) return serving_->picture();
   Picture picture;
   const QString name = text(session_->design().name);
   picture.title = tr("%1, designs").arg(name);

@@ -1,4 +1,5 @@
-// The search over designs: what is searched, what came of it, a design of it beside the present one, and what matters of the present one.
+// The search over designs: what is searched, what came of it, a design of it beside the present one, what matters of the
+// present one, how it scales and how it serves.
 #pragma once
 
 #include <QWidget>
@@ -19,6 +20,7 @@ class MattersPage;
 class SaveMenu;
 class Segments;
 class Session;
+class ServingPage;
 class SetupPanel;
 
 class ExploreView : public QWidget {
@@ -32,7 +34,8 @@ class ExploreView : public QWidget {
   ComparePage* compare() const { return compare_; }
   MattersPage* matters() const { return matters_; }
   MattersPage* scaling() const { return scaling_; }
-  enum Page { Designs, Compare, WhatMatters, Scaling };
+  ServingPage* serving() const { return serving_; }
+  enum Page { Designs, Compare, WhatMatters, Scaling, Serving };
   void showPage(int page);
   SaveMenu* saveMenu() const { return save_menu_; }
   Segments* pages() const { return pages_; }
@@ -72,6 +75,7 @@ class ExploreView : public QWidget {
   DesignsPage* designs_;
   ComparePage* compare_;
   MattersPage *matters_, *scaling_;
+  ServingPage* serving_;
   SaveMenu* save_menu_;
   QPushButton* run_;           // while the panel beside is away
   bool same_search_ = false;

@@ -16,15 +16,15 @@ std::array<QColor, kMostColours> palette() {
   return {c.activations, c.buffers, c.parameters, c.optimizer, c.logits, c.gradients};
 }
 
-// Yellow over green to blue: told apart by lightness alone, too.
+}  // namespace
+
+// Yellow over green to blue.
 QColor ramp_color(double share) {
   const Colors& c = Theme::instance().colors();
   const bool dark = Theme::instance().mode() == Theme::Mode::Dark;
   const QColor low = mixed(c.logits, Qt::white, dark ? 0.2 : 0.0), high = mixed(c.parameters, Qt::black, dark ? 0.1 : 0.35);
   return share < 0.5 ? mixed(low, c.buffers, 2 * share) : mixed(c.buffers, high, 2 * share - 1);
 }
-
-}  // namespace
 
 QPainterPath point_shape(int shape, double r) {
   QPainterPath path;

@@ -17,6 +17,9 @@ inline constexpr int kShapes = 5, kRampSteps = 16;
 // A path of about the area of a circle of that radius, around the origin.
 QPainterPath point_shape(int shape, double radius);
 
+// Of a value between the lowest (0) and the highest (1), by the present theme: told apart by lightness alone, too.
+QColor ramp_color(double share);
+
 class PointStyle {
  public:
   // Columns may be -1: one colour, one shape.

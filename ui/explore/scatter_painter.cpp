@@ -304,8 +304,11 @@ void ScatterCanvas::paintMarks(QPainter& painter, const QRectF& plot, const QCol
   painter.setClipRect(plot.adjusted(-10, -10, 10, 10));
   painter.setBrush(Qt::NoBrush);
   for (const Marked& marked : marked_) {
-    const QPointF at = markedPlaceIn(plot, marked);
-    if (!plot.adjusted(-2, -2, 2, 2).contains(at)) continue;
+    // Far beyond all points it would squeeze them into a corner: it is said at the edge where it lies.
+    const QPointF there = markedPlaceIn(plot, marked);
+    const QPointF at(std::clamp(there.x(), plot.left(), plot.right()), std::clamp(there.y(), plot.top(), plot.bottom()));
+    const bool beyond = !plot.adjusted(-2, -2, 2, 2).contains(there);
+    if (beyond && !at_home_) continue;
     if (marked_.size() > 1 || marked.member > 0) {  // above all points, with an edge that parts it from those of its colour
       const QRectF box(at - QPointF(7.5, 7.5), QSizeF(15, 15));
       painter.setPen(Qt::NoPen);
@@ -321,7 +324,7 @@ void ScatterCanvas::paintMarks(QPainter& painter, const QRectF& plot, const QCol
     painter.setBrush(Qt::NoBrush);
     const QFont font = Theme::instance().uiFont(11, QFont::DemiBold);
     painter.setFont(font);
-    const QString text = tr("current");
+    const QString text = beyond ? tr("current, beyond") : tr("current");
     const double width = QFontMetricsF(font).horizontalAdvance(text);
     const double x = at.x() + 10 + width > plot.right() ? at.x() - 10 - width : at.x() + 10;
     QColor veil = ground;

@@ -53,6 +53,10 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
     auto* box = new KnobGroupBox(group, session, content);
     groups_ << box;
     rows->addWidget(box);
+    if (group == KnobGroup::Cluster) {
+      box->addLink(tr("Sources"), tr("Every value of this accelerator and network, and where it comes from"));
+      connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::machineRequested);
+    }
     for (KnobRow* row : box->rows()) {
       connect(row, &KnobRow::focused, this, [this, row] { scroll_->ensureWidgetVisible(row, 0, 24); });
     }

@@ -27,6 +27,9 @@ class ConfigForm : public QWidget {
   KnobRow* row(const QString& id) const;
   DifferencesBox* differences() const { return differences_; }
 
+ Q_SIGNALS:
+  void machineRequested();  // where the values of the cluster come from
+
  private:
   void applyFilter(const QString& text);
   void refresh();

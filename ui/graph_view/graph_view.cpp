@@ -87,10 +87,10 @@ QWidget* GraphView::makeBar() {
   row->setContentsMargins(16, 8, 16, 8);
   row->setSpacing(12);
 
-  auto* passes = new Segments(tr("Direction"), {tr("Forward"), tr("Backward"), tr("Both")}, bar);
-  passes->setObjectName(QStringLiteral("passes"));
-  connect(passes, &Segments::chosen, this, [this](int index) { scene_->setPasses(static_cast<Passes>(index)); });
-  row->addWidget(passes);
+  passes_ = new Segments(tr("Direction"), {tr("Forward"), tr("Backward"), tr("Both")}, bar);
+  passes_->setObjectName(QStringLiteral("passes"));
+  connect(passes_, &Segments::chosen, this, [this](int index) { scene_->setPasses(static_cast<Passes>(index)); });
+  row->addWidget(passes_);
 
   auto* notation = new Segments(tr("Notation"), {tr("Symbols"), tr("Numbers")}, bar);
   notation->setObjectName(QStringLiteral("notation"));
@@ -169,6 +169,7 @@ std::vector<GraphView::Against> GraphView::against() const {
 void GraphView::showChosen() {
   const std::shared_ptr<const Report> report = choice_->report();
   if (!report || !report->valid()) return;
+  offerPasses();
   const Outline* before = scene_->outline();
   select_next_.reset();
   if (before && &before->report() != report.get() && inspected_.level == NodeLevel::Op && inspected_.unit < before->units()) {
@@ -251,6 +252,7 @@ void GraphView::activateSearch() { search_field_->activate(); }
 
 // The graph of a pinned design stays while the present one is edited.
 void GraphView::takeReport() {
+  offerPasses();
   const std::shared_ptr<const Report> report = session_->report();
   if (!report || choice_->member() > 0) return markDifferences();
   if (report->valid() && !(scene_->outline() && showsPresent())) {
@@ -292,6 +294,20 @@ void GraphView::markPicked() {
         if (picked.op(s, id)) marks.ops.add(s, id >= outline.segment(s).backward_begin, outline.segment(s).op(id).block, id);
   }
   canvas_->setPicked(std::move(marks));
+}
+
+// Inference has forwards alone.
+void GraphView::offerPasses() {
+  const std::shared_ptr<const Report> report = choice_->member() == 0 ? session_->report() : choice_->report();
+  const bool backward = !report || trains(report->design);
+  for (const Passes passes : {Passes::Backward, Passes::Both}) {
+    QPushButton* button = passes_->button(static_cast<int>(passes));
+    button->setEnabled(backward);
+    button->setToolTip(backward ? QString() : tr("Inference has no backward: it keeps nothing for one"));
+  }
+  if (backward || passes_->current() == static_cast<int>(Passes::Forward)) return;
+  passes_->setCurrent(static_cast<int>(Passes::Forward));
+  scene_->setPasses(Passes::Forward);
 }
 
 void GraphView::search() {

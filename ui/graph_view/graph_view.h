@@ -47,6 +47,7 @@ class GraphView : public QWidget {
   QWidget* makeBar();
   QWidget* makeDifferenceBar();
   void takeReport();
+  void offerPasses();
   bool showsPresent() const;
   void showChosen();
   void markDifferences();
@@ -71,6 +72,7 @@ class GraphView : public QWidget {
   Session* session_;
   GraphScene* scene_;
   GraphCanvas* canvas_;
+  Segments* passes_ = nullptr;
   SearchField* search_field_ = nullptr;
   QWidget* difference_bar_ = nullptr;
   DesignChoice* choice_ = nullptr;

@@ -7,6 +7,7 @@
 #include "design/settle.h"
 #include "model/library.h"
 #include "report/rank_mesh.h"
+#include "simulate/memory_report.h"
 #include "simulate/memory_timeline.h"
 #include "ui/state/advice.h"
 #include "ui/state/comparisons.h"
@@ -50,7 +51,10 @@ std::optional<Problem> Session::setKnob(const QString& id, const QString& text) 
   Design next = design_;
   if (std::optional<Problem> problem = set_knob(next, *knob, text.toStdString())) return problem;
   if (next == design_) return std::nullopt;
+  const Mode before = design_.workload.mode;
   undo_.push(new DesignCommand(this, next, tr("set %1").arg(QString::fromStdString(knob->label).toLower()), id));
+  const WorkloadSpec& w = design_.workload;
+  if (w.mode == Mode::Decode && before != Mode::Decode && w.context_length != w.seq) Q_EMIT lengthsDiffer(w.context_length, w.seq);
   return std::nullopt;
 }
 
@@ -113,7 +117,15 @@ std::vector<Problem> Session::allProblems() const {
   all.insert(all.end(), problems_.begin(), problems_.end());
   if (current_ && !report_->memory->fits)
     all.push_back(memoryProblem(*report_, advice_->of(estimate_.get()) && estimated() ? advice_->given() : std::vector<MemoryAdvice>(), units_));
+  if (const auto note = segmentsNote()) all.push_back(*note);
   return all;
+}
+
+std::optional<Problem> Session::segmentsNote() const {
+  const Fragmentation* segments = estimated() ? advice_->fragmentationOf(estimate_.get()) : nullptr;
+  if (!segments) return std::nullopt;
+  const auto warning = segments_warning(*report_->memory, *segments);
+  return warning ? std::optional(memoryNote(*warning)) : std::nullopt;
 }
 
 void Session::applyFix(const Fix& fix) {
@@ -202,7 +214,7 @@ void Session::waitForEstimate() {
 void Session::acceptEstimate(std::shared_ptr<const Estimate> estimate) {
   if (!estimate || estimate->report != report_) return;  // a stale one
   estimate_ = std::move(estimate);
-  if (estimated() && !report_->memory->fits) advice_->ask(estimate_);
+  if (estimated()) advice_->ask(estimate_, !report_->memory->fits);
   const Pick before = pick_;
   Pick pick = pick_;
   const Simulation* simulation = estimate_->simulation.get();

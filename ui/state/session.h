@@ -63,6 +63,8 @@ class Session : public QObject {
   const std::vector<Problem>& problems() const { return problems_; }  // of the present design
   // And before them those of texts that the design did not take; last, that a design that can be built does not fit.
   std::vector<Problem> allProblems() const;
+  // That a design which fits by its tensors runs out of memory under a setting of PyTorch's allocator. Known a moment after the estimate.
+  std::optional<Problem> segmentsNote() const;
   bool current() const { return current_; }    // report() is of design()
   bool computing() const { return computing_; }
   // What the step of a report costs. Comes after its report; until then that of an earlier one (see estimated()). After an error it
@@ -122,6 +124,7 @@ class Session : public QObject {
   void rejectedChanged();   // some rejected() changed
   void searchChanged();
   void problemsChanged();   // allProblems() changed
+  void lengthsDiffer(qint64 context, qint64 seq);  // decode was chosen: it counts the context length, which is not the sequence length so far
   void adapted(const QString& model, const QStringList& changes);  // what gave way: "Expert parallel (ep) 64 → 8"
 
  private:

@@ -81,6 +81,7 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   connect(session, &Session::reportChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::estimateChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::unitsChanged, this, &VerdictStrip::refresh);
+  connect(session, &Session::problemsChanged, this, &VerdictStrip::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &VerdictStrip::refresh);
   refresh();
 }
@@ -107,7 +108,10 @@ void VerdictStrip::refresh() {
   }
   if (!report) return;
   const bool fits = report->memory->fits;
-  fits ? unsetCursor() : setCursor(Qt::PointingHandCursor);
+  const auto note = fits ? session_->segmentsNote() : std::nullopt;
+  verdict_->setToolTip(note ? text_of(note->what) : QString());
+  fits && !note ? unsetCursor() : setCursor(Qt::PointingHandCursor);
+  if (note) return showVerdict("note", colors.note, tr("May not fit"));
   showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad, fits ? tr("Fits") : tr("Does not fit"));
 }
 
@@ -137,8 +141,8 @@ void VerdictStrip::showTime() {
   const Simulation& s = *estimate->simulation;
   const QString machine = s.machine.accelerator ? text_of(s.machine.accelerator->name) : QString();
   const auto share = [](double part) { return text_of(significant(part * 100)) + " %"; };
-  const bool training = trains(estimate->report->design), decodes = estimate->report->design.workload.mode == Mode::Decode;
-  step_->setLabel(training ? tr("Step") : decodes ? tr("TPOT") : tr("TTFT"));
+  const bool training = trains(estimate->report->design);
+  step_->setLabel(tr("Step"));
   tokens_->setLabel(training ? tr("Tokens per second") : tr("Tokens/s per GPU"));
   bubble_->setLabel(training ? tr("Bubble") : tr("KV cache"));
   step_->setValue(text_of(format_seconds(s.step_seconds)));
@@ -161,9 +165,18 @@ void VerdictStrip::showTime() {
 void VerdictStrip::showInference(const Report& report, const Simulation& simulation) {
   const InferenceFigures f = inference_figures(report, simulation);
   const bool decodes = report.design.workload.mode == Mode::Decode;
-  step_->setValue(text_of(format_seconds(f.seconds)));
-  step_->setToolTip(decodes ? tr("Time per output token: from one token of a sequence to the next, %1 sequences at once.").arg(text_of(grouped(report.tokens_per_step)))
-                            : tr("Time to first token: all prompts, %1 tokens, have been read.").arg(text_of(grouped(report.tokens_per_step))));
+  const QString seconds = text_of(format_seconds(f.seconds));
+  const bool at_once = decodes || report.design.workload.batch <= report.design.workload.microbatch * report.design.parallel.dp;
+  step_->setLabel(decodes ? tr("TPOT") : at_once ? tr("TTFT") : tr("TTFT, last prompt"));
+  step_->setValue(seconds, at_once ? QString() : tr("%1, first %2").arg(seconds.section(' ', 1), text_of(format_seconds(f.first_seconds))));
+  const QString prompts = text_of(grouped(report.design.workload.batch));
+  if (decodes)
+    step_->setToolTip(tr("Time per output token: from one token of a sequence to the next, %1 sequences at once.").arg(prompts));
+  else if (at_once)
+    step_->setToolTip(tr("Time to first token: %1 prompts are read at once, %2 tokens.").arg(prompts, text_of(grouped(report.tokens_per_step))));
+  else
+    step_->setToolTip(tr("Time to first token of the last of %1 prompts, which came at once: all %2 tokens have been read. The prompts that are read first have theirs after %3.")
+                          .arg(prompts, text_of(grouped(report.tokens_per_step)), text_of(format_seconds(f.first_seconds))));
   tokens_->setValue(text_of(significant(f.tokens_per_gpu)));
   tokens_->setToolTip(tr("Of the whole job: %1.").arg(text_of(format_count(static_cast<Wide>(f.tokens_per_second)))));
   bubble_->setValue(text_of(format_bytes(f.kv_cache_bytes, session_->units())));
@@ -172,7 +185,7 @@ void VerdictStrip::showInference(const Report& report, const Simulation& simulat
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {
   const auto report = session_->report();
-  if (!session_->current() || session_->rejectsAny() || (report && !report->memory->fits)) Q_EMIT problemsRequested();
+  if (!session_->current() || session_->rejectsAny() || (report && !report->memory->fits) || session_->segmentsNote()) Q_EMIT problemsRequested();
   QWidget::mousePressEvent(event);
 }
 
