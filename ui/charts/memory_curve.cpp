@@ -393,8 +393,8 @@ void MemoryCurve::followPick(const QObject* by) {
   const Pick& pick = picked.pick();
   when_.clear();
   const auto& spans = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans;
-  const bool known = pick.kind == PickKind::Span && pick.stage == stage_ && pick.span >= 0 && pick.span < static_cast<int>(spans.size());
-  if (!known || pass_number(spans[static_cast<size_t>(pick.span)].kind) < 0) {
+  const Span* span_of = pick.kind == PickKind::Span && pick.stage == stage_ && pick.span >= 0 && pick.span < static_cast<int>(spans.size()) ? &spans[static_cast<size_t>(pick.span)] : nullptr;
+  if (!span_of || span_of->stream != StreamKind::Compute || span_of->microbatch < 0) {
     for (int i = 0; i < static_cast<int>(spans.size()) && picked.on(stage_); ++i) {
       if (!picked.span(stage_, i)) continue;
       const Span& span = spans[static_cast<size_t>(i)];
@@ -403,7 +403,7 @@ void MemoryCurve::followPick(const QObject* by) {
     }
     return mark(std::nullopt);
   }
-  const double middle = (spans[static_cast<size_t>(pick.span)].begin + spans[static_cast<size_t>(pick.span)].end) / 2;
+  const double middle = (span_of->begin + span_of->end) / 2;
   const auto after = std::partition_point(points_.begin(), points_.end(), [&](const MemoryPoint& p) { return p.seconds <= middle; });
   if (after == points_.begin()) return mark(std::nullopt);
   mark(fullestOf(static_cast<size_t>(after - points_.begin()) - 1));
