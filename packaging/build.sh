@@ -3,8 +3,8 @@
 
 build_packages=(g++ cmake ninja-build qt6-base-dev qt6-svg-dev libqcustomplot-dev libtbb-dev
   nlohmann-json3-dev)
-# Faster second builds, the font that the window prefers, software OpenGL: good to have, not needed.
-optional_packages=(ccache fonts-inter libgl1-mesa-dri)
+# Faster second builds, a faster allocator, the font that the window prefers, software OpenGL: good to have, not needed.
+optional_packages=(ccache libmimalloc-dev fonts-inter libgl1-mesa-dri)
 
 say() { printf '\n== %s\n' "$*"; }
 

@@ -63,6 +63,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.form = make(tr("&Configuration"), QKeySequence("F6"), true);
   a.inspector = make(tr("&Inspector"), QKeySequence("F7"), true);
   a.problems = make(tr("&Problems"), QKeySequence("F8"), true);
+  a.machine = make(tr("&Machine and its sources..."), QKeySequence("F9"));
   a.reset_layout = make(tr("&Reset layout"));
 
   a.palette = make(tr("Find a &command"), QKeySequence("Ctrl+K"));
@@ -75,7 +76,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
 QVector<Actions::Group> Actions::groups() const {
   const auto tr = [](const char* text) { return QMainWindow::tr(text); };
   QVector<QAction*> view = views;
-  view << light << dark << find << filter << zoom_in << zoom_out << fit << form << inspector << problems << reset_layout;
+  view << light << dark << find << filter << zoom_in << zoom_out << fit << form << inspector << problems << machine << reset_layout;
   return {{tr("File"), {new_design, open, import_config, save, save_as, export_bundle, export_trace, save_picture, quit}},
           {tr("Edit"), {undo, redo, copy}},
           {tr("View"), view},
@@ -84,7 +85,7 @@ QVector<Actions::Group> Actions::groups() const {
 }
 
 void fillMenuBar(QMenuBar* bar, const Actions& a) {
-  const QVector<QAction*> gaps{a.export_bundle, a.quit, a.copy, a.side_by_side, a.light, a.find, a.zoom_in, a.form, a.reset_layout, a.about};
+  const QVector<QAction*> gaps{a.export_bundle, a.quit, a.copy, a.side_by_side, a.light, a.find, a.zoom_in, a.form, a.machine, a.reset_layout, a.about};
   for (const Actions::Group& group : a.groups()) {
     QMenu* menu = bar->addMenu("&" + group.name);
     for (QAction* action : group.actions) {

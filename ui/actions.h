@@ -22,7 +22,7 @@ struct Actions {
   QAction *pin, *compare_file, *side_by_side, *unpin;
   QVector<QAction*> views;  // in the order of viewNames()
   QAction *light, *dark, *find, *filter, *zoom_in, *zoom_out, *fit;
-  QAction *form, *inspector, *problems, *reset_layout;
+  QAction *form, *inspector, *problems, *machine, *reset_layout;
   QAction *palette, *shortcuts, *about;
 
   struct Group {

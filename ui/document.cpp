@@ -60,7 +60,7 @@ bool Document::openPath(const QString& path) {
   if (!mayDiscard()) return false;
   const Study& study = std::get<Study>(loaded);
   const QFileInfo file(path);
-  path_ = study.of_result ? QString() : file.absoluteFilePath();  // a document is not saved over what a search wrote
+  path_ = study.of_search ? QString() : file.absoluteFilePath();  // a document is not saved over what a search wrote or reads
   settings::setDesignFolder(file.absolutePath());
   saved_search_ = study.search;
   session_->reset(study.design);

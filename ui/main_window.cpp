@@ -28,6 +28,7 @@
 #include "ui/dialogs/commands.h"
 #include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/import_dialog.h"
+#include "ui/dialogs/machine_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/document.h"
 #include "ui/explore/explore_view.h"
@@ -205,6 +206,13 @@ void MainWindow::wireView() {
   connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
   connect(actions_.inspector, &QAction::toggled, beside_, &QWidget::setVisible);
   connect(actions_.problems, &QAction::toggled, this, &MainWindow::showProblems);
+  connect(actions_.machine, &QAction::triggered, this, [this] {
+    if (!machine_) machine_ = new MachineDialog(session_, this);
+    machine_->show();
+    machine_->raise();
+    machine_->activateWindow();
+  });
+  connect(form_, &ConfigForm::machineRequested, actions_.machine, &QAction::trigger);
   connect(actions_.reset_layout, &QAction::triggered, this, [this] {
     settings::forgetLayout();
     resetLayout();

@@ -18,6 +18,7 @@ class ConfigForm;
 class Document;
 class ExploreView;
 class ExportDialog;
+class MachineDialog;
 class ExportJob;
 class GraphView;
 class InspectorPanel;
@@ -90,6 +91,7 @@ class MainWindow : public QMainWindow {
   QStackedWidget* beside_;  // the inspector, or what is searched
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;
+  MachineDialog* machine_ = nullptr;
 };
 
 }  // namespace shardscape::ui

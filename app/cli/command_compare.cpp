@@ -1,5 +1,7 @@
 // shardscape-cli compare
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +18,23 @@ namespace shardscape {
 namespace {
 
 using json = nlohmann::ordered_json;
+
+// Designs of equal names are told apart by their files: by the name of the file, else by its whole path, else by their place.
+void tell_apart(std::vector<std::string>& names, const std::vector<std::string>& paths) {
+  const auto file_name = [](const std::string& path) {
+    std::string name = std::filesystem::path(path).filename().string();
+    for (const std::string_view end : {".json", ".shardscape"})
+      if (name.ends_with(end)) name.resize(name.size() - end.size());
+    return name;
+  };
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<std::string> before = names;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (std::count(before.begin(), before.end(), before[i]) < 2) continue;
+      names[i] = round == 0 ? file_name(paths[i]) : round == 1 ? paths[i] : before[i] + " #" + std::to_string(i + 1);
+    }
+  }
+}
 
 json compare_json(const std::vector<std::string>& names, const std::vector<ComparedKnob>& knobs, const std::vector<ComparedFigure>& figures) {
   json out{{"designs", names}};
@@ -103,6 +122,7 @@ int run(const Arguments& arguments) {
     print_problems(of.back().report->problems);
     return kAnswerIsNo;
   }
+  tell_apart(names, paths);
   const auto knobs = compare_knobs(designs);
   const auto figures = compare_figures(of);
   if (arguments.has("--json")) std::cout << compare_json(names, knobs, figures).dump(2, ' ', false, json::error_handler_t::replace) << "\n";
@@ -115,6 +135,7 @@ int run(const Arguments& arguments) {
 Command compare_command() {
   return {"compare", "put designs side by side", "A.json [B.json...] [--json]",
           "Shows the knobs whose values differ, then time, rates and memory of each design, with difference and percent to the first. "
+          "Designs of the same name are headed by their files. "
           "Of a single document: the designs that the window compared with it.",
           {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json"},
           {json_flag()}, kAnyNumber, run};

@@ -12,6 +12,8 @@
 namespace shardscape {
 namespace {
 
+std::string warning(const std::optional<std::string>& text) { return text ? "warning: " + *text + "\n" : ""; }
+
 int run(const Arguments& arguments) {
   const bool json = arguments.has("--json");
   // A program that reads the JSON finds the problems of an invalid design there as well.
@@ -23,8 +25,8 @@ int run(const Arguments& arguments) {
   std::optional<std::vector<MemoryAdvice>> advice;
   if (arguments.has("--advice")) advice = memory_advice(of, *of.memory, [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
   const auto segments = fragmentation(of);
-  std::cout << (json ? with_inference(with_time(estimate_json(of, advice, segments), *simulation), of, *simulation)
-                     : report_text(of) + memory_text(*of.memory) + fragmentation_text(*segments) + (advice ? advice_text(*advice) : "") + time_text(*simulation) + inference_text(of, *simulation));
+  std::cout << (json ? with_inference(with_time(estimate_json(of, advice, segments, simulation.get()), *simulation), of, *simulation)
+                     : report_text(of) + memory_text(*of.memory, simulation.get()) + fragmentation_text(*segments) + warning(segments_warning(*of.memory, *segments)) + (advice ? advice_text(*advice) : "") + time_text(*simulation) + inference_text(of, *simulation));
   return kDone;
 }
 

@@ -71,6 +71,7 @@ std::string head(const SearchResult& r, const RunFigures* figures) {
   if (c.enumerated != r.space->size()) out += ", " + grouped(c.enumerated) + " of them visited";
   out += ": " + grouped(c.valid()) + " valid, " + grouped(c.timed) + " fit and were timed, " + grouped(c.too_large) + " do not fit";
   if (c.repeated > 0) out += ", " + grouped(c.repeated) + " are the same as another";
+  if (c.all_unknown() > 0) out += ", " + grouped(c.all_unknown()) + " cannot be ranked";
   if (c.all_excluded() > 0) out += "; " + grouped(c.all_excluded()) + " break a constraint";
   if (figures && figures->seconds > 0)
     out += "\n" + format_seconds(figures->seconds) + " on " + std::to_string(figures->threads) + (figures->threads == 1 ? " thread: " : " threads: ") +

@@ -37,7 +37,9 @@ class MemoKey {
 template <typename T>
 class Memo {
  public:
-  explicit Memo(size_t kept) : kept_(kept / kShards + 1) {}
+  using Weigh = size_t (*)(const T&);
+  // Keeps so many values, or as many as weigh so much.
+  explicit Memo(size_t kept, Weigh weigh = nullptr) : kept_(kept / kShards + 1), weigh_(weigh) {}
 
   // make() returns a shared_ptr<const T>, null where it was stopped; two threads may make the same value at once, the first one stays.
   template <typename Make>
@@ -53,11 +55,14 @@ class Memo {
     Map dropped;  // freed without the lock
     const std::scoped_lock lock(shard.mutex);
     if (const auto found = shard.find(key, hash)) return found;
-    shard.young.emplace(hash, Entry{{key.words().begin(), key.words().end()}, made});
-    if (shard.young.size() >= kept_ / 2 + 1) {
+    const size_t weight = weigh_ ? weigh_(*made) : 1;
+    shard.young.emplace(hash, Entry{{key.words().begin(), key.words().end()}, made, weight});
+    shard.weight += weight;
+    if (shard.weight >= kept_ / 2 + 1) {
       dropped = std::move(shard.old);
       shard.old = std::move(shard.young);
       shard.young.clear();
+      shard.weight = 0;
     }
     return made;
   }
@@ -76,23 +81,29 @@ class Memo {
   struct Entry {
     std::vector<int64_t> words;
     std::shared_ptr<const T> value;
+    size_t weight;
   };
   using Map = std::unordered_multimap<uint64_t, Entry>;
   // Two generations: what is asked for moves to the young one, the old one goes as a whole.
   struct Shard {
     mutable std::mutex mutex;
     Map young, old;
+    size_t weight = 0;  // of the young ones
 
     std::shared_ptr<const T> find(const MemoKey& key, uint64_t hash) {
       const auto same = [&](const Entry& entry) { return std::equal(entry.words.begin(), entry.words.end(), key.words().begin(), key.words().end()); };
       for (auto [it, end] = young.equal_range(hash); it != end; ++it)
         if (same(it->second)) return it->second.value;
       for (auto [it, end] = old.equal_range(hash); it != end; ++it)
-        if (same(it->second)) return young.insert(old.extract(it))->second.value;
+        if (same(it->second)) {
+          weight += it->second.weight;
+          return young.insert(old.extract(it))->second.value;
+        }
       return nullptr;
     }
   };
   size_t kept_;
+  Weigh weigh_;
   std::array<Shard, kShards> shards_;
 };
 

@@ -10,6 +10,8 @@
 namespace shardscape {
 namespace {
 
+constexpr int64_t kLongestListOffered = 64;  // numbers in a fix
+
 // An even split always works for as many stages as layers; virtual stages want equal ones.
 std::vector<Fix> even_split(const Design& d) {
   Fix fix = set_to("stage_layers", std::string());
@@ -110,6 +112,28 @@ void check_counted_ends(Checks& checks) {
               "layers" + counted_ends(d) + " in multiples of " + grouped(pp), std::move(fixes));
 }
 
+// Stages of unlike length are allowed, and wait for the longest: worth saying, as a divisor may have been meant.
+void check_uneven(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t pp = d.parallel.pp, layers = d.model.layers;
+  if (checks.first_only || d.parallel.counted_beside_layers() > 0 || pp == 1 || d.parallel.virtual_stages > 1 || layers % pp == 0) return;
+  const std::vector<int64_t> list = layers_per_virtual_stage(d);
+  const int64_t most = *std::max_element(list.begin(), list.end()), longer = std::count(list.begin(), list.end(), most);
+  const auto first = std::find(list.begin(), list.end(), most);
+  const auto end = std::find_if(first, list.end(), [&](int64_t n) { return n != most; });
+  const bool together = std::count(first, end, most) == longer;
+  const std::string from = std::to_string(first - list.begin()), to = std::to_string(end - list.begin() - 1);
+  const std::string which = !together ? grouped(longer) + " stages hold " : longer == 1 ? "stage " + from + " holds " : "stages " + from + " to " + to + " hold ";
+  std::vector<Fix> fixes;
+  int64_t below = 0;
+  for (const int64_t divisor : divisors(layers))
+    if (divisor < pp) below = divisor;
+  if (pp <= kLongestListOffered) fixes.push_back({"keep them as a list", set_to("stage_layers", list_text(list)).settings});
+  offer(fixes, "pp", below);
+  checks.note("pp", grouped(layers) + " layers do not split evenly over pp = " + grouped(pp) + ": " + which + grouped(most) + ", the others fewer",
+              "a divisor of " + grouped(layers) + ", or layers per stage that say which have more", std::move(fixes));
+}
+
 }  // namespace
 
 std::string counted_ends(const Design& d) {
@@ -130,6 +154,7 @@ void check_pipeline(Checks& checks) {
                  {set_to("pp", parts)});
   } else {
     check_counted_ends(checks);
+    check_uneven(checks);
   }
 }
 

@@ -79,11 +79,21 @@ Network network_of(const Design& design) {
   first(net.scaleup_gbps, {static_cast<double>(cluster.scaleup_bandwidth), entry.scaleup_gbps, accelerator ? accelerator->scaleup_gbps : 0});
   constexpr double kBitsPerByte = 8;
   first(net.nic_gbps, {static_cast<double>(cluster.nic_bandwidth) / kBitsPerByte, entry.nic_gbps, accelerator ? accelerator->nic_gbps : 0});
-  first(net.scaleup_latency_us, {static_cast<double>(cluster.scaleup_latency) * 1e-3, entry.scaleup_latency_us});
-  first(net.nic_latency_us, {static_cast<double>(cluster.network_latency) * 1e-3, entry.nic_latency_us});
+  constexpr double kUsPerNs = 1e-3;
+  first(net.launch_us, {entry.launch_us});
+  first(net.hop.scaleup_us, {entry.scaleup_latency_us});
+  first(net.hop.nic_us, {entry.nic_latency_us});
+  first(net.hop.spine_us, {entry.spine_latency_us});
+  net.measured_hop = net.hop;
+  first(net.hop.scaleup_us, {static_cast<double>(cluster.scaleup_latency) * kUsPerNs});
+  first(net.hop.nic_us, {static_cast<double>(cluster.network_latency) * kUsPerNs});
+  first(net.hop.spine_us, {static_cast<double>(cluster.spine_latency) * kUsPerNs});
   first(net.scaleup_efficiency, {entry.scaleup_efficiency});
   first(net.nic_efficiency, {entry.nic_efficiency});
+  net.node = cluster.gpus_per_node;
   net.rails = cluster.rails > 0 ? cluster.rails : entry.rails > 0 ? entry.rails : net.domain;
+  // A leaf switch has as many ports whatever the rails: with fewer of them it reaches fewer nodes.
+  if (entry.leaf > 0) net.leaf = std::max(net.node, entry.leaf * net.rails / std::max<int64_t>(1, entry.rails) / net.node * net.node);
   first(net.oversubscription, {static_cast<double>(cluster.oversubscription) * 1e-3, entry.oversubscription});
   // Without a size of pods whatever leaves a domain meets the thin level.
   if (net.oversubscription > 1) net.pod = cluster.pod_size > 0 ? cluster.pod_size : entry.pod > 0 ? entry.pod : net.domain;

@@ -69,7 +69,7 @@ struct ClusterSpec {
   int64_t scaleup_domain = 0;       // ranks
   int64_t scaleup_bandwidth = 0;    // 10^9 bytes per second, rank and direction
   int64_t nic_bandwidth = 0;        // 10^9 bits per second, rank and direction
-  int64_t scaleup_latency = 0, network_latency = 0;  // ns per hop
+  int64_t scaleup_latency = 0, network_latency = 0, spine_latency = 0;  // ns per hop
   int64_t rails = 0;
   int64_t oversubscription = 0;     // in thousandths
   int64_t pod_size = 0;             // ranks

@@ -177,6 +177,13 @@ std::string no_network(const Design& d) {
   if (std::string none = no_links(d); !none.empty()) return none;
   return when(world_at_most(d, kMaxWorld) <= scaleup_domain(d), "all ranks are in one scale-up domain");
 }
+std::string no_spine(const Design& d) {
+  if (std::string none = no_network(d); !none.empty()) return none;
+  const Network network = network_of(d);
+  if (network.domain < network.node && network.rails > 1) return {};  // nothing else joins the rails
+  if (network.leaf == 0) return "how far leaf switches of this network reach is not known";
+  return when(world_at_most(d, kMaxWorld) <= network.leaf, "all ranks reach each other over one leaf switch");
+}
 std::string no_pods(const Design& d) {
   if (std::string none = no_network(d); !none.empty()) return none;
   return when(!(network_of(d).oversubscription > 1), "no level of the network is oversubscribed");
@@ -268,6 +275,7 @@ constexpr Rule kRules[] = {
     {"scaleup_latency", no_scaleup},
     {"nic_bandwidth", no_network},
     {"network_latency", no_network},
+    {"spine_latency", no_spine},
     {"rails", no_network},
     {"oversubscription", no_network},
     {"pod_size", no_pods},

@@ -62,12 +62,18 @@ void add_cluster(TableWriter& table) {
                "Line rate of the network per rank and direction, 10^9 bits per second: a rank's share of its node's NICs. 400 for one NDR "
                "InfiniBand port each. 0: as in the catalogue.");
   table.number(member<cluster, &C::scaleup_latency>(), "scaleup_latency", "NVLink latency", "", "ns", 0, kMaxLatencyNs,
-               "Of one hop of a small message inside a domain. 0: NCCL's own constant, 600 ns. Measured tables have it in them.");
+               "Of one hop of a small message inside a domain, what the library does in it included. 0: as in the catalogue, else NCCL's "
+               "constant, 600 ns. Measured tables have it in them.");
   table.number(member<cluster, &C::network_latency>(), "network_latency", "Network latency", "", "ns", 0, kMaxLatencyNs,
-               "Of one hop of a small message between domains. 0: NCCL's own constant, 2,700 ns.");
+               "Of one hop of a small message between domains over one leaf switch, what the library does in it included. 0: as in the "
+               "catalogue, else NCCL's constant, 2,700 ns on InfiniBand.");
+  table.number(member<cluster, &C::spine_latency>(), "spine_latency", "Spine latency", "", "ns", 0, kMaxLatencyNs,
+               "What a hop takes longer that leads from one leaf switch over a spine to another. 0: as in the catalogue.");
   table.number(member<cluster, &C::rails>(), "rails", "Rails", "", "", 0, kMaxGpusPerNode,
-               "NICs of a node that lead to switches of their own. With several, all-to-all traffic first goes over NVLink to the rank "
-               "on the receiver's rail; with 1 it does not. 0: as in the catalogue.");
+               "NICs of a node that lead to leaf switches of their own. Bandwidth is NIC bandwidth per rank, however many there are. Traffic "
+               "to another rail goes over NVLink to the rank on the receiver's rail first (PXN), or over the spine where NVLink does not join "
+               "the node; with 1 rail there is none. A leaf switch reaches as many nodes fewer as there are rails fewer: what lies beyond is a "
+               "spine away. 0: as in the catalogue.");
   table.decimal(member<cluster, &C::oversubscription>(), "oversubscription", "Oversubscription", 0, kMaxOversubscription,
                 "Bandwidth below the thinnest level of the network over that level's own: 7 where a seventh gets through, as between "
                 "Llama 3's pods. 1: full bisection. 0: as in the catalogue.");

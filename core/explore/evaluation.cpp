@@ -30,7 +30,7 @@ Design without_speed(Design design) {
   design.parallel.tp_comm_overlap = design.parallel.overlap_param_gather = false;
   design.parallel.dispatch_sms = 0;
   ClusterSpec& c = design.cluster;
-  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.rails = c.oversubscription = 0;
+  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.spine_latency = c.rails = c.oversubscription = 0;
   c.in_network_reduction = InNetworkReduction::Auto;
   c.collective_algorithm = CollectiveAlgorithm::Auto;
   return design;
@@ -109,7 +109,11 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
     }
     out.memory = sized.memory;
     if (!sized.exact && !options.size_what_does_not_fit && !judge(out, sized.outline.accelerator, options)) return out;
-    if (!sized.exact) sized.memory = most_in_use(sized.outline, shared_->memories);
+    if (!sized.exact) sized.memory = most_in_use(sized.outline, shared_->memories, stop);
+    if (stop.stop_requested()) {
+      sized.of.reset();
+      return out;
+    }
     sized.exact = true;
     out.memory = sized.memory;
   } catch (const std::invalid_argument&) {  // a size that is not whole: the report says which

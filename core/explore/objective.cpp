@@ -59,6 +59,12 @@ std::string objective_ids() {
   return text;
 }
 
+std::string unknown_reason(int objective, const Design& design) {
+  const std::string_view id = kObjectives[static_cast<size_t>(objective)].id;
+  const char* lacks = id == "cost" ? "price" : id == "energy" ? "power limit" : "memory";
+  return std::string("the ") + lacks + " of " + design.cluster.accelerator + " is not known";
+}
+
 ObjectiveValues objective_values(const Scored& scored) {
   ObjectiveValues values{};
   for (size_t i = 0; i < kObjectiveCount; ++i) values[i] = kObjectives[i].of(scored);

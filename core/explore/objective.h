@@ -29,6 +29,9 @@ std::span<const Objective, kObjectiveCount> objectives();
 int find_objective(std::string_view id);  // a place in objectives(); -1: there is none
 std::string objective_ids();              // "step_time, tokens_per_gpu, ..."
 
+// Why an objective is not known of a design: "the price of tpu-v5p is not known".
+std::string unknown_reason(int objective, const Design& design);
+
 using ObjectiveValues = std::array<double, kObjectiveCount>;
 ObjectiveValues objective_values(const Scored& scored);
 // So that less is better; what is not known is worse than all.

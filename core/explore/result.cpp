@@ -29,6 +29,7 @@ bool later(const std::pair<uint64_t, Point>& a, const std::pair<uint64_t, Point>
 
 int64_t SearchCounts::all_excluded() const { return sum(excluded); }
 int64_t SearchCounts::all_invalid() const { return sum(invalid); }
+int64_t SearchCounts::all_unknown() const { return sum(unknown); }
 
 void SearchCounts::add(const SearchCounts& other) {
   enumerated += other.enumerated;
@@ -37,6 +38,7 @@ void SearchCounts::add(const SearchCounts& other) {
   timed += other.timed;
   for (const auto& [why, n] : other.excluded) excluded[why] += n;
   for (const auto& [why, n] : other.invalid) invalid[why] += n;
+  for (const auto& [why, n] : other.unknown) unknown[why] += n;
 }
 
 bool SearchResult::complete() const {
@@ -139,6 +141,7 @@ std::vector<std::pair<std::string, int64_t>> infeasible(const SearchCounts& coun
   if (counts.too_large > 0) out.emplace_back("memory", counts.too_large);
   out.insert(out.end(), counts.invalid.begin(), counts.invalid.end());
   out.insert(out.end(), counts.excluded.begin(), counts.excluded.end());
+  out.insert(out.end(), counts.unknown.begin(), counts.unknown.end());
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return out;
 }

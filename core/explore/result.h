@@ -30,7 +30,7 @@ struct ResultOptions {
   friend bool operator==(const ResultOptions&, const ResultOptions&) = default;
 };
 
-// Every design visited is in exactly one of excluded, invalid, repeated, too_large and timed.
+// Every design visited is in exactly one of excluded, invalid, repeated, too_large, unknown and timed.
 struct SearchCounts {
   int64_t enumerated = 0;
   int64_t repeated = 0;           // valid, but the same as an earlier one: what differs has no effect
@@ -38,9 +38,11 @@ struct SearchCounts {
   int64_t timed = 0;
   std::map<std::string, int64_t> excluded;  // by constraint, the first that is broken
   std::map<std::string, int64_t> invalid;   // by the knob of the first problem
+  std::map<std::string, int64_t> unknown;   // fit, but their objective is not known: by what it lacks
   int64_t all_excluded() const;
   int64_t all_invalid() const;
-  int64_t valid() const { return repeated + too_large + timed; }
+  int64_t all_unknown() const;
+  int64_t valid() const { return repeated + too_large + all_unknown() + timed; }
   void add(const SearchCounts& other);
   friend bool operator==(const SearchCounts&, const SearchCounts&) = default;
 };

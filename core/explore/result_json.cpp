@@ -93,6 +93,7 @@ class ResultReader {
     c.timed = file_.integer(root, "timed");
     c.excluded = read_counts("excluded");
     c.invalid = read_counts("invalid");
+    if (root.contains("unknown")) c.unknown = read_counts("unknown");
     out_.best = read_points(file_.array(root, "best"));
     out_.front = read_points(file_.array(root, "front"));
     out_.sample = read_points(file_.array(root, "sample"));
@@ -174,6 +175,7 @@ std::string result_json(const SearchResult& r, const RunFigures* figures) {
   for (const auto& [why, n] : infeasible(c)) reasons[why] = n;
   root["invalid"] = counts_json(c.invalid);
   root["excluded"] = counts_json(c.excluded);
+  if (!c.unknown.empty()) root["unknown"] = counts_json(c.unknown);
   root["options"] = {{"objective", objectives()[static_cast<size_t>(r.options.objective)].id}, {"front_x", objectives()[static_cast<size_t>(r.options.front_x)].id},
                      {"front_y", objectives()[static_cast<size_t>(r.options.front_y)].id}, {"top", r.options.top}, {"sample", r.options.sample},
                      {"price_per_hour", r.options.price_per_hour}};

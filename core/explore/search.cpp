@@ -109,7 +109,7 @@ Wide visit_all(SearchRun& run, const Route& route, Wide from) {
     const Wide designs = std::max<Wide>(1, (run.space->size() + run.options.shards - 1) / run.options.shards);
     run.tell(std::min(designs, static_cast<Wide>(run.keeper.counts().enumerated)), designs);
   };
-  const size_t in_flight = 4 * static_cast<size_t>(tbb::this_task_arena::max_concurrency());
+  const size_t in_flight = 64 * static_cast<size_t>(tbb::this_task_arena::max_concurrency());
   tbb::parallel_pipeline(in_flight, tbb::make_filter<void, std::shared_ptr<Chunk>>(tbb::filter_mode::serial_in_order, give) &
                                         tbb::make_filter<std::shared_ptr<Chunk>, std::shared_ptr<Chunk>>(tbb::filter_mode::parallel, work) &
                                         tbb::make_filter<std::shared_ptr<Chunk>, void>(tbb::filter_mode::serial_in_order, take));
@@ -120,26 +120,23 @@ Wide visit_all(SearchRun& run, const Route& route, Wide from) {
 
 Problem wrong(std::string where, std::string what, std::string accepted) { return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}}; }
 
-// Cost and energy need figures of every accelerator that the space has.
+// Cost and energy need figures of an accelerator; where none of a space has them nothing can be ranked.
 std::optional<Problem> unknown_objective(const Space& space, const ResultOptions& keep) {
   const int axis = space.axis("accelerator");
-  std::vector<Design> designs;
-  if (axis < 0) designs.push_back(space.design_at(0));
-  else
+  std::vector<Design> designs{space.design_at(0)};
+  if (axis >= 0)
     for (const std::string& id : space.axes()[static_cast<size_t>(axis)].values) {
-      designs.push_back(space.design_at(0));
+      designs.push_back(designs.front());
       designs.back().cluster.accelerator = id;
     }
   Evaluation any;
-  any.step_seconds = any.tokens_per_second = 1;
-  for (int objective : {keep.objective, keep.front_x, keep.front_y})
-    for (const Design& design : designs) {
-      const Objective& of = objectives()[static_cast<size_t>(objective)];
-      const std::string_view id = of.id;
-      if ((id == "cost" || id == "energy") && std::isnan(of.of({design, any, keep.price_per_hour})))
-        return wrong("objective", std::string(of.label) + " is not known: the catalogue has no " + (id == "cost" ? "price" : "power") + " of " + design.cluster.accelerator,
-                     id == "cost" ? "a price per GPU hour (--price), or another objective" : "another objective");
-    }
+  any.step_seconds = any.tokens_per_second = any.capacity = 1;
+  for (int objective : {keep.objective, keep.front_x, keep.front_y}) {
+    const Objective& of = objectives()[static_cast<size_t>(objective)];
+    if (std::any_of(designs.begin(), designs.end(), [&](const Design& design) { return !std::isnan(of.of({design, any, keep.price_per_hour})); })) continue;
+    return wrong("objective", std::string(of.label) + " is not known: " + unknown_reason(objective, designs.back()),
+                 std::string_view(of.id) == "cost" ? "a price per GPU hour (--price), or another objective" : "another objective");
+  }
   return std::nullopt;
 }
 

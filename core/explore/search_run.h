@@ -11,7 +11,7 @@ namespace shardscape {
 class SearchRun {
  public:
   SearchRun(std::shared_ptr<const Space> space, const SearchOptions& options, const SearchCallbacks& callbacks, std::stop_token stop)
-      : space(std::move(space)), options(options), callbacks(callbacks), stop(std::move(stop)), keeper(this->space, options.keep), visitor(*this->space, options.keep.price_per_hour) {}
+      : space(std::move(space)), options(options), callbacks(callbacks), stop(std::move(stop)), keeper(this->space, options.keep), visitor(*this->space, options.keep) {}
 
   // Takes a batch of timed designs and what was counted beside them, and tells of it.
   void commit(const std::vector<Point>& points, const std::vector<std::vector<int>>& values, const SearchCounts& counts) {

@@ -23,6 +23,14 @@ Problem wrong(std::string where, std::string what, std::string accepted) { retur
 
 }  // namespace
 
+std::string SpaceSpec::ranks() const {
+  if (nodes.empty()) return gpus;
+  std::string out;
+  const auto values = parse_values(*find_knob("dp"), nodes);
+  for (const std::string& n : std::get<0>(values)) out += (out.empty() ? "" : ",") + std::to_string(std::stoll(n) * base.cluster.gpus_per_node);
+  return out;
+}
+
 const std::string* SpaceSpec::find(std::string_view dimension) const {
   for (const auto& [id, values] : dimensions)
     if (id == dimension) return &values;

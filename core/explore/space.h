@@ -31,6 +31,7 @@ struct SpaceSpec {
   std::vector<std::string> constraints;
   double memory_margin = 0;  // share of the memory that has to stay free
   const std::string* find(std::string_view dimension) const;
+  std::string ranks() const;  // gpus, or a list of what nodes come to; of a spec that makes a space
   friend bool operator==(const SpaceSpec&, const SpaceSpec&) = default;
 };
 

@@ -14,16 +14,29 @@ using json = nlohmann::ordered_json;
 constexpr const char* kKey = "explore";
 constexpr const char* kCompared = "compare";
 
-// What `shardscape-cli explore -o` and merge write.
-std::optional<std::variant<Study, Problem>> of_result(const std::string& text, const std::string& where) {
-  const json root = json::parse(text, nullptr, false);
-  if (!root.is_object() || !root.contains("shardscape_result")) return std::nullopt;
-  auto result = result_from_json(text, where);
-  if (auto* problem = std::get_if<Problem>(&result)) return std::move(*problem);
-  Study study{{}, std::make_shared<const SearchResult>(std::get<SearchResult>(std::move(result))), {}, std::nullopt, true};
+Study of(SearchResult result) {
+  Study study{{}, std::make_shared<const SearchResult>(std::move(result)), {}, std::nullopt, true};
   const SearchResult& search = *study.search;
   study.design = search.space->design_at(search.best.empty() ? 0 : search.best.front().index);
   return study;
+}
+
+// What `shardscape-cli explore -o` and merge write, and what --space reads.
+std::optional<std::variant<Study, Problem>> of_search(const std::string& text, const std::string& where) {
+  const json root = json::parse(text, nullptr, false);
+  if (root.is_object() && root.contains("shardscape_result")) {
+    auto result = result_from_json(text, where);
+    if (auto* problem = std::get_if<Problem>(&result)) return std::move(*problem);
+    return of(std::get<SearchResult>(std::move(result)));
+  }
+  if (root.is_object() && root.contains("shardscape_space")) {
+    auto spec = space_from_json(text, where);
+    if (auto* problem = std::get_if<Problem>(&spec)) return std::move(*problem);
+    auto space = Space::make(std::get<SpaceSpec>(std::move(spec)));
+    if (auto* problem = std::get_if<Problem>(&space)) return std::move(*problem);
+    return of(Keeper(std::get<0>(std::move(space)), {}).result());
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -37,7 +50,7 @@ std::string to_json(const Study& study) {
 }
 
 std::variant<Study, Problem> study_from_json(const std::string& text, const std::string& where) {
-  if (auto result = of_result(text, where)) return std::move(*result);
+  if (auto search = of_search(text, where)) return std::move(*search);
   auto design = design_from_json(text, where);
   if (auto* problem = std::get_if<Problem>(&design)) return std::move(*problem);
   Study study{std::get<Design>(std::move(design)), nullptr, {}, std::nullopt, false};

@@ -1,5 +1,7 @@
 #include "explore/visit.h"
 
+#include <cmath>
+
 #include "design/validate.h"
 
 namespace shardscape {
@@ -26,9 +28,13 @@ std::optional<Point> Visitor::visit(SpaceCursor& cursor, Wide index, SearchCount
     case Feasibility::DoesNotFit: ++counts.too_large; return std::nullopt;
     case Feasibility::Fits: break;
   }
-  ++counts.timed;
   Point point{index, std::move(evaluation), {}};
   point.values = objective_values({design, point.evaluation, price_});
+  if (std::isnan(point.values[static_cast<size_t>(objective_)])) {
+    ++counts.unknown[unknown_reason(objective_, design)];
+    return std::nullopt;
+  }
+  ++counts.timed;
   return point;
 }
 

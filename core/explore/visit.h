@@ -11,15 +11,16 @@ namespace shardscape {
 
 class Visitor {
  public:
-  Visitor(const Space& space, double price_per_hour) : space_(space), price_(price_per_hour) {
+  Visitor(const Space& space, const ResultOptions& keep) : space_(space), objective_(keep.objective), price_(keep.price_per_hour) {
     options_.memory_margin = space.spec().memory_margin;
     options_.size_what_does_not_fit = false;
   }
-  // Counts the design, and returns it where it was timed. Once stopped it counts nothing; look at the token.
+  // Counts the design, and returns it where it was timed and its objective is known. Once stopped it counts nothing; look at the token.
   std::optional<Point> visit(SpaceCursor& cursor, Wide index, SearchCounts& counts, const std::stop_token& stop);
 
  private:
   const Space& space_;
+  int objective_;
   double price_;
   EvaluationOptions options_;
   Evaluator evaluator_;

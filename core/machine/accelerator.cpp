@@ -23,12 +23,13 @@ double number(const JsonFile& file, const json& entry, const std::string& key, c
 Accelerator accelerator(const JsonFile& file, const json& entry) {
   if (!entry.is_object()) file.fail("accelerators", entry.dump() + " is not an accelerator", "an object in braces");
   file.only(entry, {"id", "aliases", "name", "bf16_tflops", "memory_gb", "memory_gbps", "scaleup_gbps", "nic_gbps",
-                    "source", "note", "family", "processors", "collective_processors", "fp8_tflops", "fp4_tflops", "fp32_tflops",
-                    "board_watts", "price_per_hour", "price_source"});
+                    "source", "sources", "note", "family", "processors", "collective_processors", "fp8_tflops", "fp4_tflops", "fp32_tflops",
+                    "board_watts", "price_per_hour"});
   Accelerator item;
   item.id = file.text(entry, "id");
   item.name = file.text(entry, "name");
-  item.source = file.text(entry, "source");
+  item.sources = read_sources(file, entry, item.id, {"bf16_tflops", "fp8_tflops", "fp4_tflops", "fp32_tflops", "processors", "collective_processors", "memory_gb",
+                                                     "memory_gbps", "scaleup_gbps", "nic_gbps", "board_watts", "price_per_hour"});
   if (const auto aliases = entry.find("aliases"); aliases != entry.end()) {
     if (!aliases->is_array()) file.fail(item.id, "\"aliases\" of \"" + item.id + "\" is not a list", "a list of texts");
     for (const json& alias : *aliases) {
@@ -50,8 +51,6 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   item.nic_gbps = number(file, entry, "nic_gbps", item.id, false);
   item.board_watts = number(file, entry, "board_watts", item.id, false);
   item.price_per_hour = number(file, entry, "price_per_hour", item.id, false);
-  item.price_source = file.text_or(entry, "price_source", "");
-  if (item.price_per_hour > 0 && item.price_source.empty()) file.fail(item.id, "the price of \"" + item.id + "\" has no source", "\"price_source\": where and when it was asked");
   return item;
 }
 

@@ -1,4 +1,5 @@
-// The accelerator catalogue (resources/catalogue/accelerators.json), each value with its source.
+// The accelerator catalogue (resources/catalogue/accelerators.json and files of that name in a person's own folder, whose entries
+// replace built-in ones by id), each value with its source. Format: the note at the head of the file.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +7,14 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "machine/sources.h"
 #include "model/axis.h"
 
 namespace shardscape {
 
 struct Accelerator {
-  std::string id, name, source;
+  std::string id, name;
+  Sources sources;                // of the values below
   std::vector<std::string> aliases;  // other names a person may type
   std::string family;             // of architectures whose kernels behave alike: "hopper"; empty: none
   int64_t processors = 0;         // that compute tiles of a matrix product side by side: streaming multiprocessors; 0: not known
@@ -26,8 +29,7 @@ struct Accelerator {
   double scaleup_gbps = 0;        // per direction, 10^9 bytes per second; 0: not published
   double nic_gbps = 0;            // per direction, 10^9 bytes per second; 0: not published
   double board_watts = 0;         // power limit of the board; 0: not published
-  double price_per_hour = 0;      // dollars to rent one for an hour, as price_source says; 0: not known
-  std::string price_source;
+  double price_per_hour = 0;      // dollars to rent one for an hour; 0: not known
 };
 
 const std::vector<Accelerator>& accelerators();

@@ -19,6 +19,24 @@ void guarded(const std::filesystem::path& path, std::vector<Problem>& problems, 
 
 }  // namespace
 
+Sources read_sources(const JsonFile& file, const json& entry, const std::string& id, std::initializer_list<const char*> values) {
+  Sources out;
+  if (entry.contains("source")) out["*"] = file.text(entry, "source");
+  if (entry.contains("sources")) {
+    for (const auto& [key, text] : file.object(entry, "sources").items()) {
+      const bool known = key == "*" || std::find(values.begin(), values.end(), key) != values.end();
+      if (!known || (key != "*" && !entry.contains(key))) file.fail(id, "\"sources\" of \"" + id + "\" names \"" + key + "\", which is no value of it", "keys of its values, or \"*\" for all others");
+      if (!text.is_string()) file.fail(id, "the source of \"" + key + "\" of \"" + id + "\" is no text", "a text in quotes");
+      out[key] = text.get<std::string>();
+    }
+  }
+  for (const char* key : values) {
+    if (!entry.contains(key) || !source_of(out, key).empty()) continue;
+    file.fail(id, "\"" + std::string(key) + "\" of \"" + id + "\" has no source", "\"sources\": {\"" + std::string(key) + "\": where it comes from}, or \"*\" for all values");
+  }
+  return out;
+}
+
 void read_catalogue_files(const std::string& file_name, const std::string& list,
                           const std::function<void(const JsonFile&, const json&)>& entry, std::vector<Problem>& problems) {
   for (const auto& path : data_files("resources/catalogue")) {

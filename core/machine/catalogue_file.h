@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/sources.h"
 #include "model/json_reader.h"
 
 namespace shardscape {
@@ -24,6 +25,10 @@ struct Catalogue {
 // Hands on every entry of the lists in the files of this name; an entry or file that throws DataError becomes a problem.
 void read_catalogue_files(const std::string& file_name, const std::string& list,
                           const std::function<void(const JsonFile&, const nlohmann::ordered_json&)>& entry, std::vector<Problem>& problems);
+
+// "sources": {"*": text, "key": text}, or "source": text for {"*": text}. Fails on an entry of these values that no source covers, and
+// on a source of a value that the entry lacks.
+Sources read_sources(const JsonFile& file, const nlohmann::ordered_json& entry, const std::string& id, std::initializer_list<const char*> values);
 
 template <class Item>
 Catalogue<Item> read_catalogue(const std::string& file_name, const std::string& list,

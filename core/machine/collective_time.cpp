@@ -15,31 +15,35 @@ using Algorithm = CollectiveAlgorithm;
 
 // NCCL's protocols (tuning.cc @5067397, baseLat and hwLat), relative to those of LL on a ring: of the launch, of a hop over
 // NVLink and of one over the network; then the share of bandwidth. The caps of LL (llMaxBws) are relative to the links' rate.
+// crossings: how often a message over the network waits for the way itself, as NCCL counts what a network takes beyond its own
+// constants (latencyInter): once more in Simple, which flushes what has arrived.
 struct Protocol {
-  double launch, ring_link, tree_link, ring_net, tree_net, link_rate, net_rate;
+  double launch, ring_link, tree_link, ring_net, tree_net, link_rate, net_rate, crossings;
 };
-constexpr std::array<Protocol, 3> kProtocols{{{1, 1, 1, 1, 1.85, 0.3, 0.1},
-                                              {2.12, 3.17, 2.08, 1.48, 3.15, 0.92, 0.92},
-                                              {1.27, 5.67, 6.67, 5.19, 5.19, 1, 1}}};
+constexpr std::array<Protocol, 3> kProtocols{{{1, 1, 1, 1, 1.85, 0.3, 0.1, 1},
+                                              {2.12, 3.17, 2.08, 1.48, 3.15, 0.92, 0.92, 1},
+                                              {1.27, 5.67, 6.67, 5.19, 5.19, 1, 1, 2}}};
+constexpr HopLatency kNccl;                  // what the protocols' hops are relative to
 constexpr double kTreeRate = 0.92;
 constexpr double kNvlsRate = 0.58;           // buffer over links' rate where nothing was measured: 263 of 450 GB/s on 8 H100
 constexpr double kNvlsUs = 25, kSharpUs = 18, kNvlsTreeUs = 20.9;
 constexpr double kPeerUs = 0.2;              // per peer of an all-to-all: 2 to 8 ranks in the measured tables
 
 struct Group {
-  double n, g, domains, fullest, pods;
+  double n, g, domains, fullest, pods, leaves = 1;
+  bool unlike = false;
   bool crosses() const { return domains > 1; }
   double inner() const { return (domains - 1) / domains; }  // share of a buffer that others hold
 };
 
 Group group_of(const GroupSpan& span) {
   return {static_cast<double>(span.ranks), static_cast<double>(span.per_domain), static_cast<double>(span.domains()),
-          static_cast<double>(span.fullest > 0 ? span.fullest : span.per_domain), static_cast<double>(span.pods)};
+          static_cast<double>(span.fullest > 0 ? span.fullest : span.per_domain), static_cast<double>(span.pods), static_cast<double>(span.leaves), span.unlike};
 }
 
 // What an algorithm asks of a rank and its links.
 struct Plan {
-  double link_hops = 0, net_hops = 0, fixed_us = 0;
+  double link_hops = 0, net_hops = 0, spine_hops = 0, fixed_us = 0;  // spine_hops: of net_hops, those that pass above the leaf switches
   LinkLoad load;
   bool tree = false;        // latencies of NCCL's trees
   bool in_turn = false;     // one level after the other, not both at once
@@ -82,16 +86,30 @@ double pod_rate(const Network& net, const Group& group) {
   return group.pods > 1 ? std::min(1.0, group.domains / group.pods / net.oversubscription) : 1;
 }
 
+// What arrives on another rail than its sender's: where the links of a domain reach all of a node's NICs it goes to the rank on the
+// receiver's rail first (NCCL's PXN), else over the spine, which joins the rails.
+void change_rails(const Network& net, double share, double bytes, Plan& plan) {
+  if (net.domain >= net.node) {
+    plan.load.scaleup_bytes += share * bytes;
+    plan.link_hops += plan.net_hops;
+  } else {
+    plan.spine_hops = plan.net_hops;
+  }
+}
+
 Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, const Group& group) {
   Plan plan;
   const double n = group.n, g = group.g, domains = group.domains, times = kind == Kind::AllReduce ? 2 : 1;
-  const double shared = 1 / pod_rate(net, group);
+  const double shared = 1 / pod_rate(net, group), climbs = group.leaves > 1 ? group.leaves : 0;
+  double thinned = shared;  // by how much links above pods stretch what leaves
+  double changing = group.unlike ? 1 : 0;  // the share of what leaves a domain that arrives on another rail than it could leave by
   switch (algorithm) {
     case Algorithm::Auto: break;
     case Algorithm::Ring: {
       const double share = is_shard_move(kind) ? (n - 1) / n : 1;
       plan.net_hops = group.crosses() ? times * domains : 0;
       plan.link_hops = std::max(0.0, times * (n - 1) - plan.net_hops);
+      plan.spine_hops = times * climbs;
       plan.load = {g > 1 ? times * share * bytes : 0, group.crosses() ? times * share * bytes / g * shared : 0};
       break;
     }
@@ -99,17 +117,20 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       plan.tree = true;
       plan.link_hops = 2 * (n / domains - 1);
       plan.net_hops = 2 * log2_up(domains);
+      plan.spine_hops = 2 * log2_up(group.leaves);
       plan.load = {g > 1 ? 2 * bytes / kTreeRate : 0, 2 * group.inner() * bytes / g / kTreeRate * shared};
       break;
     case Algorithm::HalvingDoubling:
       plan.link_hops = times * log2_up(group.fullest);
       plan.net_hops = times * log2_up(domains);
+      plan.spine_hops = times * log2_up(group.leaves);
       plan.load = {times * bytes * (group.fullest - 1) / group.fullest, times * group.inner() * bytes / g * shared};
       plan.in_turn = true;
       break;
     case Algorithm::Hierarchical:
       plan.link_hops = times * (group.fullest - 1);
       plan.net_hops = times * (domains - 1);
+      plan.spine_hops = times * (group.leaves - 1);
       plan.load = {times * bytes * (group.fullest - 1) / group.fullest, times * group.inner() * bytes / g * shared};
       break;
     case Algorithm::InNetwork:
@@ -117,24 +138,27 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       plan.nvls = net.nvls;
       plan.fixed_us = !group.crosses() ? kNvlsUs : net.sharp ? kSharpUs : kNvlsTreeUs;
       plan.net_hops = !group.crosses() ? 0 : net.sharp ? 2 : 2 * log2_up(domains);
+      plan.spine_hops = group.leaves > 1 && net.sharp ? 2 : 2 * log2_up(group.leaves);
       plan.load = {g > 1 ? bytes : 0, group.crosses() ? (net.sharp ? 1 : 2 * group.inner()) * bytes / g * shared : 0};
       break;
     case Algorithm::Direct: {
-      // Whatever leaves a pod goes through its share of the links above.
-      const double above = group.pods > 1 ? std::max(1.0, (1 - 1 / group.pods) * net.oversubscription) : 1;
       plan.by_protocol = false;
       if (kind == Kind::SendRecv) {
-        plan.load = {group.crosses() ? 0 : bytes, group.crosses() ? bytes * (group.pods > 1 ? net.oversubscription : 1) : 0};
+        thinned = group.pods > 1 ? net.oversubscription : 1;
+        plan.load = {group.crosses() ? 0 : bytes, group.crosses() ? bytes * thinned : 0};
       } else {
         const double stays = (group.fullest - 1) / n, leaves = (n - g) / n;
-        const double forwarded = g > 1 && net.rails > 1 ? leaves * (1 - 1 / static_cast<double>(net.rails)) : 0;
-        plan.load = {times * bytes * (stays + (kind == Kind::AllToAll ? forwarded : 0)), times * bytes * leaves * above};
+        thinned = group.pods > 1 ? std::max(1.0, (1 - 1 / group.pods) * net.oversubscription) : 1;
+        plan.load = {times * bytes * stays, times * bytes * leaves * thinned};
         plan.fixed_us = times * kPeerUs * (n - 1);
+        if (!group.unlike) changing = 1 - 1 / std::min(group.fullest, static_cast<double>(net.rails));
       }
       (group.crosses() ? plan.net_hops : plan.link_hops) = times;
+      plan.spine_hops = group.leaves > 1 ? times : 0;
       break;
     }
   }
+  if (changing > 0 && group.crosses() && net.rails > 1) change_rails(net, changing, plan.load.nic_bytes / thinned, plan);
   return plan;
 }
 
@@ -149,8 +173,10 @@ Latencies latencies_of(const Network& net, const Plan& plan) {
   Latencies out;
   for (size_t i = 0; i < out.size(); ++i) {
     const Protocol& p = kProtocols[plan.by_protocol ? i : 0];
-    out[i] = net.launch_us * p.launch + plan.fixed_us + plan.link_hops * net.scaleup_latency_us * (plan.tree ? p.tree_link : p.ring_link) +
-             plan.net_hops * net.nic_latency_us * (plan.tree ? p.tree_net : p.ring_net);
+    const double link = kNccl.scaleup_us * (plan.tree ? p.tree_link : p.ring_link) + net.hop.scaleup_us - kNccl.scaleup_us;
+    const double nic = kNccl.nic_us * (plan.tree ? p.tree_net : p.ring_net) + p.crossings * (net.hop.nic_us - kNccl.nic_us);
+    out[i] = net.launch_us * p.launch + plan.fixed_us + plan.link_hops * std::max(0.0, link) + plan.net_hops * std::max(0.0, nic) +
+             plan.spine_hops * p.crossings * net.hop.spine_us;
   }
   return out;
 }
@@ -239,8 +265,7 @@ double carried_seconds(const Network& net, const Measured& measured, double byte
   const Protocol& simple = kProtocols.back();
   const double factor = wire_seconds(here, rates, simple) / wire_seconds(there, rates, simple);
   Network links = net;  // as they were measured
-  links.scaleup_latency_us = Network{}.scaleup_latency_us;
-  links.nic_latency_us = Network{}.nic_latency_us;
+  links.hop = net.measured_hop;
   const Latencies asked = latencies_of(net, here), had = latencies_of(links, hops_there);
   Latencies more = had;
   double lacking = 0;
@@ -255,7 +280,7 @@ double carried_seconds(const Network& net, const Measured& measured, double byte
 
 CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, const GroupSpan& span, const Rates& rates) {
   const Group group = group_of(span);
-  const bool usual_latency = net.scaleup_latency_us == Network{}.scaleup_latency_us && (!group.crosses() || net.nic_latency_us == Network{}.nic_latency_us);
+  const bool usual_latency = group.crosses() ? net.hop == net.measured_hop : net.hop.scaleup_us == net.measured_hop.scaleup_us;
   if (kind == Kind::SendRecv) {
     const Plan plan = plan_of(net, Algorithm::Direct, kind, bytes, group);
     Measured measured = look_up(net, kind, false, span);

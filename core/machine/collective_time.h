@@ -12,10 +12,16 @@
 //   hierarchical  reduce-scatter inside, ring of one rank per domain across, all-gather inside, pipelined in chunks
 //               (BlueConnect, MLSys 2019)
 //   in-network  S on the links once each way; through NICs S/g with SHARP, else as the tree does (NCCL's NVLSTree)
-//   direct      one hop and a little per peer; of an all-to-all S(g-1)/n on the links, S(n-g)/n through the NIC, and where each
-//               NIC has a rail of its own these go over the links first, to the rank on the receiver's rail (PXN)
+//   direct      one hop and a little per peer; of an all-to-all S(g-1)/n on the links, S(n-g)/n through the NIC
 // What a hop costs and what share of the bandwidth is left depends on the protocol: LL, LL128 and Simple of NCCL, with the
-// constants of tuning.cc; the fastest is taken.
+// constants of tuning.cc; the fastest is taken. What a network takes beyond the links that these constants were measured on is
+// added to each of its hops, as NCCL adds the latency that a network reports (latencyInter), and likewise what the way over a
+// spine adds where a hop leads from one leaf switch to another: of a ring the leaves that it touches, of a tree log2 of them.
+//
+// Rails: NICs of a node that lead to leaf switches of their own, which the spine joins. Ranks in like places of their nodes meet
+// on one rail. What goes to an unlike place (all of an all-to-all but one part in as many as there are rails, and whatever a group
+// sends that lies unevenly on nodes) goes over the links to the rank on the receiver's rail first, a hop more (PXN, NCCL 2.12);
+// where the links of a domain do not reach all NICs of a node it goes over the spine.
 //
 // Where such a collective was measured on such links (collective_table.h) the measurement is taken: between sizes interpolated
 // in logarithms, between numbers of ranks likewise, beyond the largest group by the ratio of the formulas. Links of another

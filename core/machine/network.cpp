@@ -28,19 +28,24 @@ struct Steps {
 // How one group lies on blocks of ranks (domains or pods).
 struct Lie {
   int64_t fewest = 1, touched = 1, fullest = 1;
+  bool unlike = false;  // in unlike places of the blocks
 };
 bool slower(const Lie& a, const Lie& b) {
   if (a.fewest != b.fewest) return a.fewest < b.fewest;
   return a.touched != b.touched ? a.touched > b.touched : a.fullest > b.fullest;
 }
 bool wider(const Lie& a, const Lie& b) { return a.touched > b.touched; }
+bool fuller(const Lie& a, const Lie& b) { return a.fullest > b.fullest; }
 
-// Of ranks' blocks, ascending.
-Lie lie_of(const std::vector<int64_t>& blocks) {
-  Lie lie{static_cast<int64_t>(blocks.size()), 0, 0};
-  for (size_t first = 0, next = 0; first < blocks.size(); first = next) {
-    while (next < blocks.size() && blocks[next] == blocks[first]) ++next;
+// Of ranks, ascending, on blocks of a size.
+Lie lie_of(const std::vector<int64_t>& ranks, int64_t block) {
+  Lie lie{static_cast<int64_t>(ranks.size()), 0, 0};
+  for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
+    const int64_t begin = ranks[first] / block * block;
+    while (next < ranks.size() && ranks[next] < begin + block) ++next;
     const auto inside = static_cast<int64_t>(next - first);
+    lie.unlike |= lie.touched > 0 && inside != lie.fullest;
+    for (size_t i = 0; i < next - first && !lie.unlike; ++i) lie.unlike = ranks[first + i] % block != ranks[i] % block;
     lie.fewest = std::min(lie.fewest, inside);
     lie.fullest = std::max(lie.fullest, inside);
     ++lie.touched;
@@ -48,8 +53,11 @@ Lie lie_of(const std::vector<int64_t>& blocks) {
   return lie;
 }
 
-GroupSpan to_span(int64_t ranks, const Lie& lie, int64_t pods) {
-  GroupSpan span{ranks, lie.fewest, 0, 0, pods};
+// Of a group on nodes that are larger than domains: ranks in unlike places, or in one node with nothing but its NICs between them.
+bool between_rails(const Lie& on_nodes, const Lie& on_domains) { return on_nodes.unlike || on_nodes.fullest > on_domains.fullest; }
+
+GroupSpan to_span(int64_t ranks, const Lie& lie, int64_t pods, int64_t leaves) {
+  GroupSpan span{ranks, lie.fewest, 0, 0, pods, leaves, lie.unlike};
   if (lie.fewest != lie.fullest) {
     span.touched = lie.touched;
     span.fullest = lie.fullest;
@@ -173,26 +181,27 @@ Lie worst_lie(const DeviceMesh& mesh, Steps group, int64_t block, bool (*worse)(
   if (dropped > 0) last.degree = kept;
 
   const auto lie_from = [&](int64_t begin, int64_t last_degree) {
-    static thread_local std::vector<int64_t> blocks;  // first the ranks, ascending as steps do
-    blocks.assign(1, begin);
+    static thread_local std::vector<int64_t> ranks;  // ascending, as steps do
+    ranks.assign(1, begin);
     for (const Step& step : inner) {
       const int64_t degree = &step == &last ? last_degree : step.degree;
-      const size_t before = blocks.size();
+      const size_t before = ranks.size();
       for (int64_t i = 1; i < degree; ++i)
-        for (size_t k = 0; k < before; ++k) blocks.push_back(blocks[k] + i * (step.stride / unit));
+        for (size_t k = 0; k < before; ++k) ranks.push_back(ranks[k] + i * (step.stride / unit));
     }
-    for (int64_t& block_of : blocks) block_of /= size;
-    return lie_of(blocks);
+    return lie_of(ranks, size);
   };
-  bool first = true;
+  bool first = true, unlike = false;
   for (int64_t begin = 0; begin < size; ++begin) {
     if (std::none_of(reached.begin() + begin * unit, reached.begin() + (begin + 1) * unit, [](char c) { return c != 0; })) continue;
     Lie one = lie_from(begin, last.degree);
     if (dropped > 0) one.touched += dropped * (one.touched - lie_from(begin, last.degree - period).touched);
     one.touched *= apart;
+    unlike |= one.unlike;
     if (first || worse(one, lie)) lie = one;
     first = false;
   }
+  lie.unlike = unlike;
   return lie;
 }
 
@@ -200,46 +209,51 @@ Lie worst_lie(const DeviceMesh& mesh, Steps group, int64_t block, bool (*worse)(
 
 std::string_view algorithm_name(CollectiveAlgorithm algorithm) { return kAlgorithms[static_cast<size_t>(algorithm)]; }
 
-GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod) {
+GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod, int64_t leaf, int64_t node) {
   if (ranks.size() <= 1) return {};
-  static thread_local std::vector<int64_t> blocks;
-  const auto lie = [&](int64_t block) {
-    blocks.clear();
-    for (int64_t rank : ranks) blocks.push_back(rank / block);
-    std::sort(blocks.begin(), blocks.end());
-    return lie_of(blocks);
-  };
-  return to_span(static_cast<int64_t>(ranks.size()), lie(domain), pod > 0 ? lie(pod).touched : 1);
+  static thread_local std::vector<int64_t> sorted;
+  sorted = ranks;
+  std::sort(sorted.begin(), sorted.end());
+  const auto touched = [](int64_t block) { return block > 0 ? lie_of(sorted, block).touched : 1; };
+  Lie lie = lie_of(sorted, domain);
+  if (node > domain) lie.unlike = between_rails(lie_of(sorted, node), lie);
+  return to_span(static_cast<int64_t>(ranks.size()), lie, touched(pod), touched(leaf));
 }
 
-GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod) {
+GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod, int64_t leaf, int64_t node) {
   const int64_t ranks = mesh.group_size(axes);
   if (ranks <= 1) return {};
   Steps group;
   if (group_steps(mesh, axes, group)) {
-    int64_t pods = 1;
-    if (pod > 0 && pod < mesh.ranks()) pods = worst_lie(mesh, group, pod, wider).touched;
-    return to_span(ranks, worst_lie(mesh, group, domain, slower), pods);
+    const auto touched = [&](int64_t block) { return block > 0 && block < mesh.ranks() ? worst_lie(mesh, group, block, wider).touched : 1; };
+    Lie lie = worst_lie(mesh, group, domain, slower);
+    if (node > domain) lie.unlike = between_rails(worst_lie(mesh, group, node, fuller), lie);
+    return to_span(ranks, lie, touched(pod), touched(leaf));
   }
   GroupSpan worst;
-  int64_t pods = 1;
+  int64_t pods = 1, leaves = 1;
+  bool unlike = false;
   const auto lie = [](const GroupSpan& s) { return Lie{s.per_domain, s.domains(), s.fullest > 0 ? s.fullest : s.per_domain}; };
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     if (std::any_of(axes.begin(), axes.end(), [&](MeshAxis axis) { return mesh.coordinate(rank, axis) != 0; })) continue;
-    const GroupSpan span = span_of(mesh.group(rank, axes), domain, pod);
+    const GroupSpan span = span_of(mesh.group(rank, axes), domain, pod, leaf, node);
     if (rank == 0 || slower(lie(span), lie(worst))) worst = span;
     pods = std::max(pods, span.pods);
+    leaves = std::max(leaves, span.leaves);
+    unlike |= span.unlike;
   }
   worst.pods = pods;
+  worst.leaves = leaves;
+  worst.unlike = unlike;
   return worst;
 }
 
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network) {
-  return span_of(mesh, axes, network.domain, network.oversubscription > 1 ? network.pod : 0);
+  return span_of(mesh, axes, network.domain, network.oversubscription > 1 ? network.pod : 0, network.hop.spine_us > 0 ? network.leaf : 0, network.node);
 }
 
 GroupSpan span_of(const std::vector<int64_t>& ranks, const Network& network) {
-  return span_of(ranks, network.domain, network.oversubscription > 1 ? network.pod : 0);
+  return span_of(ranks, network.domain, network.oversubscription > 1 ? network.pod : 0, network.hop.spine_us > 0 ? network.leaf : 0, network.node);
 }
 
 }  // namespace shardscape

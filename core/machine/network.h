@@ -35,17 +35,29 @@ enum class CollectiveAlgorithm : uint8_t {
 inline constexpr int kCollectiveAlgorithmCount = 7;
 std::string_view algorithm_name(CollectiveAlgorithm algorithm);  // "halving-doubling"
 
+// Microseconds of one hop of a small message, as a collective library sees it: what it does per step (its LL protocol) and what the
+// links take. The defaults are NCCL's own constants, measured over NVLink and over one InfiniBand switch (NVIDIA/nccl,
+// src/graph/tuning.cc @5067397, hwLatencies of rings).
+struct HopLatency {
+  double scaleup_us = 0.6;
+  double nic_us = 2.7;    // between domains, over one leaf switch
+  double spine_us = 0;    // more where the way leads over switches above the leaves
+  friend bool operator==(const HopLatency&, const HopLatency&) = default;
+};
+
 // Two levels: a scale-up domain (NVLink), and the network between domains through NICs.
 struct Network {
   int64_t domain = 8;               // ranks of one scale-up domain
+  int64_t node = 8;                 // ranks that share a node, and its NICs
   double scaleup_gbps = 450;        // per rank and direction, 10^9 bytes per second
   double nic_gbps = 50;             // likewise, of the rank's share of its node's NICs
-  double scaleup_latency_us = 0.6;  // per hop of a small message (NCCL's LL protocol); others follow from it
-  double nic_latency_us = 2.7;
+  HopLatency hop;
+  HopLatency measured_hop;          // of the links that `measured` is of
   double launch_us = 6.6;           // of any collective, before its first byte moves
   double scaleup_efficiency = 0.7;  // of the links' rate that a large collective reaches where nothing was measured
   double nic_efficiency = 0.93;
-  int64_t rails = 8;                // NICs of a domain's ranks that go to switches of their own; 1: all to the same
+  int64_t rails = 8;                // NICs of a node that go to leaf switches of their own; 1: all to the same
+  int64_t leaf = 0;                 // ranks that reach each other along their rails over one leaf switch; 0: all
   int64_t pod = 0;                  // ranks that reach each other without the oversubscribed level; 0: all
   double oversubscription = 1;      // bandwidth below that level over the bandwidth of its links upwards
   ScaleupLinks links = ScaleupLinks::Switch;
@@ -63,17 +75,19 @@ struct GroupSpan {
   int64_t touched = 0;              // domains; 0: ranks / per_domain
   int64_t fullest = 0;              // of the group in the domain that holds most; 0: per_domain, all hold as many
   int64_t pods = 1;                 // parts of the network between which links are oversubscribed
+  int64_t leaves = 1;               // of leaf switches, along a rail
+  bool unlike = false;              // its ranks stand in unlike places of their nodes or domains, so on unlike rails
   int64_t domains() const { return touched > 0 ? touched : ranks / per_domain; }
   bool even() const { return per_domain * domains() == ranks; }
   friend bool operator==(const GroupSpan&, const GroupSpan&) = default;
 };
 
-// Of ranks in any order; 1-rank groups span nothing. pod: as in Network.
-GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod = 0);
+// Of ranks in any order; 1-rank groups span nothing. pod, leaf, node: as in Network; of nodes only those matter that hold several domains.
+GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod = 0, int64_t leaf = 0, int64_t node = 0);
 // Of the slowest group along axes, for which its replicas wait: the one with the fewest ranks in some domain, and of these
-// with the most domains; pods are the most of any group. From the mesh's strides, without enumerating ranks, unless a group
-// of experts is no product of mesh axes.
-GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod = 0);
+// with the most domains; pods and leaves are the most of any group, and any that stands on unlike rails is enough. From the
+// mesh's strides, without enumerating ranks, unless a group of experts is no product of mesh axes.
+GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod = 0, int64_t leaf = 0, int64_t node = 0);
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network);
 GroupSpan span_of(const std::vector<int64_t>& ranks, const Network& network);
 

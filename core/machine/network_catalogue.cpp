@@ -35,13 +35,16 @@ ScaleupLinks links(const JsonFile& file, const json& entry, const std::string& n
 
 NetworkEntry network(const JsonFile& file, const json& entry) {
   if (!entry.is_object()) file.fail("networks", entry.dump() + " is not a network", "an object in braces");
-  file.only(entry, {"id", "name", "accelerators", "gpus_per_node", "domain", "segment", "scaleup_gbps", "nic_gbps", "scaleup_efficiency",
-                    "nic_efficiency", "scaleup_latency_us", "nic_latency_us", "rails", "pod", "oversubscription", "scaleup_links", "nvls", "sharp", "source", "note"});
+  file.only(entry, {"id", "name", "accelerators", "gpus_per_node", "domain", "segment", "scaleup_gbps", "nic_gbps", "scaleup_efficiency", "nic_efficiency",
+                    "scaleup_latency_us", "nic_latency_us", "spine_latency_us", "launch_us", "rails", "leaf", "pod", "oversubscription", "scaleup_links",
+                    "nvls", "sharp", "source", "sources", "note"});
   NetworkEntry item;
   item.id = file.text(entry, "id");
   item.name = file.text(entry, "name");
-  item.source = file.text(entry, "source");
   if (item.id.empty() || item.id == "auto") file.fail("id", "\"" + item.id + "\" cannot name a network", "any other text");
+  item.sources = read_sources(file, entry, item.id, {"gpus_per_node", "domain", "segment", "scaleup_gbps", "nic_gbps", "scaleup_efficiency", "nic_efficiency",
+                                                     "scaleup_latency_us", "nic_latency_us", "spine_latency_us", "launch_us", "rails", "leaf", "pod",
+                                                     "oversubscription", "scaleup_links", "nvls", "sharp"});
   for (const json& id : file.array(entry, "accelerators")) {
     if (!id.is_string()) file.fail(item.id, id.dump() + " is not an accelerator's id", "a text in quotes");
     item.accelerators.push_back(id.get<std::string>());
@@ -56,6 +59,10 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   item.nic_efficiency = number(file, entry, "nic_efficiency", item.id, 0, 1, 0);
   item.scaleup_latency_us = number(file, entry, "scaleup_latency_us", item.id, 0, 1e6, 0);
   item.nic_latency_us = number(file, entry, "nic_latency_us", item.id, 0, 1e6, 0);
+  item.spine_latency_us = number(file, entry, "spine_latency_us", item.id, 0, 1e6, 0);
+  item.launch_us = number(file, entry, "launch_us", item.id, 0, 1e6, 0);
+  item.leaf = count(file, entry, "leaf", item.id, 0);
+  if (item.leaf % item.gpus_per_node != 0) file.fail(item.id, "\"leaf\" of \"" + item.id + "\" cuts a node", "a multiple of " + std::to_string(item.gpus_per_node));
   item.rails = count(file, entry, "rails", item.id, 0);
   item.pod = count(file, entry, "pod", item.id, 0);
   item.oversubscription = number(file, entry, "oversubscription", item.id, 1, 1e3, 1);

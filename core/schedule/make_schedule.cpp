@@ -170,12 +170,19 @@ Schedule make_schedule(const ParallelSpec& parallel, int microbatches) {
                        static_cast<int>(parallel.microbatch_group));
 }
 
+int repeats_after(const ParallelSpec& parallel, int microbatches) {
+  const ScheduleKind kind = schedule_of(parallel);
+  if (kind == ScheduleKind::GPipe) return 0;
+  const auto stages = static_cast<int>(pipeline_layout(parallel).stages);
+  if (kind != ScheduleKind::Flexible) return stages;
+  const int group = parallel.microbatch_group == 0 ? stages : static_cast<int>(parallel.microbatch_group);
+  return microbatches % group == 0 ? group : 0;
+}
+
 int telling_microbatches(const ParallelSpec& parallel, int microbatches) {
   constexpr int kPeriods = 6;  // even, for two directions
-  // The sizes of the flexible schedule's groups depend on how many there are.
-  if (schedule_of(parallel) == ScheduleKind::GPipe || schedule_of(parallel) == ScheduleKind::Flexible) return microbatches;
-  const int period = static_cast<int>(parallel.pp), enough = kPeriods * period;
-  return std::min(microbatches, enough);
+  const int period = repeats_after(parallel, microbatches);
+  return period > 0 ? std::min(microbatches, kPeriods * period) : microbatches;
 }
 
 int upstream_chunk(const PipelineLayout& places, const Action& transfer, int stage) {

@@ -44,6 +44,9 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
 // Those of a design.
 Schedule make_schedule(const ParallelSpec& parallel, int microbatches);
 std::vector<Action> make_stage_schedule(const ParallelSpec& parallel, int stage, int microbatches);
+// Microbatches after which a design's schedule repeats itself between warm-up and cool-down. 0: never; GPipe runs all forwards first, and the
+// sizes of the flexible schedule's groups depend on how many microbatches there are where they do not fill them.
+int repeats_after(const ParallelSpec& parallel, int microbatches);
 // As many of so many microbatches as show all that the schedule ever holds: between warm-up and cool-down it repeats itself.
 int telling_microbatches(const ParallelSpec& parallel, int microbatches);
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "simulate/pass_times.h"
 
 namespace shardscape {
 namespace {
@@ -17,10 +18,15 @@ Json categories_json(const CategoryBytes& bytes) {
   return out;
 }
 
-Json stage_json(const StageMemory& s) {
+Json when(const StageMemory& memory, const Simulation* simulation) {
+  const auto seconds = simulation ? peak_seconds(memory, *simulation) : std::nullopt;
+  return seconds ? Json(*seconds) : Json();
+}
+
+Json stage_json(const StageMemory& s, const Simulation* simulation) {
   Json culprits = Json::array();
   for (const Culprit& c : s.culprits) culprits.push_back({{"name", c.name}, {"category", memory_category_name(c.category)}, {"bytes", c.bytes}});
-  return {{"allocated", s.allocated}, {"reserved", s.reserved}, {"in_use", s.in_use}, {"moment", s.moment},
+  return {{"allocated", s.allocated}, {"reserved", s.reserved}, {"in_use", s.in_use}, {"moment", s.moment}, {"seconds", when(s, simulation)},
           {"categories", categories_json(s.at_peak)}, {"culprits", culprits}};
 }
 
@@ -39,13 +45,14 @@ std::string use_text(const char* segments, const AllocatorUse& use) {
 
 }  // namespace
 
-std::string memory_text(const MemoryTimeline& memory) {
+std::string memory_text(const MemoryTimeline& memory, const Simulation* simulation) {
   const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
   std::string out = std::string(memory.fits ? "fits: " : "does not fit: ") + format_bytes(worst.in_use) + " of " + format_bytes(memory.capacity) +
                     " in use on the worst rank, stage " + std::to_string(worst.stage) + " (tensors " + format_bytes(worst.allocated) +
                     ", reserved by the allocator " + format_bytes(worst.reserved) + ")\n";
   for (const StageMemory& s : memory.stages) {
-    out += "fullest moment of stage " + std::to_string(s.stage) + ": " + format_bytes(s.allocated) + ", " + s.moment + "\n";
+    const auto seconds = simulation ? peak_seconds(s, *simulation) : std::nullopt;
+    out += "fullest moment of stage " + std::to_string(s.stage) + ": " + format_bytes(s.allocated) + (seconds ? " at " + format_seconds(*seconds) : "") + ", " + s.moment + "\n";
     for (size_t i = 0; i < s.culprits.size() && i < kCulpritsShown; ++i) out += "  " + format_bytes(s.culprits[i].bytes) + "  " + s.culprits[i].name + "\n";
   }
   return out;
@@ -54,6 +61,14 @@ std::string memory_text(const MemoryTimeline& memory) {
 std::string fragmentation_text(const Fragmentation& fragmentation) {
   return "allocator of PyTorch on stage " + std::to_string(fragmentation.stage) + ", two steps played through\n  " + use_text("native", fragmentation.native) + "  " +
          use_text("expandable", fragmentation.expandable);
+}
+
+std::optional<std::string> segments_warning(const MemoryTimeline& memory, const Fragmentation& fragmentation) {
+  const bool native = fragmentation.native.fits, expandable = fragmentation.expandable.fits;
+  if (!memory.fits || (native && expandable)) return std::nullopt;
+  if (!native && !expandable) return "tensors fit, but not with the holes between them: PyTorch's allocator runs out of memory in native and in expandable segments";
+  if (expandable) return "fits in expandable segments only (expandable_segments:True): in native ones, PyTorch's default, its allocator runs out of memory";
+  return "fits in native segments only, PyTorch's default: in expandable ones its allocator runs out of memory";
 }
 
 std::string advice_text(const std::vector<MemoryAdvice>& advice) {
@@ -66,15 +81,17 @@ std::string advice_text(const std::vector<MemoryAdvice>& advice) {
   return out;
 }
 
-std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice, const std::optional<Fragmentation>& fragmentation) {
+std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice, const std::optional<Fragmentation>& fragmentation,
+                          const Simulation* simulation) {
   if (!report.memory) return report_json(report);
   const MemoryTimeline& memory = *report.memory;
   Json out = Json::parse(report_json(report));
   const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
   out["fits"] = memory.fits;
   out["memory_capacity"] = memory.capacity;
-  out["peak"] = {{"stage", memory.peak_stage}, {"allocated", worst.allocated}, {"reserved", worst.reserved}, {"bytes", worst.in_use}};
+  out["peak"] = {{"stage", memory.peak_stage}, {"allocated", worst.allocated}, {"reserved", worst.reserved}, {"bytes", worst.in_use}, {"seconds", when(worst, simulation)}};
   if (fragmentation) out["peak"]["segments"] = {{"native", use_json(fragmentation->native)}, {"expandable", use_json(fragmentation->expandable)}};
+  if (fragmentation && segments_warning(memory, *fragmentation)) out["memory_warning"] = *segments_warning(memory, *fragmentation);
   if (advice) {
     Json list = Json::array();
     for (const MemoryAdvice& a : *advice) {
@@ -84,7 +101,7 @@ std::string estimate_json(const Report& report, const std::optional<std::vector<
     }
     out["advice"] = list;
   }
-  for (const StageMemory& s : memory.stages) out["stages"][static_cast<size_t>(s.stage)]["peak"] = stage_json(s);
+  for (const StageMemory& s : memory.stages) out["stages"][static_cast<size_t>(s.stage)]["peak"] = stage_json(s, simulation);
   return out.dump(2) + "\n";
 }
 

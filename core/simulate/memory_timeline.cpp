@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cost/grad_plan.h"
+#include "graph/product_kernels.h"
 #include "report/outline.h"
 #include "schedule/moments.h"
 #include "simulate/action_terms.h"
@@ -444,7 +445,7 @@ class StageWalk {
     out.moment = std::string(action_label(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
     if (out.layer >= 0) out.moment += ", layer " + std::to_string(out.layer);
     else if (out.segment >= 0) out.moment += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
-    if (out.op >= 0) out.moment += ": " + graph_.segments[static_cast<size_t>(out.segment)].op(out.op).label;
+    if (out.op >= 0) out.moment += ": " + op_kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.op);
   }
 
   Memories& m_;
@@ -474,7 +475,7 @@ std::shared_ptr<const std::vector<StageMoment>> moments_of(const Report& report,
 
 }  // namespace
 
-int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
+int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo, const std::stop_token& stop) {
   thread_local MemoKey key;
   const Binding& binding = outline.stages.front().binding;
   key.clear();
@@ -490,6 +491,7 @@ int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo) {
   const bool buffers = keeps_messages(outline);
   int64_t most = 0;
   for (const StageReport& stage : outline.stages) {
+    if (stop.stop_requested()) break;
     const std::pair like{stage.like, buffers ? places.messages(stage.stage) : 0};
     StageWalk& walk = walks.try_emplace(like, memories, outline.stages[static_cast<size_t>(stage.like)], stage.stage).first->second;
     most = std::max(most, walk.in_use(*moments_of(outline, stage.stage, walk)));

@@ -56,8 +56,9 @@ struct MemoryTimeline {
 std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop = {});
 
 // What memory_timeline says of the fullest stage, of an outline (report/outline.h): bytes in use. memo: of what designs share.
+// Stopped it is less.
 struct MemoryTable;
-int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo);
+int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo, const std::stop_token& stop);
 // Less than that, told at once: what the fullest stage holds whatever runs.
 int64_t held_all_along(const Report& outline);
 

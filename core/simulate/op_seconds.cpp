@@ -8,6 +8,7 @@
 #include "cost/stage_boundary.h"
 #include "design/expert_nodes.h"
 #include "graph/op_spec.h"
+#include "graph/product_kernels.h"
 #include "graph/ring.h"
 #include "graph/structure_cache.h"
 #include "machine/collective_time.h"
@@ -37,9 +38,6 @@ struct CompiledGraph {
   OpReads reads;
 };
 
-// Products whose results share a storage are one kernel: what the profile packs (linear_qkv, gate and up).
-using Packs = std::vector<int>;  // of each forward op the first one of its pack, itself where alone
-
 class Compiler {
  public:
   std::shared_ptr<CompiledGraph> compile(const Graph& graph) {
@@ -47,7 +45,7 @@ class Compiler {
     expert_bias_ = profile_kernels(graph.structure).expert_bias;
     for (const Segment& segment : graph.segments) {
       s_ = &segment;
-      find_packs();
+      kernels_ = product_kernels(segment);
       std::vector<CompiledOp>& ops = out->segments.emplace_back();
       for (size_t id = 0; id < segment.ops.size(); ++id) ops.push_back(compile_op(static_cast<OpId>(id)));
     }
@@ -84,27 +82,6 @@ class Compiler {
     return whole_.size() - 1;
   }
 
-  // The data operand that both products read, and one storage for their results.
-  bool one_kernel(const Op& a, const Op& b) const {
-    return a.kind == OpKind::Einsum && b.kind == OpKind::Einsum && a.inputs[0] == b.inputs[0] && a.compute == b.compute &&
-           s_->tensor(a.inputs[1]).role == TensorRole::Parameter && s_->tensor(b.inputs[1]).role == TensorRole::Parameter &&
-           s_->tensor(a.outputs[0]).storage == s_->tensor(b.outputs[0]).storage;
-  }
-
-  void find_packs() {
-    pack_.resize(s_->ops.size());
-    for (size_t i = 0; i < pack_.size(); ++i) {
-      pack_[i] = static_cast<int>(i);
-      const Op& op = s_->ops[i];
-      if (op.kind != OpKind::Einsum || op.grad != GradRole::None) continue;
-      for (size_t j = 0; j < i; ++j)
-        if (pack_[j] == static_cast<int>(j) && s_->ops[j].phase == op.phase && one_kernel(s_->ops[j], op)) {
-          pack_[i] = static_cast<int>(j);
-          break;
-        }
-    }
-  }
-
   struct Shape {
     Expr batch{1}, m{1}, n{1}, k{1};
   };
@@ -139,13 +116,11 @@ class Compiler {
     return out;
   }
 
-  // First of a pack: the product of all of them. Backward: the gradients of their common operand are one product with the
-  // columns of all of them to sum over, those of their weights one with as many columns.
+  // First of a kernel: the product of all of them.
   CompiledOp product(OpId id) {
     const Op& op = s_->op(id);
-    const int pack = pack_[static_cast<size_t>(forward_of(id))];
-    const std::vector<OpId> members = members_of(id, pack);
-    if (members.front() != id) return {};
+    if (kernels_[static_cast<size_t>(id)] != id) return {};
+    const std::vector<OpId> members = kernel_members(kernels_, id);
     Shape shape = shape_of(op);
     for (size_t i = 1; i < members.size(); ++i) {
       const Shape other = shape_of(s_->op(members[i]));
@@ -156,36 +131,18 @@ class Compiler {
     return {Rule::Product, add({shape.batch, shape.batch * shape.m, shape.n, shape.k})};
   }
 
-  OpId forward_of(OpId id) const {
-    const Op& op = s_->op(id);
-    return op.grad != GradRole::None && op.forward >= 0 && op.kind == OpKind::Einsum ? op.forward : id;
-  }
-
-  // The ops of one kernel in the order of the segment, this one among them.
-  std::vector<OpId> members_of(OpId id, int pack) const {
-    const Op& op = s_->op(id);
-    std::vector<OpId> out;
-    for (size_t j = 0; j < s_->ops.size(); ++j) {
-      const Op& other = s_->ops[j];
-      if (other.kind != OpKind::Einsum || other.grad != op.grad || other.phase != op.phase || other.operand != op.operand) continue;
-      const auto forward = static_cast<size_t>(forward_of(static_cast<OpId>(j)));
-      if (pack_[forward] == pack) out.push_back(static_cast<OpId>(j));
-    }
-    return out;
-  }
-
   // A sum of gradients that one product makes already.
   bool made_by_one_product(const Op& op) const {
     if (op.kind != OpKind::Add || op.phase == Phase::Forward) return false;
-    int pack = -1;
+    OpId kernel = -1;
     for (const TensorId in : op.inputs) {
       const OpId producer = s_->tensor(in).producer;
       if (producer < 0 || s_->op(producer).kind != OpKind::Einsum || s_->op(producer).grad != GradRole::Input) return false;
-      const int of = pack_[static_cast<size_t>(forward_of(producer))];
-      if (pack >= 0 && of != pack) return false;
-      pack = of;
+      const OpId of = kernels_[static_cast<size_t>(producer)];
+      if (kernel >= 0 && of != kernel) return false;
+      kernel = of;
     }
-    return pack >= 0;
+    return kernel >= 0;
   }
 
   CompiledOp attention(OpId id) {
@@ -264,7 +221,7 @@ class Compiler {
   OpId product_beside(OpId id) const {
     const Op& op = s_->op(id);
     if (comm_category(op.group) != TimeCategory::TensorComm) return -1;
-    const auto kernel = [&](OpId product) { return members_of(product, pack_[static_cast<size_t>(forward_of(product))]).front(); };
+    const auto kernel = [&](OpId product) { return kernels_[static_cast<size_t>(product)]; };
     if (op.kind == OpKind::AllGather) {
       for (size_t j = static_cast<size_t>(id) + 1; j < s_->ops.size(); ++j) {
         const Op& reader = s_->ops[j];
@@ -315,7 +272,7 @@ class Compiler {
   static Expr bytes(const Op& op) { return Expr(kParts) * (op.read_bytes + op.written_bytes); }
 
   const Segment* s_ = nullptr;
-  Packs pack_;
+  std::vector<OpId> kernels_;
   std::vector<Expr> expressions_, whole_;
   std::array<double, 2> expert_bias_{};  // ProfileKernels::expert_bias
 };
@@ -505,7 +462,7 @@ class Timer {
     uint32_t at = of.first + 9;
     const MeshAxes& axes = segment.op(ring.passes.at(0)).group;
     GroupSpan hop = span(axes);
-    hop = {2, hop.per_domain >= 2 && hop.domains() == 1 ? 2 : 1};  // the slowest hop of the ring sets its pace
+    hop = {2, hop.per_domain >= 2 && hop.domains() == 1 ? 2 : 1, 0, 0, 1, hop.leaves > 1 ? 2 : 1, hop.unlike};  // the slowest hop of the ring sets its pace
     for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
       for (const OpId m : *moved) message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
     OpTime out{0, 0, 0, TimeCategory::Attention, comm_category(axes)};

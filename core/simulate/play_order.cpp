@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "base/memo.h"
 #include "simulate/play_schedule.h"
@@ -57,17 +56,18 @@ class Recorder : public ScheduleWork {
 bool ends_backward(ActionKind kind) { return kind == ActionKind::Backward || kind == ActionKind::BackwardWeight; }
 
 void find_ends(PlayOrder& order) {
-  std::map<std::pair<int, int>, PlayedAction*> forwards, backwards;
+  std::vector<PlayedAction*> forwards(static_cast<size_t>(order.stages * order.chunks)), backwards = forwards;  // the latest
   for (PlayedAction& a : order.actions) {
-    const std::pair chunk{int{a.stage}, int{a.chunk}};
+    const auto chunk = static_cast<size_t>(a.stage * order.chunks + a.chunk);
     if (a.kind == ActionKind::Forward) {
-      a.first = !forwards.contains(chunk);
+      a.first = !forwards[chunk];
       forwards[chunk] = &a;
     }
     if (ends_backward(a.kind)) backwards[chunk] = &a;
   }
   for (const auto* ends : {&forwards, &backwards})
-    for (const auto& [chunk, action] : *ends) action->last = true;
+    for (PlayedAction* action : *ends)
+      if (action) action->last = true;
   for (size_t i = 0; i < order.actions.size(); ++i)
     if (order.actions[i].last || order.actions[i].kind == ActionKind::GradReduce) order.ends.push_back(static_cast<int32_t>(i));
 }
@@ -88,16 +88,17 @@ void mark(PlayOrder& order, int window) {
 }  // namespace
 
 std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int microbatches, int rounds, const std::stop_token& stop) {
-  static Memo<PlayOrder> kept(256);
+  constexpr size_t kKept = 1 << 22, kLarge = kKept / 64;  // actions, of about 24 bytes
+  static Memo<PlayOrder> kept(kKept, [](const PlayOrder& order) { return order.actions.size(); });
   const ScheduleKind kind = schedule_of(parallel);
   const PipelineLayout places = pipeline_layout(parallel);
   const auto stages = static_cast<int>(places.stages);
-  // GPipe runs all forwards first, the flexible schedule in groups whose sizes depend on how many microbatches there are.
-  const bool repeats = kind != ScheduleKind::GPipe && kind != ScheduleKind::Flexible;
+  const int period = repeats_after(parallel, microbatches);
+  const bool repeats = period > 0;
   const bool one_each = (kind == ScheduleKind::OneFOneB || kind == ScheduleKind::OneFOneBPairs) && places.chunks == 1;
-  const int window = one_each ? std::max(1, stages / 2) : stages;
+  const int window = one_each ? std::max(1, stages / 2) : period;
   int played = repeats ? std::max(4 * window, (one_each ? 2 : 4) * stages) * rounds : microbatches;
-  played += ((microbatches - played) % stages + stages) % stages;  // as many as are left over in the last round
+  if (repeats) played += ((microbatches - played) % period + period) % period;  // as many as are left over in the last round
   const bool short_of_all = repeats && played < microbatches;
   if (!short_of_all) played = microbatches;
   const std::array<int64_t, 6> words{static_cast<int64_t>(kind), places.stages, places.chunks, parallel.microbatch_group, played, short_of_all};
@@ -118,8 +119,14 @@ std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int mi
     if (short_of_all) mark(*out, window);
     return out;
   };
-  constexpr int64_t kLargest = 1 << 15;  // forwards; a longer order is as quickly made as it is played
-  return places.stages * places.chunks * played > kLargest ? make() : kept.get(key, make);
+  if (places.stages * places.chunks * played * 3 < static_cast<int64_t>(kLarge)) return kept.get(key, make);
+  // Designs that come one after the other often have the same schedule.
+  thread_local std::shared_ptr<const PlayOrder> latest;
+  if (!latest || latest->key != words) {
+    latest.reset();
+    latest = make();
+  }
+  return latest;
 }
 
 }  // namespace shardscape

@@ -27,11 +27,12 @@ class Player {
         backward_(schedule.stages * schedule.chunks, schedule.microbatches), next_(schedule.actions.size(), 0), made_(schedule.actions.size(), kNoNode) {}
 
   void run(const std::stop_token& stop) {
-    for (bool all = false; !all && !stop.stop_requested();) {
+    for (bool all = false; !all;) {
       all = true;
       bool moved = false;
       for (int stage = 0; stage < schedule_.stages; ++stage) {
-        moved = advance(stage) || moved;
+        moved = advance(stage, stop) || moved;
+        if (stop.stop_requested()) return;
         all = all && next_[static_cast<size_t>(stage)] == schedule_.actions[static_cast<size_t>(stage)].size();
       }
       if (!all && !moved) throw std::logic_error("the schedule waits for ever");
@@ -40,11 +41,13 @@ class Player {
 
  private:
   // As far as messages have come.
-  bool advance(int stage) {
+  bool advance(int stage, const std::stop_token& stop) {
+    constexpr size_t kAsks = 1024;  // actions, each of which may be many layers
     const std::vector<Action>& actions = schedule_.actions[static_cast<size_t>(stage)];
     size_t& next = next_[static_cast<size_t>(stage)];
     const size_t begin = next;
     for (; next < actions.size(); ++next) {
+      if (next % kAsks == 0 && stop.stop_requested()) break;
       const Action& action = actions[next];
       if (action.overlapped && action.kind == ActionKind::Forward) work_.overlap(stage, action, actions.at(next + 1));
       if (!play(stage, action)) break;

@@ -9,6 +9,7 @@
 
 #include "cost/sync_params.h"
 #include "graph/op_spec.h"
+#include "graph/product_kernels.h"
 #include "schedule/sync_plan.h"
 
 namespace shardscape {
@@ -314,7 +315,7 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     at_peak->clear();
     for (size_t i = 0; i < w.alive.size(); ++i)
       if (w.alive[i]) at_peak->push_back({s.storages[i].name, w.category[i], w.bytes[i]});
-    if (temporary > 0) at_peak->push_back({s.op(id).label + temporary_name, MemoryCategory::Buffers, temporary});
+    if (temporary > 0) at_peak->push_back({op_kernel_label(s, id) + temporary_name, MemoryCategory::Buffers, temporary});
   };
   note(-1, 0, "");
   if (events) events->begin = events->events.size();

@@ -23,7 +23,7 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
   const DeviceMesh mesh = device_mesh(report.design);
   for (const MeshAxes& axes : reads->groups) {
     const GroupSpan span = span_of(mesh, axes, machine.network);
-    for (const int64_t word : {span.ranks, span.per_domain, span.touched, span.fullest, span.pods}) key.add(word);
+    for (const int64_t word : {span.ranks, span.per_domain, span.touched, span.fullest, span.pods, span.leaves, int64_t{span.unlike}}) key.add(word);
   }
   return memo.get(key, [&] {
     auto made = std::make_shared<LayerTable>(report, machine);

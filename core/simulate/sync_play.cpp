@@ -176,8 +176,9 @@ void SyncPlay::leave(int microbatch, size_t instance, bool backward, NodeId last
 
 NodeId SyncPlay::enter_replay(int microbatch, size_t instance) { return awaited(node_of(walk_.enter_replay(microbatch, instance))); }
 
+// One number is the work of one block of threads: it keeps no processors that layers would miss.
 void SyncPlay::average_loss(int microbatch) {
-  add("all-reduce of the loss", costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), loss_group(graph_)), microbatch, {left_});
+  timeline_.add(collective_node("all-reduce of the loss", microbatch), costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), loss_group(graph_)), {left_});
 }
 
 // Megatron's buffers stay; PyTorch and DeepSpeed drop gradients and write the first ones.

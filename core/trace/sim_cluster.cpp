@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/units.h"
 #include "simulate/machine_of.h"
 
 namespace shardscape {
@@ -41,7 +42,7 @@ class Describer {
     const bool through_switch = std::string_view(topology) == "Switch";
     out_.dimensions.push_back({topology, ranks, gbps, hop_us * kNsPerUs / (through_switch ? kHopsThroughSwitch : 1), {}, {}});
   }
-  void add_nics(int64_t ranks, double share = 1) { add("Switch", ranks, network_.nic_gbps / share, network_.nic_latency_us); }
+  void add_nics(int64_t ranks, double share = 1) { add("Switch", ranks, network_.nic_gbps / share, network_.hop.nic_us); }
 
   void one_dimension(int64_t world) {
     const bool joined = world <= network_.domain;
@@ -65,6 +66,8 @@ class Describer {
     const int64_t inside = even_part(world, network_.domain, "scale-up domains");
     if (inside > 1) scaleup_level(inside, false);
     const int64_t domains = world / inside;
+    if (network_.leaf > 0 && world > network_.leaf && network_.hop.spine_us > 0)
+      out_.nearest.push_back("hops are those over one leaf switch: what a way over a spine adds, " + significant(network_.hop.spine_us) + " us, has no place in a dimension");
     if (network_.pod <= 0 || network_.oversubscription <= 1 || world <= network_.pod) return add_nics(domains);
     const int64_t in_pod = even_part(domains, std::max<int64_t>(1, network_.pod / inside), "pods, counted in scale-up domains,");
     if (in_pod > 1) add_nics(in_pod);
@@ -73,10 +76,10 @@ class Describer {
 
   void scaleup_level(int64_t ranks, bool flat) {
     switch (network_.links) {
-      case ScaleupLinks::Switch: return add("Switch", ranks, network_.scaleup_gbps, network_.scaleup_latency_us);
+      case ScaleupLinks::Switch: return add("Switch", ranks, network_.scaleup_gbps, network_.hop.scaleup_us);
       case ScaleupLinks::Mesh:
         // A rank's links share its rate: each leads to one other rank of the whole domain.
-        return add("FullyConnected", ranks, network_.scaleup_gbps / static_cast<double>(std::max<int64_t>(1, network_.domain - 1)), network_.scaleup_latency_us);
+        return add("FullyConnected", ranks, network_.scaleup_gbps / static_cast<double>(std::max<int64_t>(1, network_.domain - 1)), network_.hop.scaleup_us);
       case ScaleupLinks::Torus2: return torus(ranks, flat ? 1 : 2, 2);
       case ScaleupLinks::Torus3: return torus(ranks, flat ? 1 : 3, 3);
     }
@@ -88,7 +91,7 @@ class Describer {
       const auto edge = static_cast<int64_t>(std::floor(std::pow(static_cast<double>(ranks), 1.0 / left) + 1e-9));
       const int64_t part = left == 1 ? ranks : divisor_at_most(ranks, edge);
       ranks /= part;
-      if (part > 1) add("Ring", part, network_.scaleup_gbps / of_hardware, network_.scaleup_latency_us);
+      if (part > 1) add("Ring", part, network_.scaleup_gbps / of_hardware, network_.hop.scaleup_us);
     }
   }
 

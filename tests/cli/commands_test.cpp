@@ -147,6 +147,10 @@ void CommandsTest::report_json() {
     QCOMPARE(use["reserved"].toDouble() - use["allocated"].toDouble(), use["unused"].toDouble());
     QVERIFY2(use["unused"].toDouble() > 0 && use["allocated"].toDouble() >= report["peak"]["allocated"].toDouble(), mode);
   }
+  const double step = report["time"]["step_seconds"].toDouble(), peak = report["peak"]["seconds"].toDouble();
+  QVERIFY2(peak > 0 && peak < step, qPrintable(QString::number(peak)));
+  QCOMPARE(peak, list[report["peak"]["stage"].toInt()]["peak"]["seconds"].toDouble());
+  QVERIFY(!report.contains("memory_warning"));
   const QSet<QString> ops{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send", "recv"};
   for (const QJsonValue& stage : list) {
     QVERIFY(number(stage["parameters"]) > 0 && !stage["parameters"]["formula"].toString().isEmpty());

@@ -194,6 +194,7 @@ void ExploreTest::bad_input_data() {
   QTest::newRow("margin") << "explore --gpus 8 --tp 1,2 --margin 2" << 2 << "--margin";
   QTest::newRow("price") << "explore --gpus 8 --tp 1,2 --price much" << 2 << "--price";
   QTest::newRow("no price") << "explore --gpus 8 --tp 1,2 --accelerator tpu-v5p --objective cost" << 2 << "price";
+  QTest::newRow("no price of any") << "explore --gpus 8 --tp 1,2 --accelerator tpu-v5p,tpu-v4 --objective cost" << 2 << "--price";
   QTest::newRow("top") << "explore --gpus 8 --top none" << 2 << "--top";
   QTest::newRow("model") << "explore --gpus 8 --model gpt2,gpt9" << 2 << "gpt9";
   QTest::newRow("no file") << "explore --space nowhere.json" << 3 << "nowhere.json";
@@ -272,6 +273,15 @@ void ExploreTest::compare() {
   const CliRun three = run_cli({"compare", first, second, third});
   QCOMPARE(three.out.count("percent"), 2);
   for (const char* word : {"ours", "theirs", "third", "Global batch"}) QVERIFY2(three.out.contains(word), word);
+  // Equal names are told apart by their files, equal file names by their folders, one file given twice by its place.
+  a.name = b.name = c.name = "untitled";
+  QVERIFY(QDir(folder.path()).mkdir("other"));
+  const QString d = folder.filePath("d.shardscape.json"), e = folder.filePath("e.json"), twin = folder.filePath("other/e.json");
+  QVERIFY(!save_design(a, d.toStdString()) && !save_design(b, e.toStdString()) && !save_design(c, twin.toStdString()));
+  QCOMPARE(run_cli({"compare", d, e, "--json"}).json()["designs"].toArray(), (QJsonArray{"d", "e"}));
+  QCOMPARE(run_cli({"compare", d, e, twin, "--json"}).json()["designs"].toArray(), (QJsonArray{"d", e, twin}));
+  QCOMPARE(run_cli({"compare", e, e, "--json"}).json()["designs"].toArray(), (QJsonArray{e + " #1", e + " #2"}));
+  a.name = "ours", b.name = "theirs", c.name = "third";
   // A document with what it was compared with says the same.
   const QString study = folder.filePath("study.json");
   QVERIFY(!save_study({a, nullptr, {{"theirs", b}, {"third", c}}, {}, false}, study.toStdString()));

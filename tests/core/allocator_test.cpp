@@ -7,6 +7,7 @@
 #include "design/knobs.h"
 #include "simulate/allocator_use.h"
 #include "simulate/estimate.h"
+#include "simulate/memory_report.h"
 #include "support/designs.h"
 #include "support/trace_designs.h"
 
@@ -270,6 +271,33 @@ class AllocatorTest : public QObject {
     const auto crowded = fragmentation(*estimate(design));
     QVERIFY(!crowded->native.fits && !crowded->expandable.fits);
     QCOMPARE(crowded->native.retries, int64_t{0});
+  }
+
+  // Tensors decide whether a design fits; that the holes between them do not is a warning, by setting of the allocator.
+  void holesAreAWarning() {
+    Design design = preset_design("llama3-8b", 2, 1, 4);
+    design.parallel.sync = SyncStrategy::Fsdp2;
+    design.workload.batch = 32;
+    design.workload.microbatch = 1;
+    design.workload.seq = 8192;
+    const auto warned = [&](int64_t gigabytes) {
+      design.cluster.memory_capacity = gigabytes;
+      const auto report = estimate(design);
+      return std::pair(report->memory->fits, segments_warning(*report->memory, *fragmentation(*report)));
+    };
+    const auto [roomy, silent] = warned(80);
+    QVERIFY(roomy && !silent);
+    const auto [fits, warning] = warned(59);
+    QVERIFY(fits && warning && warning->find("expandable segments only") != std::string::npos);
+    const auto [small, none] = warned(50);
+    QVERIFY(!small && !none);  // the verdict says it
+    MemoryTimeline memory;
+    memory.fits = true;
+    Fragmentation use;
+    use.expandable.fits = false;
+    QVERIFY(segments_warning(memory, use)->find("native segments only") != std::string::npos);
+    use.native.fits = false;
+    QVERIFY(segments_warning(memory, use)->find("in native and in expandable") != std::string::npos);
   }
 
   // Under torch.distributed.pipelining a stage has a buffer of b S D for every microbatch and neighbour, and outputs stay: of FSDP2 alone.

@@ -1,4 +1,4 @@
-// Spans of groups, seconds of collectives by formula and by measurement, sharing of links, and the networks of designs.
+// Spans of groups, seconds of collectives by formula and by measurement, sharing of links.
 #include <QtTest>
 #include <QRandomGenerator>
 #include <algorithm>
@@ -6,15 +6,13 @@
 #include <map>
 #include <set>
 
-#include "design/cluster.h"
-#include "design/knob_state.h"
-#include "design/knobs.h"
-#include "design/validate.h"
 #include "machine/collective_table.h"
 #include "machine/collective_time.h"
-#include "simulate/machine_of.h"
+#include "machine/network_catalogue.h"
+#include "support/machines.h"
 
 using namespace shardscape;
+using namespace shardscape::test;
 
 Q_DECLARE_METATYPE(shardscape::CollectiveKind)
 Q_DECLARE_METATYPE(shardscape::CollectiveAlgorithm)
@@ -27,27 +25,20 @@ using Algorithm = CollectiveAlgorithm;
 constexpr const char* kKinds[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "reduce", "send-recv"};
 constexpr const char* kMeasured[] = {"a100-sxm-80gb", "h100-sxm-80gb", "h200-sxm-141gb", "b200-hgx-180gb", "b300-hgx-270gb", "gb200-nvl72-186gb", "gb300-nvl72-279gb"};
 
-Machine machine_for(const char* accelerator, const std::vector<std::pair<const char*, const char*>>& settings = {}) {
-  Design design = default_design();
-  design.parallel.dp = 1024;  // more than any domain holds
-  for (const auto& [id, value] : settings)
-    if (const auto problem = set_knob(design, *find_knob(id), value)) qFatal("%s", to_string(*problem).c_str());
-  design.cluster.accelerator = accelerator;
-  return machine_of(design);
-}
-
 GroupSpan spread(int64_t domains, int64_t each) { return {domains * each, each}; }
 
 // What the header promises, by looking at every group.
-GroupSpan brute_force(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod) {
+GroupSpan brute_force(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod, int64_t leaf, int64_t node) {
   if (mesh.group_size(axes) <= 1) return {};
   GroupSpan worst;
-  int64_t pods = 1;
-  bool first = true;
+  int64_t pods = 1, leaves = 1;
+  bool first = true, unlike = false;
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     std::vector<int64_t> ranks = mesh.group(rank, axes);
-    const GroupSpan span = span_of(ranks, domain, pod);
+    const GroupSpan span = span_of(ranks, domain, pod, leaf, node);
     pods = std::max(pods, span.pods);
+    leaves = std::max(leaves, span.leaves);
+    unlike |= span.unlike;
     const auto full = [](const GroupSpan& s) { return s.fullest > 0 ? s.fullest : s.per_domain; };
     const bool slower = span.per_domain != worst.per_domain ? span.per_domain < worst.per_domain
                         : span.domains() != worst.domains() ? span.domains() > worst.domains()
@@ -56,12 +47,15 @@ GroupSpan brute_force(const DeviceMesh& mesh, const MeshAxes& axes, int64_t doma
     first = false;
   }
   worst.pods = pods;
+  worst.leaves = leaves;
+  worst.unlike = unlike;
   return worst;
 }
 
 QByteArray text(const GroupSpan& s) {
   return QByteArray("ranks ") + QByteArray::number(qlonglong(s.ranks)) + " per domain " + QByteArray::number(qlonglong(s.per_domain)) + " to " +
-         QByteArray::number(qlonglong(s.fullest)) + " domains " + QByteArray::number(qlonglong(s.domains())) + " pods " + QByteArray::number(qlonglong(s.pods));
+         QByteArray::number(qlonglong(s.fullest)) + " domains " + QByteArray::number(qlonglong(s.domains())) + " pods " + QByteArray::number(qlonglong(s.pods)) +
+         " leaves " + QByteArray::number(qlonglong(s.leaves)) + (s.unlike ? " unlike" : "");
 }
 
 double quantile(std::vector<double> values, double part) {
@@ -93,12 +87,8 @@ class CollectiveTimeTest : public QObject {
   void hierarchy_beats_flat_rings_over_slow_links();
   void auto_is_the_fastest();
   void rails_and_pods();
+  void latency_of_the_network_and_of_the_library();
   void links_are_shared();
-  void knobs_reach_the_network_data();
-  void knobs_reach_the_network();
-  void knobs_without_effect();
-  void bad_clusters_data();
-  void bad_clusters();
   void bad_tables_data();
   void bad_tables();
   void own_measurements_replace();
@@ -114,7 +104,8 @@ void CollectiveTimeTest::spans_of_lists_data() {
   row("two nodes", {0, 1, 8, 9}, 8, {4, 2});
   row("any order", {9, 0, 8, 1}, 8, {4, 2});
   row("one of each", {0, 8, 16}, 8, {3, 1});
-  row("across an edge", {6, 7, 8}, 8, {3, 1, 2, 2});
+  row("across an edge", {6, 7, 8}, 8, {3, 1, 2, 2, 1, 1, true});
+  row("other places", {0, 1, 10, 11}, 8, {4, 2, 0, 0, 1, 1, true});
 }
 
 void CollectiveTimeTest::spans_of_lists() {
@@ -135,7 +126,7 @@ void CollectiveTimeTest::spans_of_meshes() {
   const std::vector<MeshAxes> groups{{MeshAxis::Tp}, {MeshAxis::Dp}, {MeshAxis::Cp}, {MeshAxis::Pp}, {MeshAxis::Dp, MeshAxis::Cp}, {MeshAxis::TpKv}, {MeshAxis::TpRep},
                                      {MeshAxis::Tp, MeshAxis::Pp}, {MeshAxis::DpRep}, {MeshAxis::DpShard}, {MeshAxis::CpRing}, {MeshAxis::CpUlysses}, {MeshAxis::Ep}, {MeshAxis::EpNode}, {MeshAxis::EpLocal},
                                      {MeshAxis::Edp}, {MeshAxis::EdpFolded}, {MeshAxis::EdpShard}, {MeshAxis::EdpShardFolded}, {MeshAxis::Etp}, {MeshAxis::Etp, MeshAxis::Ep}, {MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
-  int checked = 0, straddling = 0;
+  int checked = 0, straddling = 0, unlike = 0;
   for (int i = 0; i < 400; ++i) {
     MeshDegrees degrees;
     degrees.tp = pick({1, 2, 3, 4, 6, 8});
@@ -155,17 +146,18 @@ void CollectiveTimeTest::spans_of_meshes() {
     RankOrder order;
     std::shuffle(order.fastest_first.begin(), order.fastest_first.end(), random);
     const DeviceMesh mesh(degrees, order);
-    const int64_t domain = pick({1, 2, 4, 6, 7, 8, 9, 16, 72}), pod = pick({0, 24, 32, 36, 100});
+    const int64_t domain = pick({1, 2, 4, 6, 7, 8, 9, 16, 72}), pod = pick({0, 24, 32, 36, 100}), leaf = pick({0, 16, 48, 72}), node = pick({0, 4, 8, 16});
     for (const MeshAxes& axes : groups) {
-      const GroupSpan expected = brute_force(mesh, axes, domain, pod), got = span_of(mesh, axes, domain, pod);
+      const GroupSpan expected = brute_force(mesh, axes, domain, pod, leaf, node), got = span_of(mesh, axes, domain, pod, leaf, node);
       ++checked;
       straddling += !expected.even();
+      unlike += expected.unlike;
       if (got == expected) continue;
       QFAIL((text(got) + " instead of " + text(expected) + ": " + QByteArray::fromStdString(group_name(axes)) + " in " + QByteArray::fromStdString(to_string(order)) +
              QString(" tp %1 cp %2 dp %3 pp %4 ep %5 etp %6 domain %7 pod %8").arg(degrees.tp).arg(degrees.cp).arg(degrees.dp).arg(degrees.pp).arg(degrees.ep).arg(degrees.etp).arg(domain).arg(pod).toUtf8()).constData());
     }
   }
-  QVERIFY(checked > 7000 && straddling > 500);
+  QVERIFY(checked > 7000 && straddling > 500 && unlike > 500);
 }
 
 void CollectiveTimeTest::catalogues_are_sound() {
@@ -175,7 +167,7 @@ void CollectiveTimeTest::catalogues_are_sound() {
   std::set<std::string> ids;
   for (const NetworkEntry& item : networks()) {
     QVERIFY2(ids.insert(item.id).second, item.id.c_str());
-    QVERIFY2(item.source.size() > 20 && !item.name.empty() && !item.accelerators.empty(), item.id.c_str());
+    QVERIFY2(!item.name.empty() && !item.accelerators.empty(), item.id.c_str());
     for (const std::string& id : item.accelerators) QVERIFY2(find_accelerator(id) && find_accelerator(id)->id == id, id.c_str());
   }
   for (const Accelerator& item : accelerators()) QVERIFY2(usual_network(item.id), item.id.c_str());
@@ -273,18 +265,19 @@ void CollectiveTimeTest::limits_of_formulas_data() {
   QTest::addColumn<GroupSpan>("span");
   QTest::addColumn<double>("hops_us");      // of a tiny message, the launch aside
   QTest::addColumn<double>("ns_per_mb");    // of a huge one
-  // Links of 100 GB/s, NICs of 10; hops of 1 and 10 us: 10 ns/KB on links, 100 on NICs.
+  // Links of 100 GB/s, NICs of 10; hops of 1 and 10 us, 5 more over a spine: 10 ns/KB on links, 100 on NICs.
   const auto row = [](const char* name, Algorithm algorithm, Kind kind, GroupSpan span, double hops, double ns) {
     QTest::addRow("%s", name) << algorithm << kind << span << hops << ns;
   };
+  constexpr double kTreeHop = 2.7 * 1.85 + 10 - 2.7;  // of NCCL's own tree, and what this network takes beyond NCCL's constant
   row("ring all-reduce, 8 inside", Algorithm::Ring, Kind::AllReduce, {8, 8}, 14, 2 * 7.0 / 8 * 1e4);
   row("ring gather, 8 inside", Algorithm::Ring, Kind::AllGather, {8, 8}, 7, 7.0 / 8 * 1e4);
   row("ring scatter, 4 x 1", Algorithm::Ring, Kind::ReduceScatter, {4, 1}, 4 * 10, 3.0 / 4 * 1e5);
   row("ring all-reduce, 4 x 8: all rails", Algorithm::Ring, Kind::AllReduce, {32, 8}, 54 + 8 * 10, 2 * 31.0 / 32 * 1e5 / 8);
   row("ring broadcast, 8 inside", Algorithm::Ring, Kind::Broadcast, {8, 8}, 7, 1e4);
   row("tree, 8 inside", Algorithm::Tree, Kind::AllReduce, {8, 8}, 14, 2e4 / 0.92);
-  row("tree, 4 x 1", Algorithm::Tree, Kind::AllReduce, {4, 1}, 2 * 2 * 18.5, 2 * 3.0 / 4 * 1e5 / 0.92);
-  row("tree, 4 x 4", Algorithm::Tree, Kind::AllReduce, {16, 4}, 2 * 3 + 2 * 2 * 18.5, 2 * 3.0 / 4 * 1e5 / 4 / 0.92);
+  row("tree, 4 x 1", Algorithm::Tree, Kind::AllReduce, {4, 1}, 2 * 2 * kTreeHop, 2 * 3.0 / 4 * 1e5 / 0.92);
+  row("tree, 4 x 4", Algorithm::Tree, Kind::AllReduce, {16, 4}, 2 * 3 + 2 * 2 * kTreeHop, 2 * 3.0 / 4 * 1e5 / 4 / 0.92);
   row("halving, 16 x 1", Algorithm::HalvingDoubling, Kind::AllReduce, {16, 1}, 8 * 10, 2 * 15.0 / 16 * 1e5);
   row("halving, 8 inside", Algorithm::HalvingDoubling, Kind::AllGather, {8, 8}, 3, 7.0 / 8 * 1e4);
   row("halving, 4 x 4, one level after the other", Algorithm::HalvingDoubling, Kind::AllReduce, {16, 4}, 4 + 4 * 10, 2 * (3.0 / 4 * 1e4 + 3.0 / 4 * 1e5 / 4));
@@ -293,9 +286,17 @@ void CollectiveTimeTest::limits_of_formulas_data() {
   row("switches, 4 x 1", Algorithm::InNetwork, Kind::AllReduce, {4, 1}, 18 + 20, 1e5);
   row("all-to-all, 8 inside", Algorithm::Direct, Kind::AllToAll, {8, 8}, 1 + 7 * 0.2, 7.0 / 8 * 1e4);
   row("all-to-all, 4 x 1", Algorithm::Direct, Kind::AllToAll, {4, 1}, 10 + 3 * 0.2, 3.0 / 4 * 1e5);
-  row("all-to-all, 4 x 8", Algorithm::Direct, Kind::AllToAll, {32, 8}, 10 + 31 * 0.2, 24.0 / 32 * 1e5);
+  row("all-to-all, 4 x 8", Algorithm::Direct, Kind::AllToAll, {32, 8}, 1 + 10 + 31 * 0.2, 24.0 / 32 * 1e5);
+  row("all-to-all, 4 x 8 in 2 leaves", Algorithm::Direct, Kind::AllToAll, {32, 8, 0, 0, 1, 2}, 1 + 10 + 5 + 31 * 0.2, 24.0 / 32 * 1e5);
   row("message inside", Algorithm::Direct, Kind::SendRecv, {2, 2}, 1, 1e4);
   row("message across", Algorithm::Direct, Kind::SendRecv, {2, 1}, 10, 1e5);
+  row("message across leaves", Algorithm::Direct, Kind::SendRecv, {2, 1, 0, 0, 1, 2}, 15, 1e5);
+  row("message to another rail", Algorithm::Direct, Kind::SendRecv, {2, 1, 0, 0, 1, 1, true}, 11, 1e5);
+  row("ring gather, 4 x 1 in 2 leaves", Algorithm::Ring, Kind::AllGather, {4, 1, 0, 0, 1, 2}, 4 * 10 + 2 * 5, 3.0 / 4 * 1e5);
+  row("ring all-reduce, 4 x 1 in 2 leaves", Algorithm::Ring, Kind::AllReduce, {4, 1, 0, 0, 1, 2}, 8 * 10 + 4 * 5, 2 * 3.0 / 4 * 1e5);
+  row("tree, 4 x 1 in 4 leaves", Algorithm::Tree, Kind::AllReduce, {4, 1, 0, 0, 1, 4}, 4 * kTreeHop + 4 * 5, 2 * 3.0 / 4 * 1e5 / 0.92);
+  row("halving, 16 x 1 in 4 leaves", Algorithm::HalvingDoubling, Kind::AllGather, {16, 1, 0, 0, 1, 4}, 4 * 10 + 2 * 5, 15.0 / 16 * 1e5);
+  row("hierarchical, 4 x 8 in 2 leaves", Algorithm::Hierarchical, Kind::AllReduce, {32, 8, 0, 0, 1, 2}, 14 + 6 * 10 + 2 * 5, 2 * std::max(7.0 / 8 * 1e4, 3.0 / 4 * 1e5 / 8));
   row("a tree gathers nothing", Algorithm::Tree, Kind::AllGather, {8, 8}, 7, 7.0 / 8 * 1e4);
   row("7 + 1: one NIC", Algorithm::Ring, Kind::AllGather, {8, 1, 2, 7}, 5 + 2 * 10, 7.0 / 8 * 1e5);
 }
@@ -310,8 +311,7 @@ void CollectiveTimeTest::limits_of_formulas() {
   net.scaleup_gbps = 100;
   net.nic_gbps = 10;
   net.scaleup_efficiency = net.nic_efficiency = 1;
-  net.scaleup_latency_us = 1;
-  net.nic_latency_us = 10;
+  net.hop = {1, 10, 5};
   net.nvls = net.sharp = true;
   net.algorithm = algorithm;
   const double tiny = collective_formula(net, kind, 1e-3, span).seconds * 1e6 - net.launch_us;
@@ -402,14 +402,34 @@ void CollectiveTimeTest::rails_and_pods() {
   // Half of an all-to-all over two pods leaves them.
   QVERIFY(std::abs(seconds(Kind::AllToAll, wide) / seconds(Kind::AllToAll, inside) - 3.5) < 0.01);
   QVERIFY(std::abs(seconds(Kind::SendRecv, {2, 1, 0, 0, 2}) / seconds(Kind::SendRecv, {2, 1}) - 7) < 0.01);
-  // Forwarding to the receiver's rail loads the links inside.
-  net.rails = 1;
-  const LinkLoad direct = collective_formula(net, Kind::AllToAll, 1e9, spread(4, 8)).load;
-  net.rails = 8;
-  const LinkLoad forwarded = collective_formula(net, Kind::AllToAll, 1e9, spread(4, 8)).load;
-  QCOMPARE(direct.scaleup_bytes, 1e9 * 7 / 32);
-  QCOMPARE(forwarded.scaleup_bytes, 1e9 * (7.0 / 32 + 24.0 / 32 * 7 / 8));
-  QCOMPARE(direct.nic_bytes, forwarded.nic_bytes);
+  // Forwarding to the receiver's rail loads the links inside: of two ranks of a node half of what leaves it, of eight 7/8.
+  const auto load = [&](int64_t rails, const GroupSpan& span, Kind kind = Kind::AllToAll) {
+    net.rails = rails;
+    return collective_formula(net, kind, 1e9, span).load;
+  };
+  QCOMPARE(load(1, spread(4, 8)).scaleup_bytes, 1e9 * 7 / 32);
+  QCOMPARE(load(8, spread(4, 8)).scaleup_bytes, 1e9 * (7.0 / 32 + 24.0 / 32 * 7 / 8));
+  QCOMPARE(load(4, spread(4, 8)).scaleup_bytes, 1e9 * (7.0 / 32 + 24.0 / 32 * 3 / 4));
+  QCOMPARE(load(8, spread(4, 2)).scaleup_bytes, 1e9 * (1.0 / 8 + 6.0 / 8 / 2));
+  QCOMPARE(load(8, spread(4, 1)).scaleup_bytes, 0.0);
+  QCOMPARE(load(1, spread(4, 8)).nic_bytes, load(8, spread(4, 8)).nic_bytes);
+  // Ranks in unlike places of their nodes: all that leaves is forwarded, whoever sends it.
+  QCOMPARE(load(8, {2, 1, 0, 0, 1, 1, true}, Kind::SendRecv).scaleup_bytes, 1e9);
+  QCOMPARE(load(1, {2, 1, 0, 0, 1, 1, true}, Kind::SendRecv).scaleup_bytes, 0.0);
+  const GroupSpan even = spread(2, 4), uneven{8, 4, 0, 0, 1, 1, true};
+  QCOMPARE(load(8, uneven, Kind::AllGather).scaleup_bytes, load(8, even, Kind::AllGather).scaleup_bytes + load(8, even, Kind::AllGather).nic_bytes);
+}
+
+// What a network takes beyond NCCL's constants is added to a hop, once, or twice where the protocol flushes; it is no factor on them.
+void CollectiveTimeTest::latency_of_the_network_and_of_the_library() {
+  const auto us = [](double nic_us, double bytes) {
+    Network net;
+    net.hop.nic_us = nic_us;
+    net.algorithm = Algorithm::Ring;
+    return collective_formula(net, Kind::AllGather, bytes, spread(4, 1)).seconds * 1e6;
+  };
+  QVERIFY(std::abs(us(12.7, 1) - us(2.7, 1) - 4 * 10) < 1e-6);          // LL
+  QVERIFY(std::abs(us(12.7, 1e10) - us(2.7, 1e10) - 4 * 20) < 1e-3);    // Simple
 }
 
 void CollectiveTimeTest::links_are_shared() {
@@ -428,100 +448,6 @@ void CollectiveTimeTest::links_are_shared() {
   LinkShare light = b;
   light += d;
   QVERIFY(slowdown(b, light) < 1.02);
-}
-
-void CollectiveTimeTest::knobs_reach_the_network_data() {
-  QTest::addColumn<QByteArray>("id");
-  QTest::addColumn<QByteArray>("value");
-  QTest::addColumn<double>("expected");
-  const auto row = [](const char* id, const char* value, double expected) { QTest::addRow("%s %s", id, value) << QByteArray(id) << QByteArray(value) << expected; };
-  row("scaleup_domain", "16", 16);
-  row("scaleup_bandwidth", "200", 200);
-  row("nic_bandwidth", "100", 12.5);
-  row("scaleup_latency", "1500", 1.5);
-  row("network_latency", "8000", 8);
-  row("rails", "4", 4);
-  row("oversubscription", "2.5", 2.5);
-  row("pod_size", "64", 64);
-  row("in_network_reduction", "none", 0);
-  row("collective_algorithm", "tree", static_cast<double>(Algorithm::Tree));
-}
-
-void CollectiveTimeTest::knobs_reach_the_network() {
-  QFETCH(QByteArray, id);
-  QFETCH(QByteArray, value);
-  QFETCH(double, expected);
-  const std::vector<std::pair<const char*, const char*>> base{{"network", "grand-teton-roce"}};
-  auto changed = base;
-  changed.emplace_back(id.constData(), value.constData());
-  const auto numbers = [](const Network& n) {
-    return std::map<QByteArray, double>{{"scaleup_domain", n.domain}, {"scaleup_bandwidth", n.scaleup_gbps}, {"nic_bandwidth", n.nic_gbps}, {"scaleup_latency", n.scaleup_latency_us},
-                                        {"network_latency", n.nic_latency_us}, {"rails", n.rails}, {"oversubscription", n.oversubscription}, {"pod_size", n.pod},
-                                        {"in_network_reduction", n.nvls}, {"collective_algorithm", static_cast<double>(n.algorithm)}};
-  };
-  auto before = numbers(machine_for("h100-sxm-80gb", base).network), after = numbers(machine_for("h100-sxm-80gb", changed).network);
-  QVERIFY(before[id] != expected);
-  QCOMPARE(after[id], expected);
-  after[id] = before[id];
-  QVERIFY(after == before);
-}
-
-void CollectiveTimeTest::knobs_without_effect() {
-  Design design = default_design();
-  design.parallel = {};
-  design.parallel.dp = 2;
-  const auto idle = [&](const char* id) { return without_effect(design, *find_knob(id)).has_value(); };
-  QVERIFY(idle("nic_bandwidth") && idle("rails") && idle("pod_size") && !idle("scaleup_bandwidth") && !idle("collective_algorithm"));
-  design.parallel.dp = 64;
-  QVERIFY(!idle("nic_bandwidth") && !idle("oversubscription") && idle("pod_size"));
-  design.cluster.oversubscription = 2000;
-  QVERIFY(!idle("pod_size"));
-  design.cluster.gpus_per_node = 1;
-  QVERIFY(idle("scaleup_bandwidth"));
-  // A rack is one domain; jobs of several racks get segments.
-  design.cluster = {};
-  design.cluster.accelerator = "gb200-nvl72-186gb";
-  QCOMPARE(scaleup_domain(design), int64_t{72});
-  QVERIFY(idle("nic_bandwidth"));
-  design.parallel.dp = 128;
-  QCOMPARE(scaleup_domain(design), int64_t{64});
-}
-
-void CollectiveTimeTest::bad_clusters_data() {
-  QTest::addColumn<QByteArray>("id");
-  QTest::addColumn<QByteArray>("value");
-  QTest::addColumn<QByteArray>("what");
-  QTest::addColumn<bool>("error");
-  const auto row = [](const char* id, const char* value, const char* what, bool error) { QTest::addRow("%s %s", id, value) << QByteArray(id) << QByteArray(value) << QByteArray(what) << error; };
-  row("scaleup_domain", "12", "pieces of unequal size", true);
-  row("oversubscription", "0.5", "would widen the network", true);
-  row("network", "dgx-a100", "is not sold with", false);
-  row("network", "mi300x-roce", "is not sold with", false);
-  row("in_network_reduction", "sharp", "are taken as if they were", false);
-}
-
-void CollectiveTimeTest::bad_clusters() {
-  QFETCH(QByteArray, id);
-  QFETCH(QByteArray, value);
-  QFETCH(QByteArray, what);
-  QFETCH(bool, error);
-  Design design = default_design();
-  design.cluster.network = "grand-teton-roce";
-  QVERIFY(!set_knob(design, *find_knob(id.toStdString()), value.toStdString()));
-  int found = 0;
-  for (const Problem& problem : validate(design)) {
-    if (problem.where != id.toStdString()) continue;
-    ++found;
-    QVERIFY2(QByteArray::fromStdString(problem.what).contains(what), problem.what.c_str());
-    QCOMPARE(problem.severity == Severity::Error, error);
-    QVERIFY(!problem.fixes.empty() && !problem.accepted.empty());
-    for (const Fix& fix : problem.fixes) {
-      Design mended = design;
-      for (const auto& [knob, text] : fix.settings) QVERIFY(!set_knob(mended, *find_knob(knob), text));
-      for (const Problem& left : validate(mended)) QVERIFY2(left.where != problem.where, left.what.c_str());
-    }
-  }
-  QCOMPARE(found, 1);
 }
 
 void CollectiveTimeTest::bad_tables_data() {

@@ -1,4 +1,4 @@
-// The fast evaluation of a design against its full report: memory to the byte, time within 1 %.
+// The fast evaluation of a design against its full report: memory to the byte, time but for rounding (1 % is asked for).
 #include <QtTest>
 
 #include <chrono>
@@ -21,7 +21,7 @@ using namespace shardscape::test;
 
 namespace {
 
-constexpr double kTolerance = 0.01;  // of time; what is measured is far less
+constexpr double kTime = 1e-6, kShare = 0.01;  // relative; of the step
 
 struct Differences {
   int timed = 0;
@@ -54,9 +54,9 @@ QString disagreement(Evaluator& evaluator, const Design& design, Differences& se
   seen.exposed = std::max(seen.exposed, std::abs(fast.exposed - step->exposed));
   for (const auto& [what, a, b] : {std::tuple{"step", fast.step_seconds, seconds}, {"tokens per second", fast.tokens_per_second, tokens},
                                    {"model TFLOP/s", fast.model_tflops, step->model_tflops}, {"MFU", fast.mfu, step->mfu}})
-    if (off(a, b) > kTolerance) return QString("%1 is %2, not %3").arg(what).arg(a, 0, 'g', 10).arg(b, 0, 'g', 10);
-  if (std::abs(fast.bubble - step->bubble) > kTolerance) return QString("bubble is %1, not %2").arg(fast.bubble).arg(step->bubble);
-  if (std::abs(fast.exposed - step->exposed) > kTolerance) return QString("exposed is %1, not %2").arg(fast.exposed).arg(step->exposed);
+    if (off(a, b) > kTime) return QString("%1 is %2, not %3").arg(what).arg(a, 0, 'g', 10).arg(b, 0, 'g', 10);
+  if (std::abs(fast.bubble - step->bubble) > kShare) return QString("bubble is %1, not %2").arg(fast.bubble).arg(step->bubble);
+  if (std::abs(fast.exposed - step->exposed) > kShare) return QString("exposed is %1, not %2").arg(fast.exposed).arg(step->exposed);
   return {};
 }
 
@@ -78,7 +78,7 @@ class EvaluationTest : public QObject {
 };
 
 void EvaluationTest::random_designs_agree() {
-  constexpr int kDesigns = 1500;
+  constexpr int kDesigns = 3000;
   Evaluator evaluator;
   Differences seen;
   std::mt19937 random(7);
@@ -117,11 +117,12 @@ void EvaluationTest::schedules_agree() {
     ParallelSpec& p = d.parallel;
     p.dp = world / p.tp / p.pp;
     p.virtual_stages = of({1, 1, 2, 3, 4});
-    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 1, 0, 2, 3, 4, 5, 6, 7}));
+    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 1, 0, 2, 3, 4, 5, 6, 7, 7}));
     p.sequence_parallel = of({0, 1});
     p.sync = static_cast<SyncStrategy>(of({0, 1, 2, 2, 2, 3, 4, 7, 8}));
     p.overlap_grad_reduce = of({0, 1});
     p.overlap_param_gather = of({0, 1});
+    if (p.schedule == ScheduleKind::Flexible) p.microbatch_group = of({0, 0, p.pp, 2 * p.pp, p.pp + 1});  // the last one is seldom filled
     p.scatter_gather_pipeline = of({0, 1});
     p.average_loss = of({0, 0, 1});
     p.clip_grad_norm = of({0, 1});
@@ -247,7 +248,7 @@ void EvaluationTest::what_only_time_depends_on_agrees() {
   constexpr int kDesigns = 30;
   const std::vector<std::pair<const char*, std::vector<const char*>>> knobs{
       {"tp_comm_overlap", {"true", "false"}}, {"overlap_param_gather", {"true", "false"}}, {"dispatch_sms", {"4", "40"}}, {"scaleup_bandwidth", {"100"}},
-      {"nic_bandwidth", {"100"}}, {"scaleup_latency", {"5000"}}, {"network_latency", {"20000"}}, {"rails", {"1"}}, {"oversubscription", {"4"}},
+      {"nic_bandwidth", {"100"}}, {"scaleup_latency", {"5000"}}, {"network_latency", {"20000"}}, {"spine_latency", {"20000"}}, {"rails", {"1"}}, {"oversubscription", {"4"}},
       {"in_network_reduction", {"none", "sharp"}}, {"collective_algorithm", {"ring", "tree"}}};
   Evaluator evaluator;
   Differences seen;

@@ -41,7 +41,7 @@ void KnobsTest::table_is_complete() {
       "experts", "experts_per_token", "expert_ffn", "expert_groups", "groups_per_token", "shared_experts", "dense_layers", "ep", "etp", "dispatcher", "dispatch_sms", "ep_comm_overlap", "capacity_factor", "pad_to_capacity", "load_imbalance",
       "dp_shard", "reshard_after_forward", "reduce_every_microbatch", "bucket_cap_mb", "first_bucket_mb", "ddp_bucket_size", "zero_reduce_bucket_size", "zero_allgather_bucket_size",
       "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters", "stage3_max_reuse_distance", "clip_grad_norm", "average_loss",
-      "network", "scaleup_domain", "scaleup_bandwidth", "nic_bandwidth", "scaleup_latency", "network_latency", "rails", "oversubscription", "pod_size", "in_network_reduction", "collective_algorithm",
+      "network", "scaleup_domain", "scaleup_bandwidth", "nic_bandwidth", "scaleup_latency", "network_latency", "spine_latency", "rails", "oversubscription", "pod_size", "in_network_reduction", "collective_algorithm",
       "ssm_state", "ssm_conv", "ssm_expand", "ssm_dt_rank", "ssm_head_dim", "ssm_groups", "ssm_chunk"};
   std::set<std::string> ids, symbols;
   KnobGroup group = KnobGroup::Model;
@@ -216,7 +216,7 @@ void KnobsTest::catalogue() {
       QVERIFY2(names.insert(alias).second, alias.c_str());
       QCOMPARE(find_accelerator(alias), &item);
     }
-    QVERIFY(!item.name.empty() && !item.source.empty());
+    QVERIFY(!item.name.empty() && !item.sources.empty());
     QVERIFY(item.bf16_tflops > 100 && item.memory_gbps > 500);
     QCOMPARE(item.memory_bytes, static_cast<int64_t>(item.memory_gb) << 30);
   }

@@ -5,7 +5,9 @@
 #include "model/library.h"
 #include "design/knobs.h"
 #include "simulate/memory_advice.h"
+#include "simulate/estimate.h"
 #include "simulate/memory_timeline.h"
+#include "simulate/pass_times.h"
 #include "support/trace_designs.h"
 
 using namespace shardscape;
@@ -35,6 +37,26 @@ Design chosen() {
 class MemoryTimelineTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  // While the action runs that the fullest moment names.
+  void peaksHaveATime_data() { add_trace_designs(); }
+  void peaksHaveATime() {
+    Design design = chosen();
+    const auto report = estimate(design);
+    const auto simulation = simulate(*report);
+    int told = 0;
+    for (const StageMemory& memory : report->memory->stages) {
+      const auto at = peak_seconds(memory, *simulation);
+      if (!is_pass(memory.of.kind) && memory.of.kind != ActionKind::Optimizer) continue;
+      QVERIFY2(at, memory.moment.c_str());
+      ++told;
+      const auto& spans = simulation->stages[static_cast<size_t>(memory.stage)].spans;
+      QVERIFY(std::any_of(spans.begin(), spans.end(), [&](const Span& span) { return span.microbatch == memory.of.microbatch && span.chunk == memory.of.chunk && span.begin <= *at; }));
+      QVERIFY(*at >= 0 && *at <= simulation->step_seconds);
+      const PassTimes times(simulation->stages[static_cast<size_t>(memory.stage)]);
+      if (const PassStretch* pass = times.of(memory.of)) QVERIFY(pass->begin <= *at && *at <= pass->end && pass->end > pass->begin);
+    }
+    QVERIFY(told > 0);
+  }
   // A storage lives from the first op that touches it to the last; what is kept, and the result, live on.
   void forwardLifetimesFollowTheirDefinition_data() { add_trace_designs(); }
   void forwardLifetimesFollowTheirDefinition() {

@@ -9,9 +9,8 @@
 
 #include "explore/search.h"
 #include "explore/study.h"
-#include "explore/sensitivity.h"
-#include "explore/comparison.h"
 #include "simulate/estimate.h"
+#include "simulate/simulation.h"
 #include "support/spaces.h"
 
 using namespace shardscape;
@@ -29,35 +28,19 @@ class SearchTest : public QObject {
   void a_thousand_million_designs();
   void scattered_routes_visit_all();
   void results_open_as_documents();
+  void spaces_open_as_documents();
   void guided_finds_the_best();
   void guided_is_deterministic();
   void margin();
-  void objectives_of_a_design();
-  void unknown_objectives();
   void shards_data();
   void shards();
   void foreign_parts();
   void bad_results_data();
   void bad_results();
   void csv();
-  void sensitivity_of_a_design();
-  void scaling_of_a_design();
-  void comparison_of_designs();
 };
 
 namespace {
-
-SearchResult found(const std::shared_ptr<const Space>& space, const SearchOptions& options = {}) {
-  auto result = search(space, options);
-  if (const auto* problem = std::get_if<Problem>(&result)) qFatal("%s", to_string(*problem).c_str());
-  return std::get<SearchResult>(std::move(result));
-}
-
-SearchResult reread(const SearchResult& result) {
-  auto read = result_from_json(result_json(result), "part.json");
-  if (const auto* problem = std::get_if<Problem>(&read)) qFatal("%s", to_string(*problem).c_str());
-  return std::get<SearchResult>(std::move(read));
-}
 
 SearchOptions sampled() {
   SearchOptions options;
@@ -279,10 +262,25 @@ void SearchTest::results_open_as_documents() {
   const SearchResult result = found(space);
   const auto read = study_from_json(result_json(result), "all.json");
   const Study* study = std::get_if<Study>(&read);
-  QVERIFY(study && study->of_result && study->search && !study->lost);
+  QVERIFY(study && study->of_search && study->search && !study->lost);
   QVERIFY(study->design == space->design_at(result.best.front().index));
   QCOMPARE(study->search->best.size(), result.best.size());
   const auto broken = study_from_json("{\"shardscape_result\": 99}", "all.json");
+  QVERIFY(std::get_if<Problem>(&broken));
+}
+
+void SearchTest::spaces_open_as_documents() {
+  SpaceSpec spec = made(small_space("8"))->spec();
+  spec.gpus.clear();
+  spec.nodes = "1,2";
+  const auto read = study_from_json(to_json(spec), "space.json");
+  const Study* study = std::get_if<Study>(&read);
+  QVERIFY(study && study->of_search && study->search && !study->lost);
+  QVERIFY(study->search->space->spec() == made(spec)->spec());
+  QVERIFY(study->design == study->search->space->design_at(0));
+  QVERIFY(!study->search->complete() && study->search->counts.enumerated == 0 && study->search->best.empty());
+  QCOMPARE(study->search->space->spec().ranks(), std::string("8,16"));
+  const auto broken = study_from_json("{\"shardscape_space\": 1, \"design\": {\"shardscape\": 1}, \"dimensions\": {\"tp\": \"no\"}}", "space.json");
   QVERIFY(std::get_if<Problem>(&broken));
 }
 
@@ -349,40 +347,6 @@ void SearchTest::margin() {
   QCOMPARE(some.counts.valid(), all.counts.valid());
   QCOMPARE(infeasible(some.counts).front().second >= some.counts.too_large, true);
   for (const Point& p : some.best) QVERIFY(static_cast<double>(p.evaluation.memory) <= (1 - spec.memory_margin) * static_cast<double>(p.evaluation.capacity));
-}
-
-void SearchTest::objectives_of_a_design() {
-  Design d = small_gpt();
-  d.parallel.dp = 4;
-  Evaluation e;
-  e.step_seconds = 2;
-  e.tokens_per_second = 1000;
-  e.memory = 30;
-  e.capacity = 100;
-  e.mfu = 0.5;
-  const ObjectiveValues v = objective_values({d, e, 3.6});
-  const auto value = [&](const char* id) { return v[size_t(find_objective(id))]; };
-  QCOMPARE(value("step_time"), 2.0);
-  QCOMPARE(value("tokens_per_gpu"), 250.0);
-  QCOMPARE(value("cost"), 1e6 * 4 * 3.6 / 3600 / 1000);
-  QCOMPARE(value("headroom"), 70.0);
-  QCOMPARE(value("memory"), 30.0);
-  QCOMPARE(value("energy"), 4 * 700.0 / 1000);  // H100
-  QCOMPARE(value("mfu"), 0.5);
-  QCOMPARE(value("gpus"), 4.0);
-  QCOMPARE(find_objective("speed"), -1);
-  QVERIFY(score(find_objective("mfu"), 0.5) < score(find_objective("mfu"), 0.4));
-}
-
-void SearchTest::unknown_objectives() {
-  SpaceSpec spec = small_space("8");
-  spec.dimensions.emplace_back("accelerator", "h100,tpu-v5p");
-  SearchOptions options;
-  options.keep.objective = find_objective("cost");
-  const auto refused = search(made(spec), options);
-  QVERIFY(std::holds_alternative<Problem>(refused));
-  QVERIFY2(std::get<Problem>(refused).what.find("tpu-v5p") != std::string::npos, std::get<Problem>(refused).what.c_str());
-  QVERIFY(std::get<Problem>(refused).accepted.find("--price") != std::string::npos);
 }
 
 void SearchTest::shards_data() {
@@ -469,85 +433,6 @@ void SearchTest::csv() {
   }
   QCOMPARE(qsizetype(indices.size()), lines.size() - 1);
   QCOMPARE(lines[1].split(',').front(), QString::number(static_cast<qlonglong>(result.best.front().index)));
-}
-
-void SearchTest::sensitivity_of_a_design() {
-  Design d = small_gpt();
-  d.parallel.tp = 2;
-  d.parallel.pp = 2;
-  d.parallel.dp = 2;
-  const auto found = sensitivity(d);
-  QVERIFY(found && found->now.timed());
-  std::set<std::string> knobs;
-  for (size_t i = 0; i < found->knobs.size(); ++i) {
-    const KnobSensitivity& of = found->knobs[i];
-    knobs.insert(of.knob->id);
-    QVERIFY(i == 0 || found->knobs[i - 1].swing() >= of.swing());
-    QVERIFY(!of.neighbours.empty());
-    for (const Neighbour& n : of.neighbours) {
-      QVERIFY(n.value != of.value && n.evaluation.timed());
-      QCOMPARE(n.design.world(), of.knob->id == "dp" ? n.design.world() : d.world());
-      QCOMPARE(knob_text(n.design, *of.knob), n.value);
-      const double change = n.evaluation.tokens_per_second / found->now.tokens_per_second - 1;
-      QVERIFY(change >= of.slowest - 1e-12 && change <= of.fastest + 1e-12);
-      for (const auto& [id, value] : n.also) QCOMPARE(knob_text(n.design, *find_knob(id)), value);
-    }
-  }
-  for (const char* id : {"tp", "pp", "dp", "microbatch", "recompute", "sequence_parallel", "schedule", "sync"}) QVERIFY2(knobs.count(id), id);
-  for (const char* id : {"layers", "experts", "nic_bandwidth"}) QVERIFY2(!knobs.count(id), id);
-  std::stop_source stop;
-  stop.request_stop();
-  QVERIFY(!sensitivity(d, stop.get_token()));
-}
-
-void SearchTest::scaling_of_a_design() {
-  Design d = small_gpt();
-  d.parallel.tp = 2;
-  d.parallel.dp = 4;
-  const auto strong = scaling(d, {false, 8, 128});
-  QVERIFY(strong);
-  std::vector<int64_t> gpus;
-  for (const ScalePoint& p : *strong) {
-    gpus.push_back(p.gpus);
-    QCOMPARE(p.batch, int64_t{16});
-    QCOMPARE(p.wrong.empty(), p.dp <= 16);  // a batch of 16 has no more replicas
-    if (p.wrong.empty()) QVERIFY(p.evaluation.timed() && p.efficiency > 0 && p.efficiency <= 1.0001);
-  }
-  QVERIFY((gpus == std::vector<int64_t>{8, 16, 32, 64, 128}));
-  QCOMPARE(strong->front().efficiency, 1.0);
-  const auto weak = scaling(d, {true});
-  QCOMPARE(weak->back().gpus, int64_t{131072});
-  for (const ScalePoint& p : *weak) {
-    QCOMPARE(p.batch, 4 * p.dp);
-    QVERIFY2(p.wrong.empty(), p.wrong.c_str());
-  }
-  QVERIFY(weak->back().efficiency > strong->at(3).efficiency);
-}
-
-void SearchTest::comparison_of_designs() {
-  Design a = small_gpt(), b = a;
-  a.parallel.dp = b.parallel.dp = 2;
-  b.workload.recompute = Recompute::Full;
-  const auto knobs = compare_knobs({a, b});
-  QCOMPARE(knobs.size(), size_t{1});
-  QCOMPARE(knobs.front().knob->id, std::string("recompute"));
-  const auto figures = compare_figures({compared(a), compared(b)});
-  std::map<std::string, ComparedFigure> by_id;
-  for (const ComparedFigure& f : figures) by_id[f.id] = f;
-  const ComparedFigure& step = by_id.at("step_seconds");
-  QVERIFY(step.values[1] > step.values[0]);
-  QVERIFY(step.difference(1).starts_with("+") && step.percent(1).ends_with(" %"));
-  QVERIFY(by_id.at("activations_bytes").values[1] < by_id.at("activations_bytes").values[0]);
-  QCOMPARE(by_id.at("gpus").percent(1), std::string());
-  QVERIFY(!by_id.count("expert_comm_seconds"));
-  // Where the step goes adds up to it.
-  double sum = 0;
-  for (const ComparedFigure& f : figures)
-    if (f.group.starts_with("Where")) sum += f.values[1];
-  QVERIFY(std::abs(sum / step.values[1] - 1) < 1e-9);
-  Design broken = a;
-  broken.parallel.tp = 3;
-  QVERIFY(std::isnan(compare_figures({compared(a), compared(broken)}).front().values[1]));
 }
 
 QTEST_GUILESS_MAIN(SearchTest)

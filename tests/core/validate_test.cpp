@@ -89,6 +89,7 @@ void ValidateTest::good_data() {
     d.parallel.tp = 8;
     d.parallel.pp = 16;
     d.parallel.dp = 64;
+    d.parallel.account_for_embedding_in_pipeline_split = d.parallel.account_for_loss_in_pipeline_split = true;  // 126 layers and these
     d.workload.batch = 64 * 64;
   });
   row("131,072 ranks", [](Design& d) {
@@ -255,6 +256,8 @@ void ValidateTest::rules_data() {
       "batch", "2,097,152 microbatches on 2 stages", "at most 524,288 microbatches", 1);
   row("bubble", [](Design& d) { d.parallel.pp = 8; d.workload.batch = 8; }, note,
       "batch", "4 microbatches do not fill 8 stages: each idles (pp - 1) / (m + pp - 1) = 64 %", "at least pp = 8", 1);
+  row("stages of unlike length", [](Design& d) { d.parallel.pp = 6; d.workload.batch = 96; }, note, "pp",
+      "32 layers do not split evenly over pp = 6: stages 0 to 1 hold 6, the others fewer", "a divisor of 32", 2);
   row("one microbatch", [](Design& d) { d.workload.batch = 2; }, note,
       "batch", "1 microbatch does not fill 2 stages", "at least pp = 2", 1);
   const auto syncs = [](SyncStrategy sync, int64_t pp) {

@@ -495,6 +495,60 @@ class BesideViewsTest : public QObject {
     QCOMPARE(page.table()->model()->columnCount(), columns - 3);
     QVERIFY(page.chart()->beside().empty());
   }
+
+  // Chunk 0 of four holds other layers than the only one: nothing is said of it in percent.
+  void unlikeChunksAreNotCompared() {
+    Session session;
+    set(session, 2, 2, 2);
+    session.setKnob("batch", "16");
+    session.setKnob("microbatch", "1");
+    Design other = session.design();
+    other.parallel.virtual_stages = 4;
+    session.waitForEstimate();
+    pin(session, other);
+    TimelineView view(&session);
+    open(view);
+    QTRY_COMPARE(view.canvas()->steps().size(), size_t{2});
+    const Lanes& theirs = *view.canvas()->steps()[1].lanes;
+    QCOMPARE(theirs.chunks(), 4);
+    const ItemRef mine = view.lanes()->of_action(0, Pass::Forward, 0, 0);
+    const ItemRef there = counterpart(*view.lanes(), mine, theirs);
+    QVERIFY(there.valid());  // one can go there
+    const QString text = beside_text(*view.lanes(), mine, theirs, there);
+    QVERIFY2(text.contains("chunk 0 of 4, other layers") && !text.contains('%'), qPrintable(text));
+    for (int stage = 0; stage < 2; ++stage) {
+      const auto pairs = counterparts(*view.lanes(), stage, theirs);
+      for (size_t lane = 0; lane < pairs.size(); ++lane)
+        for (size_t i = 0; i < pairs[lane].size(); ++i)
+          QCOMPARE(pairs[lane][i].valid() && view.lanes()->of(stage)[lane].items[i].microbatch >= 0, false);
+    }
+  }
+
+  // Where a table is too narrow for all columns of two pinned designs, differences go and percents stay; the file has all.
+  void narrowTablesLeaveOutDifferences() {
+    Session session;
+    set(session, 2, 4, 2);
+    pin(session, other_of(session));
+    Design third = session.design();
+    third.parallel.sequence_parallel = !third.parallel.sequence_parallel;
+    pin(session, third);
+    CommunicationView view(&session);
+    open(view);
+    view.besideButton()->setChecked(false);
+    ChartTable* table = view.table();
+    const auto hidden = [&](int column) { return table->isColumnHidden(column); };
+    view.resize(2400, 700);
+    QTest::qWait(20);
+    const int bytes = CollectivesModel::bytes(0);
+    QVERIFY(!hidden(bytes) && !hidden(bytes + 1) && !hidden(bytes + 2));
+    view.resize(760, 700);
+    QTest::qWait(20);
+    QVERIFY(!hidden(bytes) && hidden(bytes + 1) && !hidden(bytes + 2));
+    QVERIFY(csv_text(*view.model()).contains("B less A"));
+    view.resize(2400, 700);
+    QTest::qWait(20);
+    QVERIFY(!hidden(bytes + 1));
+  }
 };
 
 QTEST_MAIN(BesideViewsTest)

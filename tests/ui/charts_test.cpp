@@ -287,13 +287,17 @@ class ChartsTest : public QObject {
     ComputeView compute(&session);
     open(memory);
     QCOMPARE(session.inspection().title, QStringLiteral("Memory of stage 0"));
-    Q_EMIT memory.chart()->picked(1, index_of(MemoryCategory::Optimizer));
+    Q_EMIT memory.chart()->picked(1, index_of(MemoryCategory::Parameters));
     memory.hide();
     open(compute);
-    QCOMPARE(session.inspection().title, QStringLiteral("Compute of stage 1"));
+    QCOMPARE(session.inspection().title, QStringLiteral("Compute of stage 1"));  // many ops read parameters
     compute.hide();
     memory.show();
-    QCOMPARE(session.inspection().title, QStringLiteral("Optimizer, stage 1"));
+    QCOMPARE(session.inspection().title, QStringLiteral("Parameters, stage 1"));
+    Q_EMIT memory.chart()->picked(1, index_of(MemoryCategory::Optimizer));
+    memory.hide();
+    compute.show();
+    QCOMPARE(session.inspection().title, QStringLiteral("Optimizer, step, stage 1"));  // one row corresponds
   }
 
   void fewerStagesKeepAValidSelection() {

@@ -330,6 +330,30 @@ class ExplorePagesTest : public QObject {
     QVERIFY(w.main.messageBar()->isVisible());
   }
 
+  // A space that was written for the command line waits to be searched.
+  void opensSpaces() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("space.json");
+    SpaceSpec written;
+    {
+      ExploreWindow w;
+      w.searchSmall();
+      written = w.page().rows()->result().space->spec();
+    }
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromStdString(to_json(written)));
+    file.close();
+    ExploreWindow w;
+    w.session.undoStack()->setClean();
+    QVERIFY(w.main.document()->openPath(path));
+    QCOMPARE(w.page().rows()->rows(), 0);
+    QCOMPARE(w.setup().row("microbatch")->values(), QString("1,2"));
+    QVERIFY(!w.view().stale() && !w.main.isWindowModified());
+    w.search();
+    QVERIFY(w.page().rows()->rows() > 0);
+  }
+
   void isExported() {
     ExploreWindow w;
     w.searchSmall();

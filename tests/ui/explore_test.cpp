@@ -285,6 +285,17 @@ class ExploreTest : public QObject {
     QVERIFY(!w.view().stale());
     w.session.setKnob("microbatch", "2");  // varies anyway
     QVERIFY(!w.view().stale());
+    // The same on other GPUs.
+    w.session.setKnob("dp", "4");
+    QVERIFY(w.view().stale());
+    const QString note = w.view().findChild<QLabel*>("explore_note")->text();
+    QVERIFY2(note.contains("searched on 8 GPUs") && note.contains("has 16"), qPrintable(note));
+    w.session.undoStack()->undo();
+    QVERIFY(!w.view().stale());
+    DimensionRow* gpus = w.setup().row("gpus");
+    gpus->setValues("64");
+    Q_EMIT gpus->edited();
+    QVERIFY(w.view().stale());
   }
 
   // Filters, scatter and table show the same designs.

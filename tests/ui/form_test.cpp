@@ -238,6 +238,58 @@ class FormTest : public QObject {
     QVERIFY(form_->row("vocab")->isVisible());
   }
 
+  // Fields of that name; those that only mention it on demand, and at once where there is none of the name.
+  void theFilterFindsNamesFirst() {
+    auto* filter = form_->findChild<QLineEdit*>("form_filter");
+    auto* more = form_->findChild<QPushButton*>("form_mentions");
+    const auto shown = [&](KnobRow::Match match) {
+      int count = 0;
+      for (const Knob& knob : knobs())
+        if (const KnobRow* row = form_->row(QString::fromStdString(knob.id)); row->isVisible() && row->match(filter->text()) == match) ++count;
+      return count;
+    };
+    filter->setText("microbatch");
+    QVERIFY(shown(KnobRow::Match::Name) > 0);
+    QCOMPARE(shown(KnobRow::Match::Help), 0);
+    QVERIFY(more->isVisible() && more->text().contains("more have it"));
+    QTest::mouseClick(more, Qt::LeftButton);
+    QVERIFY(shown(KnobRow::Match::Help) > 0);
+    QVERIFY(!more->isVisible());
+    filter->setText("microbatche");  // another word is another search
+    filter->setText("microbatch");
+    QCOMPARE(shown(KnobRow::Match::Help), 0);
+    filter->setText("DeepSpeed");  // in help texts only, or in names
+    QVERIFY(shown(KnobRow::Match::Name) > 0 || shown(KnobRow::Match::Help) > 0);
+    filter->setText("no such thing at all");
+    QVERIFY(!more->isVisible());
+  }
+
+  // A number that is many times the one before may be half of another: it counts after a pause, with Enter, or when the field is left.
+  void halfTypedNumbersThatLeapWait() {
+    QLineEdit* seq = focused("seq");
+    seq->home(false);
+    QTest::keyClicks(seq, "4");  // 48,192
+    QTest::keyClicks(seq, "0");  // 408,192
+    QCOMPARE(session_->design().workload.seq, 48192);
+    for (int i = 0; i < 2; ++i) QTest::keyClick(seq, Qt::Key_Backspace);
+    QCOMPARE(session_->design().workload.seq, 8192);
+    seq->selectAll();
+    QTest::keyClicks(seq, "131072");
+    QCOMPARE(session_->design().workload.seq, 13107);
+    QTest::keyClick(seq, Qt::Key_Return);
+    QCOMPARE(session_->design().workload.seq, 131072);
+    form_->focusKnob("seq");
+    QTest::keyClicks(seq, "2097152");
+    QVERIFY(session_->design().workload.seq != 2097152);
+    QTRY_COMPARE(session_->design().workload.seq, 2097152);
+    QTest::keyClick(seq, Qt::Key_Escape);
+    QCOMPARE(session_->design().workload.seq, 131072);
+    QTest::keyClicks(seq, "4194304");
+    QTest::keyClick(seq, Qt::Key_Escape);
+    QTest::qWait(500);
+    QCOMPARE(session_->design().workload.seq, 131072);
+  }
+
   void whatTheFilterLeavesIsWhole() {
     auto* filter = form_->findChild<QLineEdit*>("form_filter");
     filter->setText("ZeRO");

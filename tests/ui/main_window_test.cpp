@@ -9,6 +9,8 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QTabWidget>
 #include <QTableView>
@@ -240,6 +242,40 @@ class MainWindowTest : public QObject {
     QTRY_COMPARE(seq->text(), QString("8,192"));
     session_->waitForReport();
     QVERIFY2(button->text().contains("No problems"), qPrintable(button->text()));
+  }
+
+  // A text that the design does not take leaves no verdict of the one before.
+  void aTextThatIsNotTakenHasNoVerdict() {
+    session_->waitForEstimate();
+    const QString before = window_->verdictStrip()->verdict();
+    QVERIFY(before == "Fits" || before == "Does not fit");
+    QLineEdit* batch = focused("batch");
+    QTest::keyClicks(batch, "0");
+    QTRY_COMPARE(window_->verdictStrip()->verdict(), QString("Cannot be built"));
+    QVERIFY(window_->verdictStrip()->findChild<QWidget*>("verdict_figures")->graphicsEffect());
+    QTest::keyClick(batch, Qt::Key_Escape);
+    QTRY_COMPARE(window_->verdictStrip()->verdict(), before);
+    QTRY_VERIFY(!window_->verdictStrip()->findChild<QWidget*>("verdict_figures")->graphicsEffect());
+  }
+
+  // What another thing is about begins at its top; the same with other numbers stays where it was scrolled to.
+  void theInspectorBeginsAtTheTop() {
+    Inspection of;
+    of.title = "Memory of stage 1";
+    for (int i = 0; i < 80; ++i) of.rows.append({QString("fact %1").arg(i), "1"});
+    session_->inspect(of);
+    QCoreApplication::processEvents();
+    QScrollBar* bar = window_->inspector()->findChild<QScrollArea*>()->verticalScrollBar();
+    QVERIFY(bar->maximum() > 300);
+    bar->setValue(300);
+    of.title = "Memory of stage 2";
+    session_->inspect(of);
+    QCoreApplication::processEvents();
+    QCOMPARE(bar->value(), 300);
+    of.title = "Gradients, stage 2";
+    session_->inspect(of);
+    QCoreApplication::processEvents();
+    QCOMPARE(bar->value(), 0);
   }
 
   void theNoticeOverAViewIsWhole() {

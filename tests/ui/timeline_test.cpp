@@ -318,7 +318,7 @@ class TimelineTest : public QObject {
       const CollectiveValue& value = stage.collectives[row];
       session.setPick(pick_of_row(stage, value), nullptr);
       const std::vector<ItemRef> out =
-          matches(*view.lanes(), stands_out_for(session.report(), std::make_shared<const Lanes>(session.estimate()->simulation), session.pick()));
+          matches(*view.lanes(), stands_out_for(session.sharedPicked(), std::make_shared<const Lanes>(session.estimate()->simulation)));
       QVERIFY2(!out.empty(), qPrintable(QString::fromStdString(value.op + " over " + value.group)));
       for (const ItemRef& ref : out) QCOMPARE(ref.stage, 1);
     }
@@ -328,7 +328,7 @@ class TimelineTest : public QObject {
       const int row = collective_of_span(stage, *view.lanes(), static_cast<int>(i));
       if (row < 0 || linked++ > 3) continue;
       view.canvas()->select(view.lanes()->of_span(1, static_cast<int>(i)));
-      QCOMPARE(session.pick().collective, stage.collectives[static_cast<size_t>(row)].op);
+      QVERIFY(session.picked().collective(1, stage.collectives[static_cast<size_t>(row)]));
       QCOMPARE(communication.table()->sorted()->mapToSource(communication.table()->currentIndex()).row(), row);
     }
     QVERIFY(linked > 0);
@@ -337,7 +337,7 @@ class TimelineTest : public QObject {
     op.stage = 2;
     op.unit = session.report()->stages[2].chunks[0].first_layer + 1;
     op.op = 0;
-    const std::vector<ItemRef> forwards = matches(*view.lanes(), stands_out_for(session.report(), std::make_shared<const Lanes>(session.estimate()->simulation), op));
+    const std::vector<ItemRef> forwards = matches(*view.lanes(), stands_out_for(std::make_shared<const Picked>(op, session.report(), session.estimate()), std::make_shared<const Lanes>(session.estimate()->simulation)));
     QCOMPARE(static_cast<int64_t>(forwards.size()), session.report()->microbatches);
     for (const ItemRef& ref : forwards) QCOMPARE(view.lanes()->item(ref).pass, Pass::Forward);
   }
@@ -383,6 +383,20 @@ class TimelineTest : public QObject {
     for (const RooflinePoint& point : data.points)  // what is fused with another op moves fewer bytes than by itself
       if (kind(point) == OpKind::Einsum || kind(point) == OpKind::Attention) QVERIFY2(point.rate() <= data.attainable(point) * 1.02, qPrintable(QString("%1: %2 of %3 TFLOP/s")
                  .arg(roofline_title(*session.report(), point)).arg(point.rate() * 1e-12).arg(data.attainable(point) * 1e-12)));
+    // What is faster than memory says why, and nothing passes its roof but what is fused.
+    QVERIFY(data.cache_bytes > 0);
+    RooflineCanvas canvas;
+    canvas.resize(900, 600);
+    canvas.setRoofline(session.report(), data);
+    int cached = 0;
+    for (size_t i = 0; i < data.points.size(); ++i) {
+      const RooflinePoint& point = data.points[i];
+      if (point.rate() <= point.intensity() * data.bandwidth) continue;
+      const QString tip = canvas.describe(*session.report(), data, point);
+      cached += tip.contains("the cache");
+      QVERIFY2(tip.contains("the cache") || tip.contains("fused with another op"), qPrintable(tip));
+    }
+    QVERIFY(cached > 0);
     model.setRoofline(*session.report(), data, UnitSystem::Binary);
     QCOMPARE(static_cast<size_t>(model.rowCount()), data.points.size());
   }

@@ -119,6 +119,7 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
   connect(session_, &Session::unitsChanged, this, [this] { refresh(); });
   connect(session_->comparisons(), &Comparisons::changed, this, [this] { refresh(true); });
   connect(session_, &Session::stageChanged, this, &ChartPage::followStage);
+  connect(session_, &Session::pickChanged, this, [this](const QObject* by) { followPick(by); });
   connect(session_, &Session::inspectionChanged, this, [this] {
     if (showing_) return;
     shown_.what = Shown::Nothing;  // the inspector went elsewhere
@@ -167,22 +168,50 @@ void ChartPage::followStage() {
 
 void ChartPage::pickBar(int stage, int series) {
   shown_ = {Shown::Bar, series};
+  const Report* now = report();
+  const bool segment = now && series != StageChart::kWholeStage;
+  session_->setPick(segment ? pickOfBar(*now, stage, series) : Pick{}, this);
   session_->setStage(stage);
-  explain(shown_);
+  explain({Shown::Bar, series});
 }
 
 void ChartPage::pickRow(int row) {
-  if (rowsAreStages()) {
-    pickBar(row, chart_->pickedSeries());
-  } else {
-    explain({Shown::Row, row});
-    rowPicked(row);
-  }
+  if (rowsAreStages()) return pickBar(row, chart_->pickedSeries());
+  shown_ = {Shown::Row, row};
+  if (const Report* now = report()) session_->setPick(pickOfRow(*now, row), this);
+  explain({Shown::Row, row});
 }
 
-void ChartPage::showPickedRow(int row) {
-  remembered_ = {Shown::Row, row};
-  if (isVisible()) explain(remembered_);
+std::vector<int> ChartPage::markedSeries() const {
+  std::vector<int> out;
+  const int stage = session_->stage();
+  if (!filled_ || stage >= chart_->data().stages()) return out;
+  for (int series = 0; series < static_cast<int>(chart_->data().series.size()); ++series)
+    if (marksSeries(*filled_, session_->picked(), stage, series)) out.push_back(series);
+  return out;
+}
+
+std::vector<int> ChartPage::markedRows() const {
+  std::vector<int> out;
+  if (!filled_ || rowsAreStages()) return out;
+  for (int row = 0; row < table_->model()->rowCount(); ++row)
+    if (marksRow(*filled_, session_->picked(), row)) out.push_back(row);
+  return out;
+}
+
+ChartPage::Shown ChartPage::shownOfPick() const {
+  const std::vector<int> rows = markedRows(), series = markedSeries();
+  const bool of_bar = session_->pick().kind == PickKind::Memory || session_->pick().kind == PickKind::Group || (session_->pick().kind == PickKind::Flops && !session_->pick().row);
+  if (rows.size() == 1 && !of_bar) return {Shown::Row, rows.front()};
+  return {Shown::Bar, series.size() == 1 ? series.front() : StageChart::kWholeStage};
+}
+
+// Picked in another view, or carried over an edit.
+void ChartPage::followPick(const QObject* by) {
+  if (by == this || filled_ != session_->report()) return;
+  remembered_ = shownOfPick();
+  showSelection(remembered_);
+  if (isVisible() && (by != session_ || showsOwn())) explainAgain();
 }
 
 void ChartPage::explain(Shown shown) {
@@ -194,7 +223,7 @@ void ChartPage::explain(Shown shown) {
   }
   if (shown_.what == Shown::Row && shown_.index >= table_->model()->rowCount())
     shown_ = {Shown::Bar, StageChart::kWholeStage};
-  showSelection();
+  showSelection(shown_);
   if (shown_.what == Shown::Nothing) return;
   remembered_ = shown_;
   const QScopedValueRollback<bool> guard(showing_, true);
@@ -204,13 +233,11 @@ void ChartPage::explain(Shown shown) {
 
 void ChartPage::explainAgain() { explain(remembered_); }
 
-void ChartPage::showSelection() {
-  chart_->setPicked(session_->stage(), shown_.what == Shown::Bar ? shown_.index : StageChart::kWholeStage);
-  if (rowsAreStages()) {
-    table_->showRow(session_->stage());
-  } else {
-    table_->showRow(shown_.what == Shown::Row ? shown_.index : -1);
-  }
+void ChartPage::showSelection(const Shown& of) {
+  chart_->setPicked(session_->stage(), of.what == Shown::Bar ? of.index : StageChart::kWholeStage);
+  chart_->setMarked(markedSeries());
+  if (rowsAreStages()) return table_->showRow(session_->stage());
+  table_->showRow(of.what == Shown::Row ? of.index : -1, markedRows());
 }
 
 Inspection ChartPage::inspectRow(const Report& report, int row) const {

@@ -53,11 +53,16 @@ class ChartPage : public QWidget {
   virtual Inspection inspectBar(const Report& report, int stage, int series) const = 0;
   virtual Inspection inspectRow(const Report& report, int row) const;
   virtual bool rowsAreStages() const { return false; }
+  // What a segment or a row stands for in other views.
+  virtual Pick pickOfBar(const Report& report, int stage, int series) const = 0;
+  virtual Pick pickOfRow(const Report&, int) const { return {}; }
+  // What belongs to whatever is picked, here or elsewhere.
+  virtual bool marksSeries(const Report& report, const Picked& picked, int stage, int series) const = 0;
+  virtual bool marksRow(const Report&, const Picked&, int) const { return false; }
   // The inspector shows again what was last picked here: the view came back.
   virtual void explainAgain();
+  virtual void followPick(const QObject* by);
   bool showsOwn() const { return shown_.what != Shown::Nothing; }  // the inspector is about this view
-  virtual void rowPicked(int) {}   // by the person, in this view
-  void showPickedRow(int row);     // picked in another view
   void setTitle(const QString& title);
   void setTableWanted(bool wanted);  // another table may have its place
   QString pictureName(QStringView name) const;  // of a file: "llama3-8b-memory"
@@ -78,7 +83,10 @@ class ChartPage : public QWidget {
   void pickRow(int row);
   void followStage();
   void explain(Shown shown);
-  void showSelection();
+  void showSelection(const Shown& of);
+  std::vector<int> markedSeries() const;
+  std::vector<int> markedRows() const;
+  Shown shownOfPick() const;     // the one thing of this view that is picked, or else the stage
   void fitTable();
 
   Session* session_;

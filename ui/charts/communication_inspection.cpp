@@ -6,6 +6,7 @@
 
 #include "ui/charts/inspected.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/relations.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
 
@@ -23,13 +24,6 @@ bool on_stage(const Segment& segment, const StageShape& shape) {
     case SegmentKind::Head: return shape.last;
   }
   return false;
-}
-
-bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row) {
-  if (!is_collective(op.kind) || op.phase != row.phase || group_name(op.group) != row.group) return false;
-  // A ring's passes and sums are both sends and receives; they differ in type.
-  if (is_ring(op.kind)) return (row.op == "send" || row.op == "recv") && segment.tensor(op.inputs[0]).dtype == row.dtype;
-  return op_kind_name(op.kind) == row.op;
 }
 
 // The ops of the graph behind a row; none for gradient sync and transfers between stages.
@@ -158,20 +152,6 @@ Wide group_bytes(const StageReport& stage, const std::string& group) {
     if (value.group == group && counts_as_sent(value)) sum += value.bytes.value;
   }
   return sum;
-}
-
-std::optional<std::pair<int, OpId>> first_op_behind(const Report& report, const StageReport& stage, const Pick& pick) {
-  for (const CollectiveValue& row : stage.collectives) {
-    if (row.phase != pick.phase || row.op != pick.collective || row.group != pick.group) continue;
-    const StageShape& shape = report.model->shapes[static_cast<size_t>(stage.shape)];
-    for (size_t s = 0; s < report.graph().segments.size(); ++s) {
-      const Segment& segment = report.graph().segments[s];
-      if (!on_stage(segment, shape)) continue;
-      for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id)
-        if (is_behind(segment, segment.op(id), row)) return std::pair{static_cast<int>(s), id};
-    }
-  }
-  return std::nullopt;
 }
 
 Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QColor>
-#include <optional>
 
 #include "report/report.h"
 #include "ui/state/session.h"
@@ -13,9 +12,6 @@ QString group_reason(const std::string& group);  // why there is communication o
 QColor group_color(const std::string& group);
 QString group_label(const std::string& group);  // "Tensor parallel (tp)"
 Wide group_bytes(const StageReport& stage, const std::string& group);
-
-// The first op of the graph behind a row that is picked, as segment and op; none for gradient sync and transfers between stages.
-std::optional<std::pair<int, OpId>> first_op_behind(const Report& report, const StageReport& stage, const Pick& row);
 
 Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row,
                               UnitSystem units);

@@ -34,15 +34,6 @@ CommunicationView::CommunicationView(Session* session, QWidget* parent)
   controls()->addWidget(switch_);
   connect(switch_, &Segments::chosen, this, [this](int index) { setMeshShown(index == 1); });
   start(model_, {CollectivesModel::Stage});
-  connect(session, &Session::pickChanged, this, [this](const QObject* by) {
-    const Pick& pick = this->session()->pick();
-    if (by == this || pick.collective.empty() || !filled() || pick.stage != this->session()->stage()) return;
-    const StageReport& stage = filled()->stages[static_cast<size_t>(pick.stage)];
-    for (size_t i = 0; i < stage.collectives.size(); ++i) {
-      const CollectiveValue& row = stage.collectives[i];
-      if (row.phase == pick.phase && row.op == pick.collective && row.group == pick.group) return showPickedRow(static_cast<int>(i));
-    }
-  });
   mesh_ = new MeshView(session, this);
   mesh_->hide();
   auto* column = qobject_cast<QVBoxLayout*>(layout());
@@ -67,9 +58,26 @@ void CommunicationView::explainAgain() {
     ChartPage::explainAgain();
 }
 
-void CommunicationView::rowPicked(int row) {
-  const StageReport& stage = filled()->stages[static_cast<size_t>(session()->stage())];
-  session()->setPick(pick_of_row(stage, stage.collectives[static_cast<size_t>(row)]), this);
+Pick CommunicationView::pickOfBar(const Report& report, int stage, int series) const {
+  Pick pick;
+  pick.kind = PickKind::Group;
+  pick.stage = stage;
+  pick.group = group_names(report)[static_cast<size_t>(series)];
+  return pick;
+}
+
+Pick CommunicationView::pickOfRow(const Report& report, int row) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return pick_of_row(stage, stage.collectives[static_cast<size_t>(row)]);
+}
+
+bool CommunicationView::marksSeries(const Report& report, const Picked& picked, int stage, int series) const {
+  return picked.group(stage, group_names(report)[static_cast<size_t>(series)]);
+}
+
+bool CommunicationView::marksRow(const Report& report, const Picked& picked, int row) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return static_cast<size_t>(row) < stage.collectives.size() && picked.collective(stage.stage, stage.collectives[static_cast<size_t>(row)]);
 }
 
 Picture CommunicationView::picture() const { return mesh_shown_ ? mesh_->picture(pictureName(u"mesh")) : ChartPage::picture(); }

@@ -27,8 +27,11 @@ class CommunicationView : public ChartPage {
   QString csv(const Report& report) const override;
   Inspection inspectBar(const Report& report, int stage, int series) const override;
   Inspection inspectRow(const Report& report, int row) const override;
+  Pick pickOfBar(const Report& report, int stage, int series) const override;
+  Pick pickOfRow(const Report& report, int row) const override;
+  bool marksSeries(const Report& report, const Picked& picked, int stage, int series) const override;
+  bool marksRow(const Report& report, const Picked& picked, int row) const override;
   void explainAgain() override;
-  void rowPicked(int row) override;
 
  private:
   CollectivesModel* model_;

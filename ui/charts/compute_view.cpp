@@ -14,7 +14,6 @@
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
 #include "ui/models/roofline_model.h"
-#include "ui/timeline/query.h"
 #include "ui/widgets/chart_table.h"
 
 namespace shardscape::ui {
@@ -61,10 +60,10 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
   roofline_->hide();
   roofline_table_->hide();
   notice()->raise();  // lies over the roofline too
-  connect(roofline_, &RooflineCanvas::pointPicked, this, [this] { explainPoint(); });
+  connect(roofline_, &RooflineCanvas::pointPicked, this, &ComputeView::pickPoint);
   connect(roofline_table_, &ChartTable::rowPicked, this, [this](int row) {
     roofline_->setPicked(static_cast<int>(roofline_->data().points.size()) - 1 - row);
-    explainPoint();
+    pickPoint();
   });
   for (const auto signal : {&Session::reportChanged, &Session::stageChanged, &Session::unitsChanged}) connect(session, signal, this, &ComputeView::fillRoofline);
 }
@@ -96,6 +95,7 @@ void ComputeView::fillRoofline() {
   roofline_model_->setRoofline(*filled(), data, session()->units(), beside);
   roofline_->setRoofline(session()->report(), std::move(data));
   roofline_->setBeside(std::move(beside));
+  markPoints();
   fitRoofline();
 }
 
@@ -116,27 +116,60 @@ void ComputeView::resizeEvent(QResizeEvent* event) {
 
 void ComputeView::explainAgain() { roofline_shown_ ? explainPoint() : ChartPage::explainAgain(); }
 
-// The op in the inspector, and everywhere else.
-void ComputeView::explainPoint() {
-  if (!isVisible() || !filled()) return;
+// The op everywhere else: in all layers of the stage that have it.
+void ComputeView::pickPoint() {
   const int picked = roofline_->picked();
-  const auto points = static_cast<int>(roofline_->data().points.size());
-  roofline_table_->showRow(picked < 0 ? -1 : points - 1 - picked);
-  if (picked < 0 || picked >= points) return ChartPage::explainAgain();
+  if (picked < 0 || !filled()) return;
   const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(picked)];
-  const Outline outline(session()->report());
-  int unit = -1;
-  for (const auto& [first, end] : outline.units_of(session()->stage()))
-    for (int u = first; u < end && unit < 0; ++u)
-      if (outline.segment_of(u) == point.segment) unit = u;
-  if (unit < 0) return;
+  const auto [first, end] = units_with(*filled(), session()->stage(), point);
+  if (first < 0) return;
   Pick pick;
   pick.kind = PickKind::Op;
   pick.stage = session()->stage();
-  pick.unit = unit;
+  pick.unit = first;
+  pick.units = end - first;
   pick.op = point.op;
+  pick.kernel = true;
   session()->setPick(pick, this);
+  markPoints();
+  explainPoint();
+}
+
+// Points of what is picked in any view: one is picked here too, several are marked.
+void ComputeView::markPoints() {
+  if (!filled() || filled() != session()->report().get()) return;
+  std::vector<int> marked, rows;
+  const std::vector<RooflinePoint>& points = roofline_->data().points;
+  const int last = static_cast<int>(points.size()) - 1;
+  for (int i = 0; i <= last; ++i) {
+    const auto& of = points[static_cast<size_t>(i)].ops;
+    const bool belongs = session()->picked().on(session()->stage()) && std::any_of(of.begin(), of.end(), [&](const auto& op) { return session()->picked().op(op.first, op.second); });
+    if (belongs) marked.push_back(i);
+  }
+  for (const int i : marked) rows.push_back(last - i);
+  if (std::find(marked.begin(), marked.end(), roofline_->picked()) == marked.end()) roofline_->setPicked(marked.size() == 1 ? marked.front() : -1);
+  roofline_table_->showRow(roofline_->picked() < 0 ? -1 : last - roofline_->picked(), rows);
+  roofline_->setMarked(std::move(marked));
+}
+
+void ComputeView::followPick(const QObject* by) {
+  ChartPage::followPick(by);
+  if (by == this || !roofline_shown_) return;
+  roofline_->setPicked(-1);
+  markPoints();
+  if (isVisible() && by != session()) explainPoint();
+}
+
+void ComputeView::explainPoint() {
+  if (!isVisible() || !filled()) return;
+  const int picked = roofline_->picked();
+  if (picked < 0 || picked >= static_cast<int>(roofline_->data().points.size())) return ChartPage::explainAgain();
+  const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(picked)];
+  const Outline outline(session()->report());
+  const int unit = units_with(*filled(), session()->stage(), point).first;
+  if (unit < 0) return;
   Inspection out = inspect_node(outline, outline.op_node(unit, point.op, session()->stage()), 1, Passes::Both, session()->units());
+  out.title = roofline_title(*filled(), point);
   const QVector<QPair<QString, QString>> rates{
       {tr("takes"), QString::fromStdString(format_seconds(point.seconds))},
       {tr("FLOPs per byte"), QString::fromStdString(significant(point.intensity()))},
@@ -151,6 +184,37 @@ void ComputeView::explainPoint() {
                                                                  : tr("takes %1, %2").arg(QString::fromStdString(format_seconds(seconds)), signed_percent_text(seconds / point.seconds - 1))});
   }
   session()->inspect(out);
+}
+
+Pick ComputeView::pickOfBar(const Report& report, int stage, int series) const {
+  const FlopsSegment segment = flops_segments(report, convention_)[static_cast<size_t>(series)];
+  Pick pick;
+  pick.kind = PickKind::Flops;
+  pick.stage = stage;
+  pick.flops = segment.group;
+  pick.phase = segment.phase;
+  return pick;
+}
+
+Pick ComputeView::pickOfRow(const Report& report, int row) const {
+  const FlopsValue& of = report.stages[static_cast<size_t>(session()->stage())].flops[static_cast<size_t>(row)];
+  Pick pick;
+  pick.kind = PickKind::Flops;
+  pick.stage = session()->stage();
+  pick.flops = flops_group(of.kind);
+  pick.phase = of.phase;
+  pick.row = {of.kind, of.compute};
+  return pick;
+}
+
+bool ComputeView::marksSeries(const Report& report, const Picked& picked, int stage, int series) const {
+  const FlopsSegment segment = flops_segments(report, convention_)[static_cast<size_t>(series)];
+  return picked.flops(stage, segment.group, segment.phase);
+}
+
+bool ComputeView::marksRow(const Report& report, const Picked& picked, int row) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return static_cast<size_t>(row) < stage.flops.size() && picked.flops(stage.stage, stage.flops[static_cast<size_t>(row)]);
 }
 
 Picture ComputeView::picture() const {

@@ -36,14 +36,21 @@ class ComputeView : public ChartPage {
   QString csv(const Report& report) const override;
   Inspection inspectBar(const Report& report, int stage, int series) const override;
   Inspection inspectRow(const Report& report, int row) const override;
+  Pick pickOfBar(const Report& report, int stage, int series) const override;
+  Pick pickOfRow(const Report& report, int row) const override;
+  bool marksSeries(const Report& report, const Picked& picked, int stage, int series) const override;
+  bool marksRow(const Report& report, const Picked& picked, int row) const override;
   void explainAgain() override;
+  void followPick(const QObject* by) override;
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   void fillRoofline();
   void fitRoofline();
+  void pickPoint();
   void explainPoint();
+  void markPoints();
   FlopsModel* model_;
   Segments* switch_ = nullptr;
   Beside<RooflineBeside, std::pair<int, int>> beside_;  // by the picked stage and how many there are

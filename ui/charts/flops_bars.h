@@ -6,10 +6,9 @@
 #include "report/report.h"
 #include "ui/charts/bar_data.h"
 #include "ui/models/flops_model.h"
+#include "ui/state/flops_group.h"
 
 namespace shardscape::ui {
-
-enum class FlopsGroup { Products, Attention, Activation, Embedding, Loss, Pointwise, Optimizer };
 
 struct FlopsSegment {
   FlopsGroup group;
@@ -17,7 +16,6 @@ struct FlopsSegment {
   friend bool operator==(const FlopsSegment&, const FlopsSegment&) = default;
 };
 
-FlopsGroup flops_group(OpKind kind);
 QString flops_group_label(FlopsGroup group);  // "Matrix products"
 // The segments that any stage has, bottom to top; the order of BarData::series.
 std::vector<FlopsSegment> flops_segments(const Report& report, FlopsConvention convention);

@@ -6,9 +6,8 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 
+#include "simulate/pass_times.h"
 #include "ui/charts/bar_paint.h"
 #include "ui/models/value_scale.h"
 #include "ui/state/comparisons.h"
@@ -21,33 +20,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 48, kRight = 4, kBottom = 18, kHeading = 22, kUnit = 16;
-
-struct Stretch {
-  double begin = 0, end = 0;
-  int span = -1;
-};
-using ActionKey = std::tuple<int, int, int>;  // kind of pass, microbatch, chunk
-
-int pass_number(ActionKind kind) {
-  switch (kind) {
-    case ActionKind::Forward: return 0;
-    case ActionKind::Backward:
-    case ActionKind::BackwardInput: return 1;
-    case ActionKind::BackwardWeight: return 2;
-    default: return -1;
-  }
-}
-
-int pass_number(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::Forward: return 0;
-    case SpanKind::Recompute:
-    case SpanKind::Backward:
-    case SpanKind::BackwardInput: return 1;
-    case SpanKind::BackwardWeight: return 2;
-    default: return -1;
-  }
-}
+constexpr double kWhen = 5;  // of the strip that says when what is picked runs
 
 constexpr double kNamePlaces[] = {0.85, 0.65, 0.45, 0.25, 0.95, 0.75, 0.55, 0.35, 0.1};  // of a line that has its name on it, as shares of its length
 
@@ -57,23 +30,12 @@ int64_t most_of(const std::vector<MemoryPoint>& points) {
   return most;
 }
 
-std::map<ActionKey, Stretch> stretches(const std::vector<Span>& spans) {
-  std::map<ActionKey, Stretch> out;
-  for (size_t i = 0; i < spans.size(); ++i) {
-    const Span& span = spans[i];
-    if (span.stream != StreamKind::Compute || span.microbatch < 0 || pass_number(span.kind) < 0) continue;
-    const auto [it, made] = out.try_emplace({pass_number(span.kind), span.microbatch, span.chunk}, Stretch{span.begin, span.end, static_cast<int>(i)});
-    if (!made) it->second.end = std::max(it->second.end, span.end);
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   std::vector<MemoryPoint> out;
-  std::map<ActionKey, Stretch> when;
-  if (estimate.simulation) when = stretches(estimate.simulation->stages[static_cast<size_t>(stage)].spans);
+  std::optional<PassTimes> when;
+  if (estimate.simulation) when.emplace(estimate.simulation->stages[static_cast<size_t>(stage)]);
   const std::vector<ActionMemory> actions = stage_timeline(*estimate.report, stage);
   int64_t most = 0;
   for (const ActionMemory& action : actions) most = std::max(most, total(action.peak));
@@ -86,14 +48,13 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   if (!actions.empty()) add(0, actions.front().begin, -1);
   int index = 0;
   for (const ActionMemory& action : actions) {
-    Stretch stretch{now, now, -1};
-    const int pass = pass_number(action.action.kind);
-    const auto it = when.find({pass, action.action.microbatch, action.action.chunk});
-    if (it != when.end()) stretch = it->second;
-    if (!estimate.simulation) stretch = {static_cast<double>(index), static_cast<double>(index + (pass >= 0 ? 1 : 0)), -1};
-    if (pass >= 0) ++index;
+    PassStretch stretch{now, now, -1};
+    const bool pass = is_pass(action.action.kind);
+    if (const PassStretch* of = when ? when->of(action.action) : nullptr) stretch = *of;
+    if (!when) stretch = {static_cast<double>(index), static_cast<double>(index + (pass ? 1 : 0)), -1};
+    if (pass) ++index;
     add(stretch.begin, action.begin, stretch.span);
-    if (pass >= 0) add((stretch.begin + stretch.end) / 2, action.peak, stretch.span);
+    if (pass) add((stretch.begin + stretch.end) / 2, action.peak, stretch.span);
     add(stretch.end, action.end, stretch.span);
   }
   if (estimate.simulation && !out.empty()) out.push_back({std::max(now, estimate.simulation->step_seconds), out.back().bytes, -1});
@@ -115,6 +76,7 @@ void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stag
   points_.clear();
   peak_.reset();
   marked_.reset();
+  when_.clear();
   setVisible(estimate_ != nullptr);
   if (!estimate_) return;
   points_ = memory_points(*estimate_, stage);
@@ -316,6 +278,11 @@ void MemoryCurve::paint(QPainter& painter, const QRectF& rect, const QColor& gro
   painter.drawText(QRectF(plot.left(), plot.bottom() + 3, 60, 14), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("0"));
   const QString last = estimate_->simulation ? QString::fromStdString(format_seconds(span())) : tr("%1 actions").arg(static_cast<int>(span()));
   painter.drawText(QRectF(plot.left(), plot.bottom() + 3, plot.width(), 14), Qt::AlignRight | Qt::AlignVCenter, last);
+  // Below the curve: when what is picked runs.
+  if (!when_.empty()) {
+    painter.fillRect(QRectF(plot.left(), plot.bottom() - kWhen, end - plot.left(), kWhen), ground);
+    for (const auto& [first, last] : when_) painter.fillRect(QRectF(x(first), plot.bottom() - kWhen + 1, std::max(1.0, x(last) - x(first)), kWhen - 1), colors.accent);
+  }
   // The picked action, else the fullest moment: one of them has words.
   const auto spot = [&](size_t point, const QColor& ink) {
     const QPointF at(x(points_[point].seconds), y(static_cast<double>(points_[point].bytes)));
@@ -410,6 +377,7 @@ void MemoryCurve::mark(std::optional<size_t> point) {
 
 // The action is selected, as if in the timeline.
 void MemoryCurve::pick(size_t point) {
+  when_.clear();
   mark(fullestOf(point));
   Pick pick;
   pick.kind = PickKind::Span;
@@ -418,14 +386,24 @@ void MemoryCurve::pick(size_t point) {
   session_->setPick(pick, this);
 }
 
-// A span that was picked anywhere is marked here.
+// A pass that was picked anywhere is marked here; of all else when it runs.
 void MemoryCurve::followPick(const QObject* by) {
   if (by == this || !estimate_ || !estimate_->simulation || estimate_->report != session_->report()) return;
-  const Pick& pick = session_->pick();
-  if (pick.kind != PickKind::Span || pick.stage != stage_) return mark(std::nullopt);
+  const Picked& picked = session_->picked();
+  const Pick& pick = picked.pick();
+  when_.clear();
   const auto& spans = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans;
-  if (pick.span < 0 || pick.span >= static_cast<int>(spans.size())) return mark(std::nullopt);
-  const double middle = (spans[static_cast<size_t>(pick.span)].begin + spans[static_cast<size_t>(pick.span)].end) / 2;
+  const Span* span_of = pick.kind == PickKind::Span && pick.stage == stage_ && pick.span >= 0 && pick.span < static_cast<int>(spans.size()) ? &spans[static_cast<size_t>(pick.span)] : nullptr;
+  if (!span_of || span_of->stream != StreamKind::Compute || span_of->microbatch < 0) {
+    for (int i = 0; i < static_cast<int>(spans.size()) && picked.on(stage_); ++i) {
+      if (!picked.span(stage_, i)) continue;
+      const Span& span = spans[static_cast<size_t>(i)];
+      if (when_.empty() || span.begin > when_.back().second) when_.emplace_back(span.begin, span.end);
+      else when_.back().second = std::max(when_.back().second, span.end);
+    }
+    return mark(std::nullopt);
+  }
+  const double middle = (span_of->begin + span_of->end) / 2;
   const auto after = std::partition_point(points_.begin(), points_.end(), [&](const MemoryPoint& p) { return p.seconds <= middle; });
   if (after == points_.begin()) return mark(std::nullopt);
   mark(fullestOf(static_cast<size_t>(after - points_.begin()) - 1));

@@ -6,6 +6,7 @@
 #include <QWidget>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ui/state/estimate.h"
@@ -43,6 +44,7 @@ class MemoryCurve : public QWidget {
   QString peakText() const;
   QString tipAt(const QPointF& point) const;
   const MemoryPoint* marked() const { return marked_ ? &points_[*marked_] : nullptr; }  // of the picked action
+  const std::vector<std::pair<double, double>>& when() const { return when_; }  // what is picked runs, if it is no action: from, to
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
   QSize sizeHint() const override { return {640, 170}; }
   QSize minimumSizeHint() const override { return {320, 110}; }
@@ -75,6 +77,7 @@ class MemoryCurve : public QWidget {
   std::vector<MemoryBeside> beside_;
   int64_t fixed_ = 0;
   std::optional<size_t> peak_, marked_;
+  std::vector<std::pair<double, double>> when_;
   bool keyboard_ = false;
 };
 

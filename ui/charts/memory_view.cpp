@@ -16,6 +16,8 @@ namespace shardscape::ui {
 
 namespace {
 
+constexpr int kBesideCurve = 190;  // pixels, at least
+
 std::shared_ptr<const MemoryBeside> curve_of(const ComparedDesign& of, int stage, int stages) {
   Estimate estimate;
   estimate.report = of.report;
@@ -72,6 +74,9 @@ void MemoryView::placeBeside() {
       curves.push_back(*one.made);
       curves.back().member = one.member;
     }
+  // Beside others the curve has more to tell, and the bars are narrow.
+  qobject_cast<QVBoxLayout*>(layout())->setStretchFactor(chart(), curves.empty() ? 3 : 2);
+  curve_->setMinimumHeight(curves.empty() ? 0 : kBesideCurve);
   curve_->setBeside(std::move(curves));
 }
 
@@ -138,13 +143,26 @@ Inspection MemoryView::inspectBar(const Report& report, int stage, int series) c
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   const UnitSystem units = session()->units();
   const bool advised = session()->estimated() && advice()->of(session()->estimate().get());
-  const Fragmentation* segments = advised && advice()->fragmentation() && advice()->fragmentation()->stage == stage ? &*advice()->fragmentation() : nullptr;
+  const Fragmentation* played = session()->estimated() ? advice()->fragmentationOf(session()->estimate().get()) : nullptr;
+  const Fragmentation* segments = played && played->stage == stage ? played : nullptr;
   Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units, segments)
                                                      : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
   if (!advised || advice()->given().empty()) return out;
   out.more_title = tr("What would help");
   for (const MemoryAdvice& advice : advice()->given()) out.more.append({QString::fromStdString(advice.what), adviceEffect(advice, units)});
   return out;
+}
+
+Pick MemoryView::pickOfBar(const Report&, int stage, int series) const {
+  Pick pick;
+  pick.kind = PickKind::Memory;
+  pick.stage = stage;
+  pick.memory = static_cast<MemoryCategory>(series);
+  return pick;
+}
+
+bool MemoryView::marksSeries(const Report&, const Picked& picked, int stage, int series) const {
+  return picked.memory(stage, static_cast<MemoryCategory>(series));
 }
 
 }  // namespace shardscape::ui

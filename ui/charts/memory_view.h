@@ -27,6 +27,8 @@ class MemoryView : public ChartPage {
   QString caption(const Report& report) const override;
   QString csv(const Report& report) const override;
   Inspection inspectBar(const Report& report, int stage, int series) const override;
+  Pick pickOfBar(const Report& report, int stage, int series) const override;
+  bool marksSeries(const Report& report, const Picked& picked, int stage, int series) const override;
   bool rowsAreStages() const override { return true; }
 
  private:

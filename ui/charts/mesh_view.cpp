@@ -53,7 +53,8 @@ MeshView::MeshView(Session* session, QWidget* parent)
   column->addLayout(row_);
   column->addWidget(canvas_, 1);
   connect(buttons_, &QButtonGroup::buttonClicked, this,
-          [this](QAbstractButton* button) { setGroup(button->property("group").toString()); });
+          [this](QAbstractButton* button) { pickGroup(button->property("group").toString()); });
+  connect(session_, &Session::pickChanged, this, &MeshView::followPick);
   connect(canvas_, &MeshCanvas::picked, this, [this](qint64 rank) {
     explained_ = true;
     if (choice_->member() == 0) {
@@ -177,6 +178,31 @@ void MeshView::setGroup(const QString& name) {
   refresh();
 }
 
+// In all views.
+void MeshView::pickGroup(const QString& name) {
+  setGroup(name);
+  if (choice_->member() > 0) return;  // the others show the present design
+  Pick pick;
+  pick.kind = PickKind::Group;
+  pick.stage = session_->stage();
+  pick.group = name.toStdString();
+  session_->setPick(pick, this);
+}
+
+// The first group that is picked; the one that is shown where it is among them, or none is.
+void MeshView::followPick(const QObject* by) {
+  if (by == this || choice_->member() > 0) return;
+  const std::shared_ptr<const Report> report = session_->report();
+  if (!report || !report->valid()) return;
+  const auto picked = [&](const std::string& name) { return session_->picked().group(session_->stage(), name); };
+  if (picked(chosen_.toStdString())) return;
+  for (const RankGroup& group : groups_of_rank(*report, rank()))
+    if (picked(group.name)) {
+      chosen_ = text_of(group.name);
+      return refresh();
+    }
+}
+
 void MeshView::explain() {
   const std::shared_ptr<const Report> report = choice_->report();
   if (!report || !report->valid() || !canvas_->grid()) return;
@@ -206,6 +232,7 @@ Picture MeshView::picture(const QString& file_name) const {
 
 void MeshView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
+  followPick(nullptr);
   refresh();
 }
 

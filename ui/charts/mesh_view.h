@@ -36,6 +36,8 @@ class MeshView : public QWidget {
 
  private:
   void refresh();
+  void pickGroup(const QString& name);
+  void followPick(const QObject* by);
   void fillChips();
   void countOthers();
   int chosenIndex() const;

@@ -40,7 +40,7 @@ QString power_text(int exponent) {
 }  // namespace
 
 QString roofline_title(const Report& report, const RooflinePoint& point) {
-  QString title = op_title(report.graph().segments[static_cast<size_t>(point.segment)].op(point.op));
+  QString title = kernel_title(report.graph().segments[static_cast<size_t>(point.segment)], point.op);
   if (!title.isEmpty()) title[0] = title[0].toUpper();
   return title;
 }
@@ -64,6 +64,7 @@ void RooflineCanvas::setRoofline(std::shared_ptr<const Report> report, Roofline 
   report_ = std::move(report);
   data_ = std::move(roofline);
   beside_.clear();
+  marked_.clear();
   if (picked_ >= static_cast<int>(data_.points.size())) picked_ = -1;
   update();
 }
@@ -71,6 +72,12 @@ void RooflineCanvas::setRoofline(std::shared_ptr<const Report> report, Roofline 
 void RooflineCanvas::setPicked(int point) {
   picked_ = point;
   setAccessibleDescription(point < 0 ? QString() : roofline_title(*report_, data_.points[static_cast<size_t>(point)]) + besideText(data_.points[static_cast<size_t>(point)]));
+  update();
+}
+
+void RooflineCanvas::setMarked(std::vector<int> points) {
+  if (points == marked_) return;
+  marked_ = std::move(points);
   update();
 }
 
@@ -186,6 +193,19 @@ QString RooflineCanvas::besideText(const RooflinePoint& of) const {
   return text;
 }
 
+QString RooflineCanvas::cacheLabel() const { return tr("cache, %1 MB").arg(QString::fromStdString(significant(data_.cache_bytes * 1e-6))); }
+
+// Of what fits into the cache, and where its name stands: where the slope comes into the plot.
+std::optional<std::pair<QLineF, QRectF>> RooflineCanvas::cacheRoof(const Axes& axes, const QFontMetricsF& metrics) const {
+  const bool any = std::any_of(data_.points.begin(), data_.points.end(), [&](const RooflinePoint& point) { return data_.cached(point); });
+  if (!any || data_.roofs.empty()) return std::nullopt;
+  const double peak = data_.roofs.front().peak, left = std::max(std::pow(10, axes.x0), std::pow(10, axes.y0) / data_.cache_bandwidth);
+  const QLineF slope(QPointF(axes.x(left), axes.y(left * data_.cache_bandwidth)), QPointF(axes.x(peak / data_.cache_bandwidth), axes.y(peak)));
+  const QSizeF size(metrics.horizontalAdvance(cacheLabel()) + 4, metrics.height());
+  const QPointF at = slope.pointAt(0.3);
+  return std::pair{slope, QRectF(QPointF(std::max(axes.plot.left() + 2, at.x() - size.width() - 8), at.y() - size.height()), size)};
+}
+
 void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
   if (data_.points.empty()) {
@@ -232,6 +252,12 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     painter.drawText(QPointF(axes.x(ridge) - 8 - metrics.horizontalAdvance(label), axes.y(roof.peak) + 4), label);
     painter.drawText(QPointF(axes.x(ridge) + 4, axes.plot.bottom() - 5), tr("ridge %1").arg(QString::fromStdString(significant(ridge))));
   }
+  if (const auto cache = cacheRoof(axes, metrics)) {
+    painter.setPen(QPen(ink, 1, Qt::DotLine));
+    painter.drawLine(cache->first);
+    painter.setPen(ink);
+    painter.drawText(cache->second, Qt::AlignCenter, cacheLabel());
+  }
   painter.setClipping(false);
   paintBeside(painter, axes, ground);
   for (const RooflinePoint& point : data_.points) {
@@ -241,13 +267,15 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
   }
   if (picked_ >= 0) paintLinks(painter, axes, ground);
   paintNames(painter, axes, ground);
-  if (picked_ >= 0) {
-    const RooflinePoint& point = data_.points[static_cast<size_t>(picked_)];
+  const auto ring = [&](int of) {
+    const RooflinePoint& point = data_.points[static_cast<size_t>(of)];
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(colors.accent, 2));
     const double r = radius(point) + 3;
     painter.drawEllipse(QPointF(axes.x(point.intensity()), axes.y(point.rate())), r, r);
-  }
+  };
+  for (const int of : marked_) ring(of);
+  if (picked_ >= 0) ring(picked_);
   painter.restore();
   // Shapes of the two directions.
   painter.save();
@@ -295,6 +323,7 @@ void RooflineCanvas::paintNames(QPainter& painter, const Axes& axes, const QColo
     const double x = axes.x(data_.ridge(roof)), y = axes.y(roof.peak);
     taken.emplace_back(QPointF(x - 8 - metrics.horizontalAdvance(roof_label(roof)), y - 9), QPointF(axes.plot.right(), y + 3));
   }
+  if (const auto cache = cacheRoof(axes, metrics)) taken.push_back(cache->second);
   std::vector<QRectF> names, lines;
   std::set<QString> named;
   const auto name = [&](size_t i) {
@@ -364,15 +393,18 @@ QString RooflineCanvas::tipAt(const QPointF& point) const {
     return {};
   }
   const RooflinePoint& of = data_.points[static_cast<size_t>(i)];
-  const QString fused = of.rate() > data_.attainable(of) ? tr("\nabove its roof: fused with another op, it moves less than by itself") : QString();
-  return describe(*report_, data_, of) + fused + besideText(of);
+  return describe(*report_, data_, of) + besideText(of);
 }
 
 QString RooflineCanvas::describe(const Report& report, const Roofline& roofline, const RooflinePoint& of) const {
   const Op& op = report.graph().segments[static_cast<size_t>(of.segment)].op(of.op);
+  const double memory = of.intensity() * roofline.bandwidth;
+  QString why;
+  if (of.rate() > roofline.attainable(of)) why = tr("\nabove its roof: fused with another op, it moves less than by itself");
+  else if (of.rate() > memory) why = tr("\nfaster than memory: it fits into the cache, which brings %1 times as much").arg(QString::fromStdString(significant(roofline.cache_bandwidth / roofline.bandwidth)));
   return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of what the roof allows")
       .arg(roofline_title(report, of), words(phase_name(op.phase)), flops_text(static_cast<Wide>(of.flops)), QString::fromStdString(format_seconds(of.seconds)),
-           rate_text(of.rate()), QString::fromStdString(significant(of.intensity())), percent_text(of.rate() / std::max(1.0, roofline.attainable(of))));
+           rate_text(of.rate()), QString::fromStdString(significant(of.intensity())), percent_text(of.rate() / std::max(1.0, roofline.attainable(of)))) + why;
 }
 
 void RooflineCanvas::paintEvent(QPaintEvent*) {

@@ -1,8 +1,12 @@
 // The roofline as a picture: picked by mouse and keys, painted on any device.
 #pragma once
 
+#include <QFontMetricsF>
+#include <QLineF>
 #include <QWidget>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "ui/charts/roofline_data.h"
 
@@ -18,9 +22,12 @@ class RooflineCanvas : public QWidget {
   const Roofline& data() const { return data_; }
   void setPicked(int point);  // -1: none
   int picked() const { return picked_; }
+  void setMarked(std::vector<int> points);  // that belong to what is picked in any view
+  const std::vector<int>& marked() const { return marked_; }
   QPointF place(int point) const;
   QPointF besidePlace(size_t beside, int point) const;
   QString tipAt(const QPointF& point) const;
+  QString describe(const Report& report, const Roofline& roofline, const RooflinePoint& of) const;  // a point in words
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 180}; }
@@ -43,13 +50,15 @@ class RooflineCanvas : public QWidget {
   void paintLinks(QPainter& painter, const Axes& axes, const QColor& ground) const;
   QString besideText(const RooflinePoint& of) const;   // how the others run it, a line for each
   void paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const;
+  QString cacheLabel() const;
+  std::optional<std::pair<QLineF, QRectF>> cacheRoof(const Axes& axes, const QFontMetricsF& metrics) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
-  QString describe(const Report& report, const Roofline& roofline, const RooflinePoint& of) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
   std::vector<RooflineBeside> beside_;
   int picked_ = -1;
+  std::vector<int> marked_;
   bool keyboard_ = false;
 };
 

@@ -5,31 +5,19 @@
 #include <set>
 #include <tuple>
 
+#include "graph/product_kernels.h"
+#include "machine/calibration.h"
 #include "simulate/machine_of.h"
 #include "simulate/op_seconds.h"
+#include "ui/state/relations.h"
 
 namespace shardscape::ui {
-namespace {
-
-// Products that one kernel makes have their seconds on the first of them: the one that this op is made with. -1: none.
-OpId made_with(const Segment& segment, const std::vector<OpTime>& times, OpId id) {
-  const Op& op = segment.op(id);
-  if (op.kind != OpKind::Einsum || times[static_cast<size_t>(id)].seconds > 0) return -1;
-  for (OpId first = id - 1; first >= 0; --first) {
-    const Op& of = segment.op(first);
-    if (of.kind == OpKind::Einsum && of.block == op.block && of.phase == op.phase && of.grad == op.grad && times[static_cast<size_t>(first)].seconds > 0)
-      return first;
-  }
-  return -1;
-}
-
-}  // namespace
 
 double Roofline::attainable(const RooflinePoint& point) const {
   double peak = 0;
   for (const Roof& roof : roofs)
     if (roof.compute == point.compute) peak = roof.peak;
-  return std::min(peak, point.intensity() * bandwidth);
+  return std::min(peak, point.intensity() * (cached(point) ? std::max(bandwidth, cache_bandwidth) : bandwidth));
 }
 
 int same_point(const Report& report, const RooflinePoint& point, const RooflineBeside& other) {
@@ -46,50 +34,64 @@ int same_point(const Report& report, const RooflinePoint& point, const RooflineB
   return found;
 }
 
+std::pair<int, int> units_with(const Report& report, int stage, const RooflinePoint& point) {
+  std::pair<int, int> out{-1, -1};
+  const auto chunks = static_cast<int>(report.stages[static_cast<size_t>(stage)].chunks.size());
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const auto [first, end] = units_of_chunk(report, stage, chunk);
+    for (int unit = first; unit < end; ++unit) {
+      if (segment_of_unit(report, unit) != point.segment) continue;
+      out.first = out.first < 0 ? unit : std::min(out.first, unit);
+      out.second = std::max(out.second, unit + 1);
+    }
+  }
+  return out;
+}
+
 Roofline roofline(const Report& report, int stage) {
   Roofline out;
   if (!report.accelerator) return out;
   out.accelerator = report.accelerator;
   out.bandwidth = report.accelerator->memory_gbps * 1e9;
+  // Half as much again as the cache holds still finds some of it there (memory_model.h).
+  if (const auto& memory = kernels_of(*report.accelerator).data.memory; memory && memory->cache_mb > 0 && memory->cache_share > 1) {
+    out.cache_bytes = 1.5e6 * memory->cache_mb;
+    out.cache_bandwidth = memory->cache_share * out.bandwidth;
+  }
   const OpSeconds times = op_seconds(report, machine_of(report.design));
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  std::set<int> segments;
-  if (of.first) segments.insert(0);
-  for (const auto& kinds : chunk_kinds(report.graph(), of, report.design.model))
-    for (const int kind : kinds) segments.insert(1 + kind);
-  if (of.last) segments.insert(report.graph().head());
   std::set<DType> precisions;
-  std::set<std::tuple<std::string, double, double>> seen;  // layers of several kinds share most of their ops
-  for (const int s : segments) {
+  std::map<std::tuple<std::string, double, double>, size_t> seen;  // layers of several kinds share most of their ops
+  for (const int s : segments_of(report, stage)) {
     const Segment& segment = report.graph().segments[static_cast<size_t>(s)];
     const std::vector<OpTime>& seconds = times.ops[static_cast<size_t>(s)];
-    std::map<OpId, std::pair<double, double>> beside;  // FLOPs and bytes of what a product's kernel makes too
-    for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
-      const OpId first = made_with(segment, seconds, id);
-      if (first < 0) continue;
-      const Op& op = segment.op(id);
-      double bytes = number(op.read_bytes + op.written_bytes, of.binding);
-      const std::vector<TensorId>& read = segment.op(first).inputs;
-      for (const TensorId input : op.inputs)  // read once
-        if (std::find(read.begin(), read.end(), input) != read.end()) bytes -= number(local_bytes(segment.tensor(input)), of.binding);
-      beside[first].first += number(op.flops, of.binding);
-      beside[first].second += std::max(0.0, bytes);
-    }
+    const std::vector<OpId> kernels = product_kernels(segment);
     for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
       const Op& op = segment.op(id);
-      if (is_redistribution(op.kind)) continue;
+      if (is_redistribution(op.kind) || kernels[static_cast<size_t>(id)] != id) continue;
       // Kernels of attention skip what the mask discards.
       const Expr& flops = op.kind == OpKind::Attention ? op.useful_flops : op.flops;
       RooflinePoint point{s, id, number(flops, of.binding), number(op.read_bytes + op.written_bytes, of.binding),
-                          seconds[static_cast<size_t>(id)].seconds, op.compute};
-      if (const auto with = beside.find(id); with != beside.end()) {
-        point.flops += with->second.first;
-        point.bytes += with->second.second;
+                          seconds[static_cast<size_t>(id)].seconds, op.compute, {}};
+      for (const OpId member : kernel_members(kernels, id)) {
+        point.ops.emplace_back(s, member);
+        if (member == id) continue;
+        const Op& with = segment.op(member);
+        double bytes = number(with.read_bytes + with.written_bytes, of.binding);
+        for (const TensorId input : with.inputs)  // read once
+          if (std::find(op.inputs.begin(), op.inputs.end(), input) != op.inputs.end()) bytes -= number(local_bytes(segment.tensor(input)), of.binding);
+        point.flops += number(with.flops, of.binding);
+        point.bytes += std::max(0.0, bytes);
       }
       if (point.flops <= 0 || point.bytes <= 0 || point.seconds <= 0) continue;
-      if (!seen.insert({op.name, point.flops, point.bytes}).second) continue;
+      const auto [known, made] = seen.try_emplace({op.name, point.flops, point.bytes}, out.points.size());
+      if (!made) {
+        std::vector<std::pair<int, int>>& ops = out.points[known->second].ops;
+        ops.insert(ops.end(), point.ops.begin(), point.ops.end());
+        continue;
+      }
       precisions.insert(op.compute);
-      out.points.push_back(point);
+      out.points.push_back(std::move(point));
     }
   }
   for (const DType compute : precisions) out.roofs.push_back({compute, peak_flops(*report.accelerator, compute)});

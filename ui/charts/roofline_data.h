@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/report.h"
@@ -13,6 +14,7 @@ struct RooflinePoint {
   int segment = 0, op = 0;
   double flops = 0, bytes = 0, seconds = 0;  // of one run on one rank
   DType compute = DType::BF16;
+  std::vector<std::pair<int, int>> ops;      // segment and op: all that it stands for, parts of the kernel and layers of other kinds
   double intensity() const { return flops / bytes; }
   double rate() const { return flops / seconds; }
 };
@@ -25,10 +27,13 @@ struct Roof {
 struct Roofline {
   const Accelerator* accelerator = nullptr;
   double bandwidth = 0;                      // bytes per second
+  double cache_bytes = 0, cache_bandwidth = 0;  // what moves fewer bytes than that is served from a faster cache, by measurements; 0: not known
   std::vector<Roof> roofs;                   // of every precision that an op computes in, the highest first
   std::vector<RooflinePoint> points;         // what takes longest last, so that it is drawn on top
   double ridge(const Roof& roof) const { return roof.peak / bandwidth; }
-  double attainable(const RooflinePoint& point) const;  // FLOPs per second under its roof
+  bool cached(const RooflinePoint& point) const { return point.bytes <= cache_bytes; }
+  // FLOPs per second under its roof: the peak, or what memory brings, or the cache to those that fit into it.
+  double attainable(const RooflinePoint& point) const;
 };
 
 // That of a design beside the present one, with what its points are of.
@@ -40,6 +45,9 @@ struct RooflineBeside {
 };
 // The point of the same op in another design's; -1: it has none. Ops match by name in segments of one name.
 int same_point(const Report& report, const RooflinePoint& point, const RooflineBeside& other);
+
+// Units of a stage that have the point's op: from the first to one past the last of the same kind of layer; -1: none has.
+std::pair<int, int> units_with(const Report& report, int stage, const RooflinePoint& point);
 
 // Ops of a stage that compute, each once; those that only communicate have no place here. Empty without a known accelerator.
 Roofline roofline(const Report& report, int stage);

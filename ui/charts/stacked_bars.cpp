@@ -25,8 +25,9 @@ StackedBars::StackedBars(QCPAxis* key_axis, QCPAxis* value_axis) : QCPAbstractPl
   setSelectable(QCP::stNone);
 }
 
-void StackedBars::setSelection(BarHit selection, bool focused) {
+void StackedBars::setSelection(BarHit selection, std::vector<int> marked, bool focused) {
   selection_ = selection;
+  marked_ = std::move(marked);
   focused_ = focused;
 }
 
@@ -231,11 +232,15 @@ void StackedBars::drawSelection(QCPPainter& painter) const {
   }
   painter.setPen(QPen(colors.accent, 2));
   painter.drawRoundedRect(outline, 3, 3);
-  if (selection_.series < 0 || selection_.series >= static_cast<int>(data_->series.size())) return;
-  const QRectF part = segment(selection_.stage, selection_.series);
-  if (part.height() < 1) return;
-  painter.setPen(QPen(colors.text, 1.6));
-  painter.drawRect(part.adjusted(0.8, part.height() > 3 ? 1.3 : 0, -0.8, -0.3));
+  const auto frame = [&](int series) {
+    if (series < 0 || series >= static_cast<int>(data_->series.size())) return;
+    const QRectF part = segment(selection_.stage, series);
+    if (part.height() < 1) return;
+    painter.setPen(QPen(colors.text, 1.6));
+    painter.drawRect(part.adjusted(0.8, part.height() > 3 ? 1.3 : 0, -0.8, -0.3));
+  };
+  for (const int series : marked_) frame(series);
+  frame(selection_.series);
 }
 
 }  // namespace shardscape::ui

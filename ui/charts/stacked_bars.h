@@ -17,7 +17,7 @@ class StackedBars : public QCPAbstractPlottable {
   StackedBars(QCPAxis* key_axis, QCPAxis* value_axis);
 
   void setData(const BarData* data) { data_ = data; }  // owned by the chart
-  void setSelection(BarHit selection, bool focused);
+  void setSelection(BarHit selection, std::vector<int> marked, bool focused);  // marked: segments of the selected stage
   void setGround(const QColor& ground) { ground_ = ground; }
   BarHit hit(const QPointF& position) const;
   QRectF segment(int stage, int series, int member = 0) const;  // in pixels
@@ -48,6 +48,7 @@ class StackedBars : public QCPAbstractPlottable {
 
   const BarData* data_ = nullptr;
   BarHit selection_;
+  std::vector<int> marked_;
   bool focused_ = false;
   QColor ground_;
 };

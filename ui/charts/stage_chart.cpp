@@ -35,6 +35,7 @@ struct StageChart::Parts {
   QSharedPointer<QCPAxisTickerFixed> stages;
   BarData data;
   BarHit picked;
+  std::vector<int> marked;
   bool dirty = true;  // not replotted since a change while hidden
 };
 
@@ -99,6 +100,14 @@ void StageChart::setPicked(int stage, int series) {
   replot();
 }
 
+void StageChart::setMarked(std::vector<int> series) {
+  if (series == parts_->marked) return;
+  parts_->marked = std::move(series);
+  replot();
+}
+
+const std::vector<int>& StageChart::marked() const { return parts_->marked; }
+
 QRectF StageChart::segmentRect(int stage, int series, int member) const {
   return parts_->bars->segment(stage, series, member).translated(parts_->plot->pos());
 }
@@ -145,7 +154,7 @@ void StageChart::replot() {
   plot.xAxis->setRange(-0.5, std::max(1, data.most_stages()) - 0.5);
   plot.yAxis->setRange(0, parts_->bars->top() / data.divisor * kHeadroom);
   fitTicks(plot.size());
-  parts_->bars->setSelection(parts_->picked, hasFocus());
+  parts_->bars->setSelection(parts_->picked, parts_->marked, hasFocus());
   if (!isVisible()) return;
   parts_->dirty = false;
   plot.replot(QCustomPlot::rpQueuedReplot);
@@ -191,7 +200,7 @@ void StageChart::paint(QPaintDevice& device, QSize size, double scale, const std
   painter.setMode(QCPPainter::pmNonCosmetic);
   painter.scale(scale, scale);
   parts_->heading->setTitleShown(true);
-  parts_->bars->setSelection({}, false);  // what is picked is the window's business
+  parts_->bars->setSelection({}, {}, false);  // what is picked is the window's business
   setGround(Theme::instance().colors().panel);
   fitTicks(size);
   const QMargins margins = plot.plotLayout()->margins();
@@ -201,7 +210,7 @@ void StageChart::paint(QPaintDevice& device, QSize size, double scale, const std
   setGround(Theme::instance().colors().ground);
   fitTicks(plot.size());
   parts_->heading->setTitleShown(false);
-  parts_->bars->setSelection(parts_->picked, hasFocus());
+  parts_->bars->setSelection(parts_->picked, parts_->marked, hasFocus());
   if (more) more(painter);
   painter.end();
   plot.replot(QCustomPlot::rpQueuedReplot);  // toPainter laid the elements out for its own size

@@ -21,6 +21,9 @@ class StageChart : public QWidget {
   const BarData& data() const;
   // Outlines the stage, and one of its segments.
   void setPicked(int stage, int series);
+  // Segments of the picked stage that belong to what is picked in any view.
+  void setMarked(std::vector<int> series);
+  const std::vector<int>& marked() const;
   int pickedStage() const;
   int pickedSeries() const;
   // Where a segment is drawn, in this widget's coordinates.

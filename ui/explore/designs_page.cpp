@@ -200,7 +200,7 @@ void DesignsPage::filter() {
   if (picked_ >= 0 && !passing.empty() && !passing[static_cast<size_t>(picked_)]) picked_ = -1;
   fillTable();
   clear_->setVisible(filters_->filtering());
-  if (!rows_) {
+  if (!rows_ || rows_->result().counts.enumerated == 0) {
     kept_->setText({});
     kept_->setShort({});
   } else {

@@ -9,6 +9,7 @@
 #include <QStyle>
 #include <QVBoxLayout>
 
+#include "explore/values.h"
 #include "simulate/estimate.h"
 #include "simulate/inference.h"
 #include "ui/charts/save_menu.h"
@@ -71,6 +72,10 @@ ExploreView::ExploreView(Session* session, QWidget* parent) : QWidget(parent), s
   });
   connect(session_, &Session::searchChanged, this, &ExploreView::followSearch);
   connect(setup_, &SetupPanel::runChanged, this, &ExploreView::showRun);
+  connect(setup_, &SetupPanel::edited, this, [this] {
+    showState();
+    showMarked();
+  });
   connect(designs_, &DesignsPage::taken, this, &ExploreView::makeCurrent);
   connect(designs_, &DesignsPage::compareRequested, this, [this](int row) {
     session_->comparisons()->add(designs_->rows()->design(row), designs_->rows()->name(row));
@@ -178,6 +183,7 @@ QString ExploreView::heading() const {
   const auto& rows = job_->rows();
   if (!rows) return tr("Which design to run");
   const SearchCounts& counts = rows->result().counts;
+  if (counts.enumerated == 0) return tr("%1 designs to search").arg(grouped_text(rows->result().space->size()));
   QStringList parts{tr("%1 designs").arg(grouped_text(counts.enumerated)), tr("%1 valid").arg(grouped_text(counts.valid())), tr("%1 fit").arg(grouped_text(counts.timed))};
   return parts.join(QStringLiteral(" · "));
 }
@@ -189,9 +195,20 @@ QString ExploreView::shortHeading() const {
   return tr("%1 of %2 fit").arg(grouped_text(counts.timed), grouped_text(counts.enumerated));
 }
 
+// Of other numbers of GPUs than the present design has, or than are asked for beside.
+bool ExploreView::otherGpus() const {
+  if (!job_->rows()) return false;
+  const SpaceSpec& spec = job_->rows()->result().space->spec();
+  if (spec.gpus.empty()) return false;
+  const auto ranks = parse_values(*find_knob("dp"), spec.gpus);
+  const auto* known = std::get_if<std::vector<std::string>>(&ranks);
+  return setup_->spec().gpus != spec.gpus || (known && std::find(known->begin(), known->end(), std::to_string(session_->design().world())) == known->end());
+}
+
 // A search is of the present design where both are the same but for what varies.
 bool ExploreView::stale() const {
   if (!job_->rows()) return false;
+  if (otherGpus()) return true;
   const SpaceSpec& spec = job_->rows()->result().space->spec();
   Design base = spec.base;
   const Design& now = session_->design();
@@ -211,7 +228,11 @@ void ExploreView::showState() {
   const bool running = job_->running(), old = !running && stale();
   QString note;
   if (job_->failure() && !running) note = text(job_->failure()->what);
-  else if (old) note = tr("These designs were searched for another model, workload or cluster than the present one. Search again to compare like with like.");
+  else if (old && otherGpus()) {
+    const SpaceSpec& searched = job_->rows()->result().space->spec();
+    note = tr("These designs were searched on %1 GPUs. The present design has %2, and beside %3 are asked for: search again to compare like with like.")
+               .arg(text(searched.ranks()), grouped_text(session_->design().world()), text(setup_->spec().gpus));
+  } else if (old) note = tr("These designs were searched for another model, workload or cluster than the present one. Search again to compare like with like.");
   else if (!running && job_->rows() && !session_->computing() && !session_->current()) note = tr("The present design cannot be built as it is, so it is none of these points: Problems say why, and any of these can take its place.");
   else if (!running && job_->rows() && job_->cancelled()) note = tr("The search was cancelled: these are the designs that it had come to.");
   if (running && run_->isVisible()) note = job_->progressText();
@@ -220,7 +241,7 @@ void ExploreView::showState() {
   note_->setVisible(!note.isEmpty());
   designs_->setDimmed(old);
   if (running && (!job_->rows() || job_->rows()->rows() == 0)) designs_->setMessage(tr("Searching…"));
-  else if (job_->rows()) designs_->setMessage(tr("No design of this space can be run. \"Left out\" beside says why."));
+  else if (job_->rows() && job_->rows()->result().counts.enumerated > 0) designs_->setMessage(tr("No design of this space can be run. \"Left out\" beside says why."));
   else designs_->setMessage(tr("Say beside which knobs vary and over which values, then search: every valid design that fits becomes a point here."));
   showRun();
 }

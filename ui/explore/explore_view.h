@@ -56,6 +56,7 @@ class ExploreView : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  bool otherGpus() const;
   QWidget* makeTop();
   void followRows();
   void followSearch();

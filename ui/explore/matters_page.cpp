@@ -84,7 +84,7 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, const std::vector<T
   std::vector<TableColumn> columns{{tr("Knob"), QStringLiteral("knob"), false, {}},
           {tr("Is"), QStringLiteral("value"), false, {}},
           {tr("Would be"), QStringLiteral("neighbour"), false, {}},
-          {tr("Step"), QStringLiteral("step (s)"), true, {}},
+          {tr("Step"), QStringLiteral("step (s)"), true, {}, true},
           {tr("Tokens/s"), QStringLiteral("change of tokens per second (share)"), true, {}},
           {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
           {tr("Fits"), QStringLiteral("fits"), false, {}},

@@ -64,6 +64,7 @@ void ReasonsList::setCounts(const SearchCounts& counts) {
   };
   for (const auto& [text, n] : counts.excluded) add(QString::fromStdString(text), tr("Do not meet the condition %1").arg(QString::fromStdString(text)), n);
   add(tr("Does not fit in memory"), tr("Valid, but more memory than the GPU has, with the margin"), counts.too_large);
+  for (const auto& [text, n] : counts.unknown) add(QString::fromStdString(text), tr("They fit, but what designs are ranked by is not known of them"), n);
   add(tr("The same as another design"), tr("What differs has no effect on these designs"), counts.repeated, false);
   std::stable_sort(reasons_.begin(), reasons_.end(), [](const Reason& a, const Reason& b) { return a.count > b.count; });
   QStringList words;

@@ -357,7 +357,7 @@ void SetupPanel::offerUsual() {
 
 void SetupPanel::take(const SearchResult& result) {
   const SpaceSpec& of = result.space->spec();
-  gpus_->setValues(text(of.gpus));
+  gpus_->setValues(text(of.ranks()));
   clearDimensions();
   for (const auto& [id, values] : of.dimensions) addDimension(text(id), text(values), true);
   for (ConditionRow* condition : conditions_) delete condition;

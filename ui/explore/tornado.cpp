@@ -18,7 +18,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kRow = 30, kBar = 14, kTop = 24, kLabel = 260;
+constexpr double kRow = 30, kBar = 14, kTop = 24;
+constexpr double kMostLabel = 0.4, kMostWords = 0.22;  // of the width
 constexpr double kThin = 7, kThinBar = 5;  // of another design, below the bar
 constexpr double kLeastTime = 5e-4;       // changes below these are none
 constexpr double kLeastMemory = 1 << 20;
@@ -94,7 +95,19 @@ void Tornado::select(int row) {
 QString Tornado::changeText(double by) const {
   const QString sign = by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
   if (matters_ == Matters::Memory) return sign + bytes_text(static_cast<Wide>(std::fabs(by)), units_);
+  if (std::fabs(by) < kLeastTime) return QStringLiteral("< 0.1 %");
   return sign + QString::number(std::fabs(100 * by), 'f', std::fabs(by) < 0.0995 ? 1 : 0) + QStringLiteral(" %");
+}
+
+QString Tornado::nameOf(const Row& row) const {
+  const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(row.knob)];
+  return QString::fromStdString(of.knob->label) + QStringLiteral(": ") + displayText(*of.knob, QString::fromStdString(of.value));
+}
+
+QString Tornado::valueText(const Row& row, int neighbour, double by) const {
+  const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(row.knob)];
+  const Neighbour& what = of.neighbours[static_cast<size_t>(neighbour)];
+  return displayText(*of.knob, QString::fromStdString(what.value)) + u' ' + changeText(by) + (what.evaluation.feasibility == Feasibility::Fits ? QString() : tr(", too large"));
 }
 
 const Neighbour* Tornado::best(int row) const {
@@ -139,7 +152,15 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
     }
   }
   // Room at both ends for the words of the values.
-  const double label = std::min(kLabel, rect.width() * 0.3), words = std::min(150.0, rect.width() * 0.2);
+  // Names as wide as the widest, if there is room; the words of values likewise.
+  double widest = 0, widest_words = 0;
+  for (int i = 0; i < count; ++i) {
+    const Row& row = rows_[static_cast<size_t>(i)];
+    widest = std::max(widest, metrics.horizontalAdvance(nameOf(row)));
+    for (const auto& [by, at] : {std::pair(row.low, row.low_at), {row.high, row.high_at}})
+      if (at >= 0) widest_words = std::max(widest_words, small_metrics.horizontalAdvance(valueText(row, at, by)));
+  }
+  const double label = std::min(widest + 18, rect.width() * kMostLabel), words = std::min(widest_words + 14, rect.width() * kMostWords);
   const double left = label + (least < 0 ? words : 10), right = rect.width() - (most > 0 ? words : 10);
   const double scale = (right - left) / std::max(1e-12, most - least), zero = left - least * scale;
   const bool time = matters_ == Matters::Time;
@@ -173,9 +194,7 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
     }
     painter.setFont(plain);
     painter.setPen(colors.text);
-    const QString now = displayText(*of.knob, QString::fromStdString(of.value));
-    const QString name = QString::fromStdString(of.knob->label);
-    painter.drawText(QRectF(6, line.top(), label - 12, kRow), Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(name + QStringLiteral(": ") + now, Qt::ElideRight, label - 12));
+    painter.drawText(QRectF(6, line.top(), label - 12, kRow), Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(nameOf(row), Qt::ElideRight, label - 12));
     painter.setFont(small);
     const auto bar = [&](double by, int neighbour, bool to_right) {
       if (neighbour < 0) return;
@@ -185,7 +204,7 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
       QColor ink = (by > 0) == time ? good : bad;
       if (!fits) ink = mixed(i == selected_ ? colors.accent_soft : ground, ink, 0.4);
       painter.fillRect(QRectF(std::min(zero, x), line.center().y() - kBar / 2, std::max(1.0, std::fabs(x - zero)), kBar), ink);
-      const QString text = displayText(*of.knob, QString::fromStdString(what.value)) + u' ' + changeText(by) + (fits ? QString() : tr(", too large"));
+      const QString text = valueText(row, neighbour, by);
       painter.setPen(colors.secondary);
       const double room = to_right ? rect.width() - x - 8 : x - label - 6;
       const QString shown = small_metrics.elidedText(text, Qt::ElideMiddle, std::max(40.0, room));

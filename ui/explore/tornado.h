@@ -59,6 +59,8 @@ class Tornado : public QWidget {
   double change(const Sensitivity& of, const Neighbour& neighbour) const;
   Range range(const Sensitivity& of, const Knob& knob) const;
   void fillRows();
+  QString nameOf(const Row& row) const;                                    // "Microbatch size: 1"
+  QString valueText(const Row& row, int neighbour, double by) const;       // "2 +3.1 %, too large"
   double rowHeight() const;
   std::shared_ptr<const Sensitivity> sensitivity_;
   Matters matters_ = Matters::Time;

@@ -2,6 +2,7 @@
 
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QShortcut>
@@ -52,10 +53,23 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
     auto* box = new KnobGroupBox(group, session, content);
     groups_ << box;
     rows->addWidget(box);
+    if (group == KnobGroup::Cluster) {
+      box->addLink(tr("Sources"), tr("Every value of this accelerator and network, and where it comes from"));
+      connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::machineRequested);
+    }
     for (KnobRow* row : box->rows()) {
       connect(row, &KnobRow::focused, this, [this, row] { scroll_->ensureWidgetVisible(row, 0, 24); });
     }
   }
+  mentions_ = new QPushButton(content);
+  mentions_->setObjectName("form_mentions");
+  mentions_->hide();
+  connect(mentions_, &QPushButton::clicked, this, [this] {
+    mentioned_shown_ = true;
+    applyFilter(filter_->text());
+    filter_->setFocus();
+  });
+  rows->addWidget(mentions_);
   rows->addStretch();
   scroll_->setWidget(content);
   // Fields keep their right edge under the filter's, with the scroll bar and without.
@@ -81,7 +95,10 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
 
   auto* clear = new QShortcut(Qt::Key_Escape, filter_, nullptr, nullptr, Qt::WidgetShortcut);
   connect(clear, &QShortcut::activated, filter_, &QLineEdit::clear);
-  connect(filter_, &QLineEdit::textChanged, this, &ConfigForm::applyFilter);
+  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    mentioned_shown_ = false;
+    applyFilter(text);
+  });
   connect(session, &Session::designChanged, this, [this] {
     for (KnobGroupBox* group : groups_) {
       for (KnobRow* row : group->rows()) row->takeDesign();
@@ -121,9 +138,19 @@ QVector<KnobRow::Other> ConfigForm::othersOf(const Knob& knob) const {
 }
 
 void ConfigForm::applyFilter(const QString& text) {
-  int shown = 0;
-  for (KnobGroupBox* group : groups_) shown += group->filter(text);
-  nothing_->setVisible(shown == 0);
+  // Fields that are called so come first: those that only mention it are asked for.
+  int named = 0, mentioned = 0;
+  for (const KnobGroupBox* group : groups_)
+    for (const KnobRow* row : group->rows()) {
+      const KnobRow::Match match = row->match(text);
+      named += match == KnobRow::Match::Name;
+      mentioned += match == KnobRow::Match::Help;
+    }
+  const bool helps = named == 0 || mentioned_shown_;
+  for (KnobGroupBox* group : groups_) group->filter(text, helps);
+  nothing_->setVisible(named + mentioned == 0);
+  mentions_->setVisible(!helps && mentioned > 0);
+  mentions_->setText(mentioned == 1 ? tr("1 more has it in its help text") : tr("%1 more have it in their help texts").arg(mentioned));
   differences_->setFiltered(!text.trimmed().isEmpty());
 }
 

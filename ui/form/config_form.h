@@ -9,6 +9,7 @@
 
 class QLabel;
 class QLineEdit;
+class QPushButton;
 class QScrollArea;
 
 namespace shardscape::ui {
@@ -26,12 +27,17 @@ class ConfigForm : public QWidget {
   KnobRow* row(const QString& id) const;
   DifferencesBox* differences() const { return differences_; }
 
+ Q_SIGNALS:
+  void machineRequested();  // where the values of the cluster come from
+
  private:
   void applyFilter(const QString& text);
   void refresh();
   QVector<KnobRow::Other> othersOf(const Knob& knob) const;
   Session* session_;
   QLineEdit* filter_;
+  QPushButton* mentions_ = nullptr;   // fields that the filter finds in their help texts only
+  bool mentioned_shown_ = false;
   QLabel* nothing_;
   QScrollArea* scroll_;
   QVector<KnobGroupBox*> groups_;

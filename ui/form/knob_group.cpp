@@ -2,6 +2,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 
 #include "ui/form/knob_row.h"
 #include "ui/form/knob_section.h"
@@ -10,7 +11,7 @@
 namespace shardscape::ui {
 
 KnobGroupBox::KnobGroupBox(KnobGroup group, Session* session, QWidget* parent)
-    : QWidget(parent), group_(group), total_(new QLabel(this)) {
+    : QWidget(parent), group_(group), header_(new QHBoxLayout), total_(new QLabel(this)) {
   const std::string_view name = group_label(group);
   const QString label = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
   setAccessibleName(label);
@@ -20,15 +21,14 @@ KnobGroupBox::KnobGroupBox(KnobGroup group, Session* session, QWidget* parent)
   total_->setObjectName("total_" + label.toLower());
   dimWhileStale(total_, session);
 
-  auto* header = new QHBoxLayout;
-  header->setContentsMargins(0, 0, 0, 2);
-  header->addWidget(title);
-  header->addStretch();
-  header->addWidget(total_);
+  header_->setContentsMargins(0, 0, 0, 2);
+  header_->addWidget(title);
+  header_->addStretch();
+  header_->addWidget(total_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(4);
-  layout->addLayout(header);
+  layout->addLayout(header_);
   QVector<QString> names;
   for (const Knob& knob : knobs()) {
     if (knob.group != group) continue;
@@ -47,6 +47,18 @@ KnobGroupBox::KnobGroupBox(KnobGroup group, Session* session, QWidget* parent)
 
 void KnobGroupBox::setTotal(const QString& total) { total_->setText(total); }
 
+void KnobGroupBox::addLink(const QString& text, const QString& tip) {
+  auto* link = new QPushButton(text, this);
+  link->setObjectName("group_link");
+  link->setProperty("link", true);
+  link->setToolTip(tip);
+  link->setAccessibleName(accessibleName() + QStringLiteral(": ") + text);
+  link->setFocusPolicy(Qt::TabFocus);
+  link->setCursor(Qt::PointingHandCursor);
+  header_->insertWidget(1, link);
+  connect(link, &QPushButton::clicked, this, &KnobGroupBox::linkActivated);
+}
+
 void KnobGroupBox::refresh() {
   for (KnobSection* section : sections_) section->refresh();
 }
@@ -56,9 +68,9 @@ void KnobGroupBox::reveal(KnobRow* row) {
     if (section->rows().contains(row)) section->setFolded(false);
 }
 
-int KnobGroupBox::filter(const QString& text) {
+int KnobGroupBox::filter(const QString& text, bool helps) {
   int shown = 0;
-  for (KnobSection* section : sections_) shown += section->filter(text);
+  for (KnobSection* section : sections_) shown += section->filter(text, helps);
   setVisible(shown > 0);
   return shown;
 }

@@ -6,6 +6,7 @@
 
 #include "design/knobs.h"
 
+class QHBoxLayout;
 class QLabel;
 
 namespace shardscape::ui {
@@ -21,13 +22,18 @@ class KnobGroupBox : public QWidget {
   KnobGroup group() const { return group_; }
   const QVector<KnobRow*>& rows() const { return rows_; }
   void setTotal(const QString& total);
-  int filter(const QString& text);  // rows left
+  void addLink(const QString& text, const QString& tip);  // behind the title
+  int filter(const QString& text, bool helps);  // rows left; helps: those with it in their help text too
   void refresh();                   // after its rows
   void reveal(KnobRow* row);        // unfolds its section
   const QVector<KnobSection*>& sections() const { return sections_; }
 
+ Q_SIGNALS:
+  void linkActivated();
+
  private:
   KnobGroup group_;
+  QHBoxLayout* header_;
   QLabel* total_;
   QVector<KnobRow*> rows_;
   QVector<KnobSection*> sections_;  // in the order in which the table first names them

@@ -209,13 +209,11 @@ void KnobRow::showProblem(const Problem& problem) {
   field_->setMark(KnobField::Mark::Wrong);
 }
 
-bool KnobRow::matches(const QString& filter) const {
+KnobRow::Match KnobRow::match(const QString& filter) const {
   const QString wanted = filter.trimmed();
-  if (wanted.isEmpty() || text(knob_.symbol).compare(wanted, Qt::CaseInsensitive) == 0) return true;
-  for (const std::string& part : {knob_.label, knob_.id, knob_.help}) {
-    if (text(part).contains(wanted, Qt::CaseInsensitive)) return true;
-  }
-  return false;
+  if (wanted.isEmpty() || text(knob_.symbol).compare(wanted, Qt::CaseInsensitive) == 0) return Match::Name;
+  const auto has = [&](const std::string& part) { return text(part).contains(wanted, Qt::CaseInsensitive); };
+  return has(knob_.label) || has(knob_.id) ? Match::Name : has(knob_.help) ? Match::Help : Match::None;
 }
 
 void KnobRow::focusField() {

@@ -35,7 +35,8 @@ class KnobRow : public QWidget {
   void setOthers(const QVector<Other>& others);
   const QVector<Other>& others() const { return others_; }
   void takeDesign();  // a change from elsewhere (undo, preset, fix) replaces even a half-typed text
-  bool matches(const QString& filter) const;  // label, symbol, id or help has it
+  enum class Match { None, Help, Name };
+  Match match(const QString& filter) const;  // the help text has it; label, symbol or id do
   void focusField();
   const QString& idleReason() const { return idle_; }  // why it has no effect; empty where it has one
   bool usual() const;                                  // the value is the baseline's

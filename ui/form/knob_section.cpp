@@ -50,10 +50,13 @@ void KnobSection::refresh() {
   showRows();
 }
 
-int KnobSection::filter(const QString& text) {
+bool KnobSection::shows(const KnobRow* row) const { return row->match(filter_) >= (helps_ ? KnobRow::Match::Help : KnobRow::Match::Name); }
+
+int KnobSection::filter(const QString& text, bool helps) {
   filter_ = text.trimmed();
+  helps_ = helps;
   showRows();
-  const auto shown = std::count_if(rows_.begin(), rows_.end(), [&](const KnobRow* row) { return row->matches(filter_); });
+  const auto shown = std::count_if(rows_.begin(), rows_.end(), [&](const KnobRow* row) { return shows(row); });
   setVisible(shown > 0);
   return static_cast<int>(shown);
 }
@@ -63,7 +66,7 @@ void KnobSection::showRows() {
   // Neighbours that are idle for the same reason say so once, below the last of them that is shown.
   KnobRow* before = nullptr;
   for (KnobRow* row : rows_) {
-    const bool shown = row->matches(filter_);
+    const bool shown = shows(row);
     row->setVisible(open && shown);
     if (!shown) continue;
     if (before) before->setIdleLine(before->idleReason() != row->idleReason());

@@ -18,7 +18,7 @@ class KnobSection : public QWidget {
   void add(KnobRow* row);
   void setHeading(bool shown);      // a group of one section needs none
   void refresh();                   // after its rows
-  int filter(const QString& text);  // rows left; while there is a text nothing is folded
+  int filter(const QString& text, bool helps);  // rows left; while there is a text nothing is folded. helps: those with it in their help too
   bool folded() const { return folded_; }
   void setFolded(bool folded);      // the person's choice; holds until the reason to fold comes or goes
   const QVector<KnobRow*>& rows() const { return rows_; }
@@ -34,7 +34,9 @@ class KnobSection : public QWidget {
   const QString name_;
   QPushButton* header_;
   QVector<KnobRow*> rows_;
+  bool shows(const KnobRow* row) const;
   QString filter_, reason_;
+  bool helps_ = false;
   bool heading_ = true, fold_ = false, folded_ = false;
 };
 

@@ -8,6 +8,13 @@
 #include "ui/state/display_text.h"
 
 namespace shardscape::ui {
+namespace {
+
+constexpr double kLeap = 10;  // times the value before
+constexpr int kPauseMs = 400;
+
+}  // namespace
+
 LineField::LineField(const Knob& knob, QWidget* parent) : KnobField(parent), knob_(knob), line_(new QLineEdit(parent)) {
   line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   if (knob.type == KnobType::IntegerList) line_->setPlaceholderText(tr("even"));
@@ -16,9 +23,14 @@ LineField::LineField(const Knob& knob, QWidget* parent) : KnobField(parent), kno
   line_->installEventFilter(this);
   connect(line_, &QLineEdit::textEdited, this, [this](const QString& text) {
     typing_ = true;
+    if (leaps(text)) return pause_.start(kPauseMs);
+    pause_.stop();
     Q_EMIT edited(text);
   });
+  pause_.setSingleShot(true);
+  connect(&pause_, &QTimer::timeout, this, [this] { Q_EMIT edited(line_->text()); });
   connect(line_, &QLineEdit::editingFinished, this, [this] {
+    flush();
     typing_ = false;
     Q_EMIT finished();
   });
@@ -26,8 +38,21 @@ LineField::LineField(const Knob& knob, QWidget* parent) : KnobField(parent), kno
 
 QWidget* LineField::widget() const { return line_; }
 
+bool LineField::leaps(const QString& text) const {
+  bool number = false, before = false;
+  const double to = QString(text).remove(',').remove(' ').toDouble(&number), from = value_.toDouble(&before);
+  return number && before && to >= kLeap * std::max(1.0, from);
+}
+
+void LineField::flush() {
+  if (!pause_.isActive()) return;
+  pause_.stop();
+  Q_EMIT edited(line_->text());
+}
+
 void LineField::show(const QString& value) {
   value_ = value;
+  pause_.stop();
   typing_ = false;
   const QString text = displayText(knob_, value);
   if (line_->text() != text) line_->setText(text);
@@ -48,6 +73,7 @@ bool LineField::eventFilter(QObject* watched, QEvent* event) {
         return stepper;
       case Qt::Key_Escape:
         typing_ = false;
+        pause_.stop();
         Q_EMIT reverted();
         line_->selectAll();
         return true;
@@ -61,6 +87,7 @@ bool LineField::eventFilter(QObject* watched, QEvent* event) {
   }
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->modifiers() & (Qt::ControlModifier | Qt::AltModifier)) flush();  // a command is of what stands there
     if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
       event->ignore();
       return true;
@@ -94,6 +121,7 @@ void LineField::step(int direction, Qt::KeyboardModifiers modifiers, int size) {
   line_->setText(displayText(knob_, QString::number(value)));
   line_->selectAll();
   typing_ = true;
+  pause_.stop();
   Q_EMIT edited(QString::number(value));
 }
 

@@ -1,5 +1,8 @@
-// A line for a whole number or a list of them; Up and Down step a number, with Ctrl they double and halve it.
+// A line for a whole number or a list of them; Up and Down step a number, with Ctrl they double and halve it. What is typed counts at
+// once; a number that is many times the one before may be half of another one, and counts after a pause, with Enter, or when the field is left.
 #pragma once
+
+#include <QTimer>
 
 #include "ui/form/knob_field.h"
 
@@ -19,11 +22,14 @@ class LineField : public KnobField {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  bool leaps(const QString& text) const;
+  void flush();
   void step(int direction, Qt::KeyboardModifiers modifiers, int size);
   const Knob knob_;
   QLineEdit* line_;
   QString value_;        // canonical, as last shown
   bool typing_ = false;  // text differs from what was shown
+  QTimer pause_;         // after a leap
 };
 
 }  // namespace shardscape::ui

@@ -61,7 +61,7 @@ QPointF GraphCanvas::wirePoint(int segment, TensorId tensor) const {
   return found.value_or(QPointF());
 }
 
-void GraphCanvas::takeSheet(bool) {
+void GraphCanvas::takeSheet(bool other_graph) {
   // What a person looks at stays where it is: the node acted on, else the selected one, else what is in the middle.
   if (!still_ && sheet_ && !at_home_) {
     auto spot = exactly(selected_);
@@ -69,6 +69,10 @@ void GraphCanvas::takeSheet(bool) {
     if (spot) still_ = {spot->id, view_.map(QPointF(spot->rect.center().x(), spot->rect.top()))};
   }
   sheet_ = scene_->sheet();
+  if (other_graph && renamed_) {
+    if (still_ && still_->first == selected_ && renamed_->level != NodeLevel::Root) still_->first = *renamed_;
+    selected_ = *std::exchange(renamed_, std::nullopt);
+  }
   wire_.reset();
   mini_map_->setSheet(sheet_, scene_->fonts());
   if (at_home_ && !still_) {
@@ -175,6 +179,11 @@ void GraphCanvas::setHits(const SearchHits& hits) {
   update();
 }
 
+void GraphCanvas::setPicked(PickedOps picked) {
+  picked_ = std::move(picked);
+  update();
+}
+
 void GraphCanvas::setDifferences(std::vector<DifferenceMarks> differences) {
   differences_ = std::move(differences);
   update();
@@ -243,7 +252,7 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
   const Colors& colors = Theme::instance().colors();
   painter.fillRect(event->rect(), colors.ground);
   if (!sheet_) return;
-  PaintMarks marks{selected_, hovered_, hasFocus(), nullptr, {}, &hits_, &differences_};
+  PaintMarks marks{selected_, hovered_, hasFocus(), nullptr, {}, &hits_, &differences_, &picked_};
   if (wire_) {
     marks.selected_wire = wire_->wire;
     marks.selected_wire_around = wire_->around;

@@ -19,6 +19,10 @@ class GraphCanvas : public QWidget {
   void zoomBy(double factor);  // about the middle
   void fit();
   void setHits(const SearchHits& hits);
+  void setPicked(PickedOps picked);
+  const PickedOps& pickedOps() const { return picked_; }
+  // The selected node in the graph that comes next; Root: it is not there.
+  void rename(const NodeId& selected) { renamed_ = selected; }
   void setDifferences(std::vector<DifferenceMarks> differences);
   const std::vector<DifferenceMarks>& differences() const { return differences_; }
   // Unfolds what hides the node, selects it and brings it into view.
@@ -81,6 +85,8 @@ class GraphCanvas : public QWidget {
   std::optional<std::pair<NodeId, QPointF>> still_;  // top centre in this widget
   SearchHits hits_;
   std::vector<DifferenceMarks> differences_;
+  PickedOps picked_;
+  std::optional<NodeId> renamed_;
   QPointF pressed_at_, last_at_;
   bool pressed_ = false, dragging_ = false, keyboard_ = false;
   bool at_home_ = true;                  // not moved by a person: follows the size of the window

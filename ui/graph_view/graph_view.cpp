@@ -8,10 +8,10 @@
 #include <QShortcut>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "ui/charts/chart_notice.h"
-#include "ui/charts/communication_inspection.h"
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
 #include "ui/theme/theme.h"
@@ -50,19 +50,25 @@ GraphView::GraphView(Session* session, QWidget* parent)
   connect(scene_, &GraphScene::sheetChanged, this, [this](bool other_graph) {
     inspected_wire_ = {};  // the canvas lets go of it too
     if (!other_graph) return;
+    if (showsPresent()) {  // it may stand elsewhere, or nowhere
+      const NodeLevel before = std::exchange(inspected_, canvas_->selected()).level;
+      if (before != NodeLevel::Root && inspected_.level == NodeLevel::Root && isVisible()) session_->inspect({});
+    }
     search();
     markDifferences();
+    markPicked();
     if (const auto node = std::exchange(select_next_, std::nullopt)) canvas_->reveal(*node);
     if (std::exchange(pick_next_, false)) followPick(nullptr);
     inspectAgain();
   });
   connect(canvas_, &GraphCanvas::differenceRequested, this, &GraphView::stepDifference);
   connect(choice_, &DesignChoice::changed, this, &GraphView::showChosen);
-  connect(canvas_, &GraphCanvas::nodeSelected, this, &GraphView::inspectNode);
+  connect(canvas_, &GraphCanvas::nodeSelected, this, &GraphView::selectNode);
   connect(canvas_, &GraphCanvas::wireSelected, this, &GraphView::inspectWire);
   connect(canvas_, &GraphCanvas::selectionCleared, this, [this] {
     inspected_ = {};
     inspected_wire_ = {};
+    if (following_) return;
     if (showsPresent() && !pick_next_) session_->setPick({}, this);
     session_->inspect({});
   });
@@ -247,8 +253,47 @@ void GraphView::activateSearch() { search_field_->activate(); }
 // The graph of a pinned design stays while the present one is edited.
 void GraphView::takeReport() {
   offerPasses();
-  if (session_->report() && choice_->member() == 0) scene_->setReport(session_->report());
-  else markDifferences();
+  const std::shared_ptr<const Report> report = session_->report();
+  if (!report || choice_->member() > 0) return markDifferences();
+  if (report->valid() && !(scene_->outline() && showsPresent())) {
+    const Outline outline(report);
+    const bool stage = inspected_.level == NodeLevel::Stage && inspected_.stage < outline.stages();
+    canvas_->rename(stage ? inspected_ : nodeOf(session_->pick(), outline));
+  }
+  scene_->setReport(report);
+}
+
+NodeId GraphView::nodeOf(const Pick& pick, const Outline& outline) {
+  if (pick.unit < 0 || pick.unit >= outline.units()) return {};
+  const Segment& segment = outline.segment(outline.segment_of(pick.unit));
+  NodeId node = outline.unit_node(pick.unit, pick.stage);
+  switch (pick.kind) {
+    case PickKind::Op: return pick.op >= 0 && pick.op < static_cast<int>(segment.ops.size()) ? outline.op_node(pick.unit, pick.op, pick.stage) : NodeId();
+    case PickKind::Block:
+      node.level = NodeLevel::Block;
+      node.block = pick.block;
+      node.backward = pick.backward;
+      return pick.block >= 0 && pick.block < static_cast<int>(segment.blocks.size()) ? node : NodeId();
+    case PickKind::Unit: return node;
+    default: return {};
+  }
+}
+
+// Every op that belongs to what is picked; of a node by itself the frame around it says so.
+void GraphView::markPicked() {
+  PickedOps marks;
+  const Picked& picked = session_->picked();
+  const Pick& pick = picked.pick();
+  const bool node = pick.kind == PickKind::Block || pick.kind == PickKind::Unit || (pick.kind == PickKind::Op && pick.units == 1 && !pick.kernel);
+  if (scene_->outline() && showsPresent() && picked.report() == session_->report().get() && !picked.nothing() && !node) {
+    const Outline& outline = *scene_->outline();
+    marks.stage = pick.stage;
+    std::tie(marks.first_unit, marks.end_unit) = picked.units();
+    for (int s = 0; s < static_cast<int>(outline.graph().segments.size()); ++s)
+      for (OpId id = 0; id < static_cast<OpId>(outline.segment(s).ops.size()); ++id)
+        if (picked.op(s, id)) marks.ops.add(s, id >= outline.segment(s).backward_begin, outline.segment(s).op(id).block, id);
+  }
+  canvas_->setPicked(std::move(marks));
 }
 
 // Inference has forwards alone.
@@ -272,19 +317,31 @@ void GraphView::search() {
   search_field_->setMatches(static_cast<int>(found_.stops.size()));
 }
 
+void GraphView::selectNode(const NodeId& id, int units) {
+  if (!scene_->outline()) return;
+  if (!following_ && isVisible() && showsPresent()) {
+    Pick pick;
+    pick.kind = id.level == NodeLevel::Op ? PickKind::Op : id.level == NodeLevel::Block ? PickKind::Block : id.level == NodeLevel::Unit ? PickKind::Unit : PickKind::Nothing;
+    if (pick.kind != PickKind::Nothing) {
+      pick.stage = id.stage;
+      pick.unit = id.unit;
+      pick.units = units;
+      pick.op = id.op;
+      pick.block = pick.kind == PickKind::Block ? id.block : -1;
+      pick.backward = pick.kind == PickKind::Block && id.backward;
+    }
+    inspected_ = id;
+    session_->setPick(pick, this);
+    if (id.level == NodeLevel::Stage) session_->setStage(id.stage);
+  }
+  inspectNode(id, units);
+}
+
 void GraphView::inspectNode(const NodeId& id, int units) {
   if (!scene_->outline()) return;
   inspected_ = id;
   inspected_units_ = units;
   inspected_wire_ = {};
-  if (id.level == NodeLevel::Op && !following_ && isVisible() && showsPresent()) {
-    Pick pick;
-    pick.kind = PickKind::Op;
-    pick.stage = id.stage;
-    pick.unit = id.unit;
-    pick.op = id.op;
-    session_->setPick(pick, this);
-  }
   if (!isVisible()) return;  // the inspector is another view's
   Inspection of = inspect_node(*scene_->outline(), id, units, scene_->options().passes, session_->units());
   if (!difference_bar_->isHidden() && choice_->member() > 0) of.title = QStringLiteral("%1: %2").arg(Comparisons::letter(choice_->member()), of.title);
@@ -293,30 +350,31 @@ void GraphView::inspectNode(const NodeId& id, int units) {
 }
 
 void GraphView::followPick(const QObject* by) {
-  if (by == this || !scene_->outline()) return;
-  const Pick& pick = session_->pick();
-  if (choice_->member() > 0 && (pick.kind == PickKind::Op || pick.kind == PickKind::Collective)) {  // of the present design
+  markPicked();
+  if (by == this || by == session_ || !scene_->outline()) return;  // the session: takeReport has seen to it
+  const Picked& picked = session_->picked();
+  const Pick& pick = picked.pick();
+  const bool leads = pick.kind == PickKind::Op || pick.kind == PickKind::Block || pick.kind == PickKind::Unit || pick.kind == PickKind::Collective;
+  if (choice_->member() > 0) {  // of the present design
+    if (!leads) return;
     pick_next_ = true;
     choice_->setMember(0);
     return;
   }
-  const Outline& outline = *scene_->outline();
-  int unit = pick.unit, op = pick.op;
-  if (pick.kind == PickKind::Collective) {
-    const StageReport* stage = pick.stage < outline.stages() ? &outline.report().stages[static_cast<size_t>(pick.stage)] : nullptr;
-    const auto found = stage ? first_op_behind(outline.report(), *stage, pick) : std::nullopt;
-    if (!found) return;
-    op = found->second;
-    unit = -1;
-    for (const auto& [first, end] : outline.units_of(pick.stage))
-      for (int u = first; u < end && unit < 0; ++u)
-        if (outline.segment_of(u) == found->first) unit = u;
-  } else if (pick.kind != PickKind::Op) {
+  if (!showsPresent()) {  // still laid out
+    pick_next_ = true;
     return;
   }
-  if (unit < 0 || unit >= outline.units() || op < 0 || op >= static_cast<int>(outline.segment(outline.segment_of(unit)).ops.size())) return;
+  const Outline& outline = *scene_->outline();
+  NodeId node = nodeOf(pick, outline);
+  if (const auto first = picked.firstOp(); first && pick.kind == PickKind::Collective) {
+    for (const auto& [begin, end] : outline.units_of(pick.stage))
+      for (int u = begin; u < end && node.level == NodeLevel::Root; ++u)
+        if (outline.segment_of(u) == first->first) node = outline.op_node(u, first->second, pick.stage);
+  }
   const QScopedValueRollback<bool> guard(following_, true);
-  canvas_->reveal(outline.op_node(unit, op, pick.stage));
+  if (node.level != NodeLevel::Root) canvas_->reveal(node);
+  else if (!leads) canvas_->clearSelection();
 }
 
 void GraphView::inspectWire(const WireSpot& spot) {

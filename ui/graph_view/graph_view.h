@@ -60,10 +60,13 @@ class GraphView : public QWidget {
   std::vector<Against> against() const;
   void addBeside(Inspection& to, const NodeId& id) const;
   void search();
+  void selectNode(const NodeId& id, int units);  // by the person: in all views
   void inspectNode(const NodeId& id, int units);
   void inspectWire(const WireSpot& spot);
   void inspectAgain();
-  void followPick(const QObject* by);  // the op that was selected in another view
+  void followPick(const QObject* by);  // what was selected in another view
+  void markPicked();
+  static NodeId nodeOf(const Pick& pick, const Outline& outline);
   void showSelection();  // in the inspector, which another view may have had
 
   Session* session_;

@@ -79,6 +79,8 @@ void inspect_op(const Outline& outline, const NodeId& id, const Values& values, 
       out.rows.push_back({QStringLiteral("saves"), qtext(segment.storages[static_cast<size_t>(saved.storage)].name)});
   const auto kind = op_kind_name(op.kind);
   out.rows.push_back({QStringLiteral("kind"), QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())).replace('_', collective ? '-' : ' ')});
+  if (const QString beside = made_beside(segment, id.op); !beside.isEmpty())
+    out.rows.push_back({QStringLiteral("one kernel with"), beside + QStringLiteral("\n") + kernel_title(segment, id.op)});
   // The axes by their letters are an einsum's only where the op is one.
   const QString letters = op.kind == OpKind::Einsum ? QStringLiteral("einsum") : QStringLiteral("letters");
   if (!op.spec.empty()) out.rows.push_back({letters, qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"))});

@@ -3,6 +3,8 @@
 #include <QStringList>
 #include <algorithm>
 
+#include "graph/product_kernels.h"
+
 namespace shardscape::ui {
 namespace {
 
@@ -37,6 +39,20 @@ QString redistribution_title(const Op& op) {
 QString op_title(const Op& op) {
   if (is_redistribution(op.kind)) return redistribution_title(op);
   return qtext(op.label.empty() ? op.name : op.label);
+}
+
+QString kernel_title(const Segment& segment, OpId op) {
+  if (segment.op(op).kind != OpKind::Einsum) return op_title(segment.op(op));
+  return qtext(op_kernel_label(segment, op));
+}
+
+QString made_beside(const Segment& segment, OpId op) {
+  QStringList out;
+  if (segment.op(op).kind != OpKind::Einsum) return {};
+  const std::vector<OpId> kernels = product_kernels(segment);
+  for (const OpId member : kernel_members(kernels, kernels[static_cast<size_t>(op)]))
+    if (member != op) out << op_title(segment.op(member));
+  return out.join(QStringLiteral(", "));
 }
 
 const Tensor* main_tensor(const Segment& segment, const Op& op) {

@@ -14,6 +14,10 @@ QString qtext(const std::string& text);
 QString redistribution_title(const Op& op);
 // "RMS norm", "all-gather tp"
 QString op_title(const Op& op);
+// That of the kernel that makes it: "QKV projection" where its product is one with others.
+QString kernel_title(const Segment& segment, OpId op);
+// The ops that the same kernel makes, without this one: "K projection, V projection"; empty where it is alone.
+QString made_beside(const Segment& segment, OpId op);
 // What an op produces first, or reads where it produces nothing.
 const Tensor* main_tensor(const Segment& segment, const Op& op);
 

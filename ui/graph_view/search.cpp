@@ -9,9 +9,10 @@ namespace shardscape::ui {
 namespace {
 
 // Everything that a person might call the op by.
-QString haystack(const Segment& segment, const Op& op, const NodeText& text) {
+QString haystack(const Segment& segment, OpId id, const NodeText& text) {
+  const Op& op = segment.op(id);
   const auto kind = op_kind_name(op.kind);
-  QStringList parts{op_title(op), qtext(op.label), qtext(op.name), QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())),
+  QStringList parts{op_title(op), kernel_title(segment, id), qtext(op.label), qtext(op.name), QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())),
                     qtext(op.spec)};
   if (!op.group.empty()) parts << qtext(group_name(op.group));
   if (op.block >= 0) parts << qtext(segment.blocks[static_cast<size_t>(op.block)].label);
@@ -36,7 +37,7 @@ SearchResult search_ops(const Outline& outline, const SheetOptions& options, con
     for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
       const bool backward = id >= segment.backward_begin;
       if (!shows(options.passes, backward)) continue;
-      const QString hay = haystack(segment, segment.op(id), text);
+      const QString hay = haystack(segment, id, text);
       if (!std::all_of(wanted.begin(), wanted.end(), [&](const QString& word) { return hay.contains(word); })) continue;
       found[static_cast<size_t>(s)].push_back(id);
       result.hits.add(s, backward, segment.op(id).block, id);

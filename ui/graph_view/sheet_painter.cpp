@@ -226,6 +226,7 @@ class Painting {
   void mark(const Piece& piece, const NodeId& id, const QRectF& rect) {
     if (marks_.differences && !marks_.differences->empty() && view_.zoom >= kLineZoom) compared_.emplace_back(&piece, rect);
     if (marks_.hits && !marks_.hits->empty() && found(piece, *marks_.hits)) rings_.push_back({rect, piece.shape, inks_.hit, 1.6});
+    if (marks_.picked && !marks_.picked->ops.empty() && found(piece, marks_.picked->ops) && marks_.picked->has(id, piece.units)) rings_.push_back({rect, piece.shape, inks_.accent, 1.6});
     if (id == marks_.selected) rings_.push_back({rect, piece.shape, inks_.accent, marks_.focused ? 2.4 : 1.6});
     else if (id == marks_.hovered) rings_.push_back({rect, piece.shape, mixed(inks_.line, inks_.accent, 0.6), 1});
   }

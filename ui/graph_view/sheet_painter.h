@@ -45,6 +45,16 @@ struct DifferenceMarks {
   SearchHits otherwise, sized;
 };
 
+// Ops that belong to what is picked in any view, on the stages and in the units that it is of.
+struct PickedOps {
+  SearchHits ops;
+  int stage = -1;                  // -1: all
+  int first_unit = -1, end_unit = -1;  // -1: all
+  bool has(const NodeId& id, int units) const {
+    return (stage < 0 || id.stage == stage) && (first_unit < 0 || (id.unit + units > first_unit && id.unit < end_unit));
+  }
+};
+
 struct PaintMarks {
   NodeId selected, hovered;        // Root: none
   bool focused = false;
@@ -52,6 +62,7 @@ struct PaintMarks {
   NodeId selected_wire_around;     // of the many stamps, the one that was picked
   const SearchHits* hits = nullptr;
   const std::vector<DifferenceMarks>* differences = nullptr;
+  const PickedOps* picked = nullptr;
 };
 
 void paint_sheet(QPainter& painter, const Sheet& root, const ViewTransform& view, const QRectF& clip, const SheetFonts& fonts,

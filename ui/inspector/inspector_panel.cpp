@@ -5,7 +5,9 @@
 #include <QFrame>
 #include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QMenu>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QVBoxLayout>
@@ -14,6 +16,7 @@
 #include "ui/inspector/copy_label.h"
 #include "ui/inspector/formula_box.h"
 #include "ui/inspector/inspection_text.h"
+#include "ui/inspector/pick_text.h"
 #include "ui/state/design_summary.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/stale_veil.h"
@@ -75,6 +78,14 @@ QWidget* link_row(Session* session, const InspectedLink& link, QWidget* parent) 
   return fact_row(link.label, link.text, parent, label);
 }
 
+// What it is about, whatever its numbers: the same subject stays where it was scrolled to.
+QString subject_of(const Inspection& inspection) {
+  QString out;
+  for (const QChar c : inspection.title)
+    if (!c.isDigit() && c != u'.' && c != u',') out += c;
+  return out;
+}
+
 void add_why(QVBoxLayout* layout, const Inspection& inspection) {
   if (inspection.why.isEmpty()) return;
   auto* why = new QVBoxLayout;
@@ -99,14 +110,51 @@ InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
   scroll_->setAccessibleName(tr("Inspector"));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(makePickBar());
   layout->addWidget(scroll_);
   (new StaleVeil(session, this))->setObjectName("inspector_veil");
 
   connect(session, &Session::inspectionChanged, this, &InspectorPanel::refresh);
   connect(session, &Session::reportChanged, this, &InspectorPanel::refresh);
   connect(session, &Session::unitsChanged, this, &InspectorPanel::refresh);
+  for (const auto signal : {&Session::reportChanged, &Session::estimateChanged}) connect(session, signal, this, &InspectorPanel::showPick);
+  connect(session, &Session::pickChanged, this, &InspectorPanel::showPick);
+  showPick();
   connect(&Theme::instance(), &Theme::changed, this, &InspectorPanel::rebuild);
   refresh();
+}
+
+// What is marked in all views, and the way to let go of it.
+QWidget* InspectorPanel::makePickBar() {
+  pick_bar_ = new QWidget(this);
+  pick_bar_->setObjectName("pick_bar");
+  auto* row = new QHBoxLayout(pick_bar_);
+  row->setContentsMargins(16, 8, 12, 0);
+  row->setSpacing(8);
+  pick_words_ = new QLabel(pick_bar_);
+  pick_words_->setObjectName("pick_words");
+  pick_words_->setProperty("role", "secondary");
+  pick_words_->setWordWrap(true);
+  row->addWidget(pick_words_, 1);
+  auto* clear = new QPushButton(QString(QChar(0xD7)), pick_bar_);
+  clear->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 26px; max-width: 26px; min-height: 24px; max-height: 24px; }"));
+  clear->setObjectName("pick_clear");
+  clear->setToolTip(tr("Nothing is marked any more"));
+  clear->setAccessibleName(tr("Clear what is marked"));
+  connect(clear, &QPushButton::clicked, this, [this] { session_->setPick({}, this); });
+  row->addWidget(clear, 0, Qt::AlignTop);
+  return pick_bar_;
+}
+
+void InspectorPanel::showPick() {
+  const std::shared_ptr<const Report> report = session_->report();
+  const auto& estimate = session_->estimate();
+  const bool known = report && report->valid();
+  const Simulation* simulation = estimate && estimate->report == report ? estimate->simulation.get() : nullptr;
+  const QString words = known ? pick_text(session_->pick(), *report, simulation) : QString();
+  pick_words_->setText(tr("Marked: %1").arg(words));
+  pick_bar_->setVisible(!words.isEmpty());
 }
 
 void InspectorPanel::refresh() {
@@ -117,8 +165,10 @@ void InspectorPanel::refresh() {
     next.why = tr("The design has a problem. The line under the marked field says what would be accepted.");
   }
   if (inspectionText(next) == inspectionText(shown_)) return;
+  const bool other = subject_of(next) != subject_of(shown_);
   shown_ = next;
   rebuild();
+  if (other) scroll_->verticalScrollBar()->setValue(0);
 }
 
 void InspectorPanel::rebuild() {

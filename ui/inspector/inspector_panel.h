@@ -25,7 +25,11 @@ class InspectorPanel : public QWidget {
  private:
   void refresh();
   void rebuild();
+  QWidget* makePickBar();
+  void showPick();
   Session* session_;
+  QWidget* pick_bar_ = nullptr;
+  QLabel* pick_words_ = nullptr;
   QScrollArea* scroll_;
   Inspection shown_;
   bool whole_formulas_ = false;  // long ones too

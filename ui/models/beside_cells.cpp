@@ -42,7 +42,7 @@ std::array<TableCell, kBesideCells> beside_cells(std::optional<double> now, std:
 std::array<TableColumn, kBesideCells> beside_columns(int member, const QString& what, const QString& raw, const QString& tip) {
   const QString letter = Comparisons::letter(member);
   return {TableColumn{what.isEmpty() ? letter : letter + u' ' + what, raw.isEmpty() ? letter : letter + u' ' + raw, true, tip},
-          TableColumn{tr("%1 − A").arg(letter), letter + QStringLiteral(" less A") + (raw.isEmpty() ? QString() : u' ' + raw), true, tr("%1 less the present design").arg(letter)},
+          TableColumn{tr("%1 − A").arg(letter), letter + QStringLiteral(" less A") + (raw.isEmpty() ? QString() : u' ' + raw), true, tr("%1 less the present design").arg(letter), true},
           TableColumn{tr("%"), letter + QStringLiteral(" less A") + (raw.isEmpty() ? QString() : u' ' + raw) + QStringLiteral(" (%)"), true, tr("That in percent of the present design")}};
 }
 

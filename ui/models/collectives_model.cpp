@@ -62,7 +62,7 @@ void CollectivesModel::setReport(const Report& report, int stage, UnitSystem uni
           {QStringLiteral("Type"), QStringLiteral("dtype"), false, {}},
           {QStringLiteral("Count"), QStringLiteral("count"), true, QStringLiteral("Times in a step, for one rank")},
           {QStringLiteral("Elements"), QStringLiteral("elements"), true,
-           QStringLiteral("Elements of the full buffers of all of them together")},
+           QStringLiteral("Elements of the full buffers of all of them together"), true},
           {scale.unit, QStringLiteral("bytes"), true,
            QStringLiteral("Bytes of the full buffers of all of them together")},
           {QStringLiteral("Formula (bytes)"), QStringLiteral("formula (bytes)"), false, {}}};

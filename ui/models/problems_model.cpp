@@ -17,7 +17,7 @@ QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 QString problemPlace(const Problem& problem) {
   const Knob* knob = find_knob(problem.where);
   if (knob) return knobName(*knob);
-  return isMemoryProblem(problem) ? ProblemsModel::tr("Memory") : text(problem.where);
+  return isOfMemory(problem) ? ProblemsModel::tr("Memory") : text(problem.where);
 }
 
 void ProblemsModel::setProblems(const std::vector<Problem>& problems) {

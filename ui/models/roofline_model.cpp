@@ -28,10 +28,10 @@ void RooflineModel::setRoofline(const Report& report, const Roofline& roofline, 
           {tr("Type"), QStringLiteral("compute type"), false, tr("Precision of the arithmetic")},
           {tr("FLOPs"), QStringLiteral("FLOP"), true, tr("Of one run on one rank")},
           {tr("Bytes"), QStringLiteral("bytes"), true, tr("Read from memory and written to it")},
-          {tr("FLOP/byte"), QStringLiteral("FLOP per byte"), true, {}},
+          {tr("FLOP/byte"), QStringLiteral("FLOP per byte"), true, {}, true},
           {tr("Takes"), QStringLiteral("seconds"), true, {}},
-          {tr("TFLOP/s"), QStringLiteral("TFLOP per second"), true, {}},
-          {tr("Of roof"), QStringLiteral("share of attainable"), true, tr("Of the lower of peak and memory bandwidth times FLOPs per byte")}};
+          {tr("TFLOP/s"), QStringLiteral("TFLOP per second"), true, {}, true},
+          {tr("Of roof"), QStringLiteral("share of attainable"), true, tr("Of the lower of the peak and FLOPs per byte times what memory brings, or the cache to those that fit into it. What is fused with another op can pass it")}};
   for (const RooflineBeside& other : beside)
     for (TableColumn& column : beside_columns(other.member, tr("takes"), QStringLiteral("seconds"), tr("On the stage in the same place of its pipeline"))) columns.push_back(std::move(column));
   assign(std::move(columns), std::move(rows));

@@ -12,7 +12,7 @@ QString csv_field(QString text) {
 
 bool same_labels(const std::vector<TableColumn>& a, const std::vector<TableColumn>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const TableColumn& x, const TableColumn& y) {
-    return x.label == y.label && x.raw_label == y.raw_label && x.number == y.number && x.tip == y.tip;
+    return x.label == y.label && x.raw_label == y.raw_label && x.number == y.number && x.tip == y.tip && x.spare == y.spare;
   });
 }
 
@@ -77,6 +77,7 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
     case Qt::ToolTipRole: return column.tip.isEmpty() ? QVariant() : column.tip;
     case Qt::TextAlignmentRole: return int((column.number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case RawRole: return column.raw_label;
+    case SpareRole: return column.spare;
     default: return {};
   }
 }

@@ -14,6 +14,7 @@ struct TableColumn {
   QString raw_label;  // header of exported raw values, with the unit: "total (bytes)"
   bool number = false;
   QString tip;
+  bool spare = false;  // left out where a table is too narrow for all: others say the same in other words
 };
 
 struct TableCell {
@@ -31,8 +32,8 @@ TableCell number_cell(Wide value, const QString& text, const QString& tip = {});
 class TableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  // RawRole is answered by cells and by horizontal headers.
-  enum Role { SortRole = Qt::UserRole, RawRole, AlarmRole };
+  // RawRole is answered by cells and by horizontal headers, SpareRole by headers.
+  enum Role { SortRole = Qt::UserRole, RawRole, AlarmRole, SpareRole };
 
   using QAbstractTableModel::QAbstractTableModel;
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -15,6 +15,13 @@ ValueScale pick(double largest, double base, std::span<const char* const> units)
   return scale;
 }
 
+// As people write it: the sign of differences.
+QString with_minus(const std::string& number) {
+  QString text = QString::fromStdString(number);
+  if (text.startsWith(u'-')) text[0] = QChar(0x2212);
+  return text;
+}
+
 }  // namespace
 
 ValueScale byte_scale(double largest, UnitSystem units) {
@@ -33,20 +40,20 @@ ValueScale flop_parts_scale(double whole) { return flop_scale(whole / 1000); }
 QString scaled_text(Wide value, const ValueScale& scale) {
   const double scaled = to_double(value) / scale.divisor;
   if (value != 0 && std::fabs(scaled) < 0.001) return QStringLiteral("< 0.001");
-  return QString::fromStdString(significant(scaled));
+  return with_minus(significant(scaled));
 }
 
 QString with_unit(Wide value, const ValueScale& scale) { return scaled_text(value, scale) + u' ' + scale.unit; }
 
-QString bytes_text(Wide bytes, UnitSystem units) { return QString::fromStdString(format_bytes(bytes, units)); }
+QString bytes_text(Wide bytes, UnitSystem units) { return with_minus(format_bytes(bytes, units)); }
 
 QString exact_bytes_text(Wide bytes) { return grouped_text(bytes) + QStringLiteral(" bytes"); }
 
-QString flops_text(Wide flops) { return QString::fromStdString(format_flops(flops)); }
+QString flops_text(Wide flops) { return with_minus(format_flops(flops)); }
 
-QString count_text(Wide count) { return QString::fromStdString(format_count(count)); }
+QString count_text(Wide count) { return with_minus(format_count(count)); }
 
-QString grouped_text(Wide value) { return QString::fromStdString(grouped(value)); }
+QString grouped_text(Wide value) { return with_minus(grouped(value)); }
 
 QString raw_text(Wide value) { return QString::fromStdString(to_string(value)); }
 
@@ -57,7 +64,7 @@ QString signed_percent_text(double fraction) {
 
 QString percent_text(double fraction) {
   if (fraction > 0 && fraction < 0.001) return QStringLiteral("< 0.1 %");
-  return QString::number(fraction * 100, 'f', 1) + QStringLiteral(" %");
+  return with_minus(QString::number(fraction * 100, 'f', 1).toStdString()) + QStringLiteral(" %");
 }
 
 QString capacity_text(Wide bytes, UnitSystem units) {

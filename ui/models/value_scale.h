@@ -1,4 +1,5 @@
-// Numbers as the charts and tables print them: one unit per chart, three significant figures, raw digits for export.
+// Numbers as the charts and tables print them: one unit per chart, three significant figures, the sign of differences as a minus; raw
+// digits for export.
 #pragma once
 
 #include <QString>

@@ -12,7 +12,7 @@ constexpr int kRestMs = 250;
 Advice::Advice(QObject* parent) : QObject(parent) {
   rest_.setSingleShot(true);
   rest_.setInterval(kRestMs);
-  connect(&rest_, &QTimer::timeout, this, [this] { work(asked_for_); });
+  connect(&rest_, &QTimer::timeout, this, [this] { work(asked_for_, thorough_); });
 }
 
 Advice::~Advice() {
@@ -20,15 +20,16 @@ Advice::~Advice() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Advice::ask(std::shared_ptr<const Estimate> estimate) {
-  if (!estimate || estimate == asked_for_) return;
+void Advice::ask(std::shared_ptr<const Estimate> estimate, bool thorough) {
+  if (!estimate || (estimate == asked_for_ && (thorough_ || !thorough))) return;
+  thorough_ = thorough;
   asked_for_ = std::move(estimate);
   thread_.request_stop();
   rest_.start();
 }
 
-void Advice::work(const std::shared_ptr<const Estimate>& estimate) {
-  thread_ = std::jthread([this, estimate](std::stop_token stop) {
+void Advice::work(const std::shared_ptr<const Estimate>& estimate, bool thorough) {
+  thread_ = std::jthread([this, estimate, thorough](std::stop_token stop) {
     const auto seconds = [&stop](const Report& report) -> std::optional<double> {
       if (!report.accelerator) return std::nullopt;
       const auto played = simulate(report, stop);
@@ -38,16 +39,19 @@ void Advice::work(const std::shared_ptr<const Estimate>& estimate) {
     std::optional<Fragmentation> segments;
     try {
       segments = shardscape::fragmentation(*estimate->report, stop);
-      found = memory_advice(*estimate->report, *estimate->report->memory, seconds, stop);
+      if (thorough) found = memory_advice(*estimate->report, *estimate->report->memory, seconds, stop);
     } catch (const std::exception&) {
       return;  // there is no advice; nothing else depends on it
     }
     if (stop.stop_requested()) return;
-    QMetaObject::invokeMethod(this, [this, estimate, found, segments] {
+    QMetaObject::invokeMethod(this, [this, estimate, found, segments, thorough] {
       if (estimate != asked_for_) return;
-      given_for_ = estimate;
-      given_ = found;
+      played_for_ = estimate;
       fragmentation_ = segments;
+      if (thorough) {
+        given_for_ = estimate;
+        given_ = found;
+      }
       Q_EMIT ready();
     }, Qt::QueuedConnection);
   });

@@ -19,17 +19,22 @@ class Advice : public QObject {
  public:
   explicit Advice(QObject* parent = nullptr);
   ~Advice() override;
-  void ask(std::shared_ptr<const Estimate> estimate);          // once for each estimate
+  // Once for each estimate, and once more where what was asked for is to be thorough: with what would help, not only the allocator's use.
+  void ask(std::shared_ptr<const Estimate> estimate, bool thorough = true);
   const std::vector<MemoryAdvice>& given() const { return given_; }
-  const std::optional<Fragmentation>& fragmentation() const { return fragmentation_; }  // of the fullest stage
+  // Of the fullest stage; nullptr: not known yet.
+  const Fragmentation* fragmentationOf(const Estimate* estimate) const {
+    return estimate && estimate == played_for_.get() && fragmentation_ ? &*fragmentation_ : nullptr;
+  }
   bool of(const Estimate* estimate) const { return estimate && estimate == given_for_.get(); }
 
  Q_SIGNALS:
   void ready();
 
  private:
-  void work(const std::shared_ptr<const Estimate>& estimate);
-  std::shared_ptr<const Estimate> asked_for_, given_for_;
+  void work(const std::shared_ptr<const Estimate>& estimate, bool thorough);
+  std::shared_ptr<const Estimate> asked_for_, given_for_, played_for_;
+  bool thorough_ = false;  // asked_for_
   std::vector<MemoryAdvice> given_;
   std::optional<Fragmentation> fragmentation_;
   QTimer rest_;  // who is typing needs the processors

@@ -16,6 +16,10 @@ QString unbroken(QString text) { return text.replace(u' ', QChar(0xA0)); }
 
 }  // namespace
 
+Problem memoryNote(const std::string& warning) {
+  return {Severity::Note, kMemoryPlace, warning, tr("a setting of the allocator under which it fits, or less memory").toStdString(), {}};
+}
+
 QString adviceEffect(const MemoryAdvice& advice, UnitSystem units) {
   const QString minus(QChar(0x2212));
   const QString saved = minus + unbroken(bytes_text(advice.saved, units));

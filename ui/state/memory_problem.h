@@ -12,10 +12,14 @@
 namespace shardscape::ui {
 
 inline constexpr char kMemoryPlace[] = "memory";  // Problem::where
-inline bool isMemoryProblem(const Problem& problem) { return problem.where == kMemoryPlace; }
+inline bool isMemoryProblem(const Problem& problem) { return problem.where == kMemoryPlace && problem.severity == Severity::Error; }
+inline bool isOfMemory(const Problem& problem) { return problem.where == kMemoryPlace; }
 
 // Of a report whose memory does not fit. Fixes are the advice that makes it fit, the one that costs least time first.
 Problem memoryProblem(const Report& report, const std::vector<MemoryAdvice>& advice, UnitSystem units);
+
+// Of one that fits, but not under every setting of the allocator.
+Problem memoryNote(const std::string& warning);
 
 // "−64.3 GiB, +31.9 % time": breaks only after the comma.
 QString adviceEffect(const MemoryAdvice& advice, UnitSystem units);

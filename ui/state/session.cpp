@@ -7,6 +7,7 @@
 #include "design/settle.h"
 #include "model/library.h"
 #include "report/rank_mesh.h"
+#include "simulate/memory_report.h"
 #include "simulate/memory_timeline.h"
 #include "ui/state/advice.h"
 #include "ui/state/comparisons.h"
@@ -88,6 +89,10 @@ const Problem* Session::rejected(const QString& id) const {
   return found == typed_.end() || !found->second.problem ? nullptr : &*found->second.problem;
 }
 
+bool Session::rejectsAny() const {
+  return std::any_of(typed_.begin(), typed_.end(), [](const auto& typed) { return typed.second.problem.has_value(); });
+}
+
 void Session::takeBack(const QString& id) {
   const auto found = typed_.find(id);
   if (found == typed_.end()) return;
@@ -112,7 +117,15 @@ std::vector<Problem> Session::allProblems() const {
   all.insert(all.end(), problems_.begin(), problems_.end());
   if (current_ && !report_->memory->fits)
     all.push_back(memoryProblem(*report_, advice_->of(estimate_.get()) && estimated() ? advice_->given() : std::vector<MemoryAdvice>(), units_));
+  if (const auto note = segmentsNote()) all.push_back(*note);
   return all;
+}
+
+std::optional<Problem> Session::segmentsNote() const {
+  const Fragmentation* segments = estimated() ? advice_->fragmentationOf(estimate_.get()) : nullptr;
+  if (!segments) return std::nullopt;
+  const auto warning = segments_warning(*report_->memory, *segments);
+  return warning ? std::optional(memoryNote(*warning)) : std::nullopt;
 }
 
 void Session::applyFix(const Fix& fix) {
@@ -165,6 +178,7 @@ void Session::reset(const Design& design) {
   comparisons_->clear();
   inspection_ = {};
   Q_EMIT inspectionChanged();
+  setPick({}, this);
   assign(design);
   setSearch(nullptr);
 }
@@ -200,34 +214,77 @@ void Session::waitForEstimate() {
 void Session::acceptEstimate(std::shared_ptr<const Estimate> estimate) {
   if (!estimate || estimate->report != report_) return;  // a stale one
   estimate_ = std::move(estimate);
-  if (estimated() && !report_->memory->fits) advice_->ask(estimate_);
+  if (estimated()) advice_->ask(estimate_, !report_->memory->fits);
+  const Pick before = pick_;
+  Pick pick = pick_;
+  const Simulation* simulation = estimate_->simulation.get();
+  if (const auto key = std::exchange(span_, std::nullopt)) pick.span = simulation ? find_span(*simulation, pick.stage, *key) : -1;
+  const auto takes_time = [&](const StageTimes& stage) { return stage.seconds[static_cast<size_t>(pick.time)] > 0; };
+  const bool gone = (pick.kind == PickKind::Span && pick.span < 0) ||
+                    (pick.kind == PickKind::Time && (!simulation || std::none_of(simulation->stages.begin(), simulation->stages.end(), takes_time)));
+  keepPick(gone ? Pick{} : pick);  // spans are known by now
   Q_EMIT estimateChanged();
+  if (pick_ != before) Q_EMIT pickChanged(this);
 }
 
 void Session::setPick(const Pick& pick, const QObject* by) {
   if (pick == pick_) return;
-  pick_ = pick;
+  span_.reset();
+  keepPick(pick);
+  if (pick.kind != PickKind::Nothing && pick.stage >= 0) setStage(pick.stage);
   Q_EMIT pickChanged(by);
+}
+
+void Session::keepPick(const Pick& pick) {
+  pick_ = pick;
+  picked_ = std::make_shared<const Picked>(pick_, report_, estimate_);
+}
+
+// Whether it is another now.
+bool Session::carryPick(const Report* before) {
+  const Pick old = pick_;
+  if (pick_.kind == PickKind::Span && !span_ && estimate_ && estimate_->simulation && estimate_->report.get() == before)
+    span_ = key_of(*estimate_->simulation, pick_.stage, pick_.span);
+  Pick now = before ? carried(pick_, *before, *report_) : Pick{};
+  if (now.kind == PickKind::Span) {
+    now.span = -1;  // until the step is played
+    if (!span_) now = {};
+  }
+  if (now.kind != PickKind::Span) span_.reset();
+  keepPick(now);
+  return pick_ != old;
+}
+
+void Session::movePick() {
+  if (pick_.kind == PickKind::Nothing || pick_.stage < 0 || pick_.stage == stage_) return;
+  const Pick moved = on_stage(pick_, *report_, stage_);
+  if (moved == pick_) return;
+  keepPick(moved);
+  Q_EMIT pickChanged(this);
 }
 
 void Session::accept(std::shared_ptr<const Report> report) {
   problems_ = report->problems;
   current_ = report->valid();
+  bool picks = false;
   if (current_) {
-    report_ = std::move(report);
+    const std::shared_ptr<const Report> before = std::exchange(report_, std::move(report));
     const int last = static_cast<int>(report_->stages.size()) - 1;
-    const int stage = std::clamp(stage_, 0, last);
+    const int picked_on = pick_.stage;
+    picks = carryPick(before.get());
+    const bool follows = pick_.kind != PickKind::Nothing && pick_.stage >= 0 && pick_.stage != picked_on;  // its layer went to another stage
+    const int stage = std::clamp(follows ? pick_.stage : stage_, 0, last);
     // Ranks are renumbered by a change of the mesh: the stage stays, its first rank is picked unless the rank is still in it.
     const bool rank_holds = rank_ < report_->ranks && stage_of_rank(*report_, rank_) == stage;
     const qint64 rank = rank_holds ? rank_ : first_rank(*report_, stage);
     const bool moved = stage != stage_ || rank != rank_;
     stage_ = stage;
     rank_ = rank;
-    if (pick_.kind != PickKind::Nothing) setPick({}, nullptr);  // it is of another step
     if (moved) Q_EMIT stageChanged();
   }
   computing_ = false;
   Q_EMIT reportChanged();
+  if (picks) Q_EMIT pickChanged(this);
   Q_EMIT computingChanged();
 }
 
@@ -236,6 +293,7 @@ void Session::setStage(int stage) {
   stage_ = stage;
   rank_ = first_rank(*report_, stage);
   Q_EMIT stageChanged();
+  movePick();
 }
 
 void Session::setRank(qint64 rank) {
@@ -243,6 +301,7 @@ void Session::setRank(qint64 rank) {
   rank_ = rank;
   stage_ = stage_of_rank(*report_, rank);
   Q_EMIT stageChanged();
+  movePick();
 }
 
 void Session::setSearch(std::shared_ptr<const SearchResult> search) {

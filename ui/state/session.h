@@ -15,7 +15,9 @@
 #include "base/units.h"
 #include "report/report.h"
 #include "ui/state/estimate.h"
+#include "ui/state/carried_pick.h"
 #include "ui/state/pick.h"
+#include "ui/state/picked.h"
 
 namespace shardscape {
 struct SearchResult;
@@ -61,6 +63,8 @@ class Session : public QObject {
   const std::vector<Problem>& problems() const { return problems_; }  // of the present design
   // And before them those of texts that the design did not take; last, that a design that can be built does not fit.
   std::vector<Problem> allProblems() const;
+  // That a design which fits by its tensors runs out of memory under a setting of PyTorch's allocator. Known a moment after the estimate.
+  std::optional<Problem> segmentsNote() const;
   bool current() const { return current_; }    // report() is of design()
   bool computing() const { return computing_; }
   // What the step of a report costs. Comes after its report; until then that of an earlier one (see estimated()). After an error it
@@ -78,6 +82,7 @@ class Session : public QObject {
   std::optional<Problem> setKnob(const QString& id, const QString& text);
   // The same for what a person types. A text that is not taken stays a problem until another is, or it is taken back.
   void typeKnob(const QString& id, const QString& text);
+  bool rejectsAny() const;                      // what is shown is of an earlier text than the form's
   const Problem* rejected(const QString& id) const;  // what is wrong with the typed text; nullptr: nothing
   void takeBack(const QString& id);             // the value is again what it was before the person began to type
   void dropRejected(const QString& id);         // forgets the text; the value stays
@@ -95,9 +100,12 @@ class Session : public QObject {
   // The last search over designs; null: there was none. Belongs to the document.
   std::shared_ptr<const SearchResult> search() const { return search_; }
   void setSearch(std::shared_ptr<const SearchResult> search);
-  // The same selection in every view. By: the view that made it, which has shown it already.
+  // The same selection in every view, on its stage. By: the view that made it, which has shown it already; null: a link of the inspector.
+  // Over an edit it stays where its thing is still there, and goes away where it is not.
   void setPick(const Pick& pick, const QObject* by);
   const Pick& pick() const { return pick_; }
+  const Picked& picked() const { return *picked_; }  // what it stands for in report()
+  std::shared_ptr<const Picked> sharedPicked() const { return picked_; }
   void inspect(const Inspection& inspection);
   const Inspection& inspection() const { return inspection_; }
   // Blocks until the report of the present design is there (tests, headless pictures).
@@ -110,7 +118,7 @@ class Session : public QObject {
   void reportChanged();     // report(), problems() or current() changed
   void stageChanged();
   void estimateChanged();   // estimate() or estimated() changed
-  void pickChanged(const QObject* by);
+  void pickChanged(const QObject* by);  // the session: it was carried over an edit, or to another stage
   void unitsChanged();
   void inspectionChanged();
   void rejectedChanged();   // some rejected() changed
@@ -127,6 +135,9 @@ class Session : public QObject {
   void deliver();
   void accept(std::shared_ptr<const Report> report);
   void acceptEstimate(std::shared_ptr<const Estimate> estimate);
+  void keepPick(const Pick& pick);   // without telling
+  bool carryPick(const Report* before);
+  void movePick();                   // to the stage
   Design design_;
   std::shared_ptr<const Report> report_;
   std::vector<Problem> problems_;
@@ -144,6 +155,8 @@ class Session : public QObject {
   QUndoStack undo_;
   Inspection inspection_;
   Pick pick_;
+  std::shared_ptr<const Picked> picked_ = std::make_shared<const Picked>();
+  std::optional<SpanKey> span_;      // of a picked span, while its step is played anew
   std::shared_ptr<const Estimate> estimate_;
   std::shared_ptr<const SearchResult> search_;
   bool current_ = false, computing_ = false, taking_back_ = false;

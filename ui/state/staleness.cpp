@@ -17,13 +17,13 @@ Staleness::Staleness(const Session* session, Of of, QObject* parent) : QObject(p
   patience_.setSingleShot(true);
   patience_.setInterval(kPatienceMs);
   connect(&patience_, &QTimer::timeout, this, [this] { set(true); });
-  for (const auto signal : {&Session::reportChanged, &Session::computingChanged, &Session::estimateChanged})
+  for (const auto signal : {&Session::reportChanged, &Session::computingChanged, &Session::estimateChanged, &Session::rejectedChanged})
     connect(session_, signal, this, &Staleness::follow);
   follow();
 }
 
 void Staleness::follow() {
-  const bool fresh = of_ == Of::Report ? session_->current() : session_->estimated();
+  const bool fresh = !session_->rejectsAny() && (of_ == Of::Report ? session_->current() : session_->estimated());
   const bool coming = session_->computing() || session_->current();
   if (!fresh && coming) {
     if (!patience_.isActive() && !stale_) patience_.start();

@@ -169,11 +169,14 @@ double BreakdownBar::paint(QPainter* painter, const QRectF& rect, const QColor& 
     }
     name(beside_[i].member, beside_[i].step, y + kThin / 2);
   }
+  const auto picked = [&](TimeCategory category) {
+    return static_cast<int>(category) == selected_ || std::find(marked_.begin(), marked_.end(), static_cast<int>(category)) != marked_.end();
+  };
   for (const Place& place : all)
-    if (static_cast<int>(place.category) == selected_) {
-      painter->setPen(QPen(colors.accent, 2));
+    if (picked(place.category)) {
+      painter->setPen(QPen(colors.text, 1.6));  // the accent is too near to the colour of products
       painter->setBrush(Qt::NoBrush);
-      painter->drawRect(place.bar.adjusted(-1, -1, 0, 1));
+      painter->drawRect(place.bar.adjusted(0, 0, -1, 0));
     }
   return bottom;
 }
@@ -189,6 +192,12 @@ QRectF BreakdownBar::segment(TimeCategory category) const {
 void BreakdownBar::setSelected(int category) {
   if (category == selected_) return;
   selected_ = category;
+  update();
+}
+
+void BreakdownBar::setMarked(std::vector<int> categories) {
+  if (categories == marked_) return;
+  marked_ = std::move(categories);
   update();
 }
 

@@ -28,6 +28,8 @@ class BreakdownBar : public QWidget {
   QRectF segment(TimeCategory category) const;   // null where there is none
   int selected() const { return selected_; }     // a TimeCategory; -1: none
   void setSelected(int category);
+  void setMarked(std::vector<int> categories);   // that belong to what is picked in any view
+  const std::vector<int>& marked() const { return marked_; }
   // Bar and legend into a rectangle; returns the height.
   double paint(QPainter* painter, const QRectF& rect, const QColor& ground) const;
 
@@ -59,6 +61,7 @@ class BreakdownBar : public QWidget {
   std::array<double, kTimeCategoryCount> seconds_{};
   double step_ = 0;
   int selected_ = -1;
+  std::vector<int> marked_;
 };
 
 // As the legend and the bar show a category: colour, and a pattern where two share one.

@@ -30,6 +30,11 @@ Called called(const Lanes& lanes, const LaneItem& item) {
           item.name < 0 ? std::string_view() : std::string_view(lanes.simulation().names[static_cast<size_t>(item.name)])};
 }
 
+// Chunks of one number hold other layers where a stage has more or fewer of them.
+bool unlike_chunks(const Lanes& lanes, const LaneItem& item, const Lanes& other) {
+  return item.microbatch >= 0 && lanes.chunks() != other.chunks();
+}
+
 }  // namespace
 
 ItemRef counterpart(const Lanes& lanes, const ItemRef& ref, const Lanes& other) {
@@ -55,6 +60,7 @@ std::vector<std::vector<ItemRef>> counterparts(const Lanes& lanes, int stage, co
   for (const StreamLane& lane : lanes.of(stage)) {
     std::vector<ItemRef>& refs = out.emplace_back(lane.items.size());
     for (size_t i = 0; i < lane.items.size(); ++i) {
+      if (unlike_chunks(lanes, lane.items[i], other)) continue;
       const auto it = left.find({lane.stream, called(lanes, lane.items[i])});
       if (it == left.end() || it->second.empty()) continue;
       refs[i] = it->second.back();
@@ -70,6 +76,7 @@ QString beside_text(const Lanes& lanes, const ItemRef& ref, const Lanes& other, 
   const LaneItem& item = other.item(there);
   const double takes = mine.end - mine.begin, by = item.end - item.begin;
   QString text = tr("starts at %1, takes %2").arg(seconds_text(item.begin), seconds_text(by));
+  if (unlike_chunks(lanes, mine, other)) return tr("%1; chunk %2 of %3, other layers").arg(there.stage == ref.stage ? text : tr("stage %1, %2").arg(there.stage).arg(text)).arg(item.chunk).arg(other.chunks());
   if (takes > 0) text += QStringLiteral(", ") + signed_percent_text(by / takes - 1);
   return there.stage == ref.stage ? text : tr("stage %1, %2").arg(there.stage).arg(text);
 }

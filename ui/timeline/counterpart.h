@@ -13,10 +13,11 @@ namespace shardscape::ui {
 // is none.
 ItemRef counterpart(const Lanes& lanes, const ItemRef& ref, const Lanes& other);
 
-// The same for every box of a stage, by lane and item, in one go.
+// The same for every box of a stage, by lane and item, in one go. None for boxes of chunks where stages have another number of these: they
+// hold other layers.
 std::vector<std::vector<ItemRef>> counterparts(const Lanes& lanes, int stage, const Lanes& other);
 
-// "starts at 1.2 s, takes 31 ms, +3.1 %", or that there is none.
+// "starts at 1.2 s, takes 31 ms, +3.1 %", or that there is none, or that its chunk holds other layers.
 QString beside_text(const Lanes& lanes, const ItemRef& ref, const Lanes& other, const ItemRef& there);
 
 }  // namespace shardscape::ui

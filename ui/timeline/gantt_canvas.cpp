@@ -119,7 +119,7 @@ void GanttCanvas::setCritical(bool on) {
   update();
 }
 
-void GanttCanvas::setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int, int)> ops) {
+void GanttCanvas::setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int, int, int)> ops) {
   items_out_ = std::move(items);
   ops_out_ = std::move(ops);
   update();

@@ -25,7 +25,7 @@ class GanttCanvas : public QWidget {
   void setMessage(const QString& message);   // said where there is nothing to show
   void setDimmed(bool dimmed);
   void setCritical(bool on);
-  void setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int segment, int op)> ops);
+  void setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int segment, int op, int layer)> ops);
   // Without telling; op: index among the ops of the box.
   void setSelected(const ItemRef& ref, int op = -1);
   const ItemRef& selected() const { return selected_; }
@@ -97,7 +97,7 @@ class GanttCanvas : public QWidget {
   ItemRef selected_, hovered_;
   int op_ = -1;
   std::function<bool(const ItemRef&)> items_out_;
-  std::function<bool(int, int)> ops_out_;
+  std::function<bool(int, int, int)> ops_out_;
   std::optional<double> peak_;
   QString peak_label_, message_;
   QPointF pressed_at_, last_at_;

@@ -5,6 +5,8 @@
 #include <QStaticText>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "ui/charts/bar_paint.h"
 #include "ui/graph_view/node_text.h"
@@ -345,12 +347,14 @@ class Painter {
       if (x1 - painted < 0.7) continue;  // below a pixel: the one before it stands for it
       const Op& of = report_.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
       const QColor ink = Theme::instance().opColor(of.kind);
-      const bool marked = out && (!m_.op_stands_out || m_.op_stands_out(op.segment, op.op));
+      const bool marked = out && (!m_.op_stands_out || m_.op_stands_out(op.segment, op.op, op.layer));
       const QRectF at(x0, top, std::max(1.0, x1 - x0 - (x1 - x0 >= 4 ? 1 : 0)), rect.height());
       p_.fillRect(at, marked ? ink : mixed(inks_.ground, ink, 0.3));
       painted = x1;
       if (at.width() < 30) continue;
-      const QString text = small_metrics_.elidedText(placed_op_title(report_, op), Qt::ElideRight, at.width() - 6);
+      const auto [title, first] = titles_.try_emplace({op.segment, op.op});
+      if (first) title->second = placed_op_title(report_, op);
+      const QString text = small_metrics_.elidedText(title->second, Qt::ElideRight, at.width() - 6);
       if (text.size() < 3) continue;
       p_.setFont(small_);
       p_.setPen(!marked ? inks_.colors.secondary : contrast(Qt::white, ink) >= 4.5 ? QColor(Qt::white) : readable(QColor("#0F1E33"), ink));
@@ -439,6 +443,7 @@ class Painter {
   QFontMetricsF metrics_, small_metrics_, tight_metrics_;
   const QString longest_;  // as wide as any number of a microbatch
   Column column_;
+  std::map<std::pair<int, int>, QString> titles_;  // of ops, by segment and op: the same ones in every layer
   Run run_;
 };
 

@@ -16,7 +16,7 @@ struct GanttMarks {
   bool focused = false;
   bool critical = false;                         // the critical path stands out
   std::function<bool(const ItemRef&)> stands_out;  // of what else is picked or searched for; empty: all alike
-  std::function<bool(int segment, int op)> op_stands_out;
+  std::function<bool(int segment, int op, int layer)> op_stands_out;
   std::optional<double> peak;                    // seconds at which memory of the present design is fullest
   QString peak_label;
   QColor ground;

@@ -107,21 +107,4 @@ ItemRef Lanes::nearest(int stage, StreamKind stream, double seconds) const {
   return {stage, static_cast<int>(number), static_cast<int>(at)};
 }
 
-bool is_of_collective(const std::string& name, const Pick& row) {
-  const auto has = [&](const std::string& text) { return name.find(text) != std::string::npos; };
-  std::string op = row.collective;
-  std::replace(op.begin(), op.end(), '_', '-');
-  const size_t over = name.find(" over ");
-  const bool same_group = over == std::string::npos || name.substr(over + 6) == row.group;
-  switch (row.phase) {
-    case Phase::GradReduce:
-      if (row.group == "embedding") return has("tied embedding");
-      return has("gradients") && has(op) && same_group;
-    case Phase::ParamGather: return has("parameters") && (has(op) || has("gather")) && same_group;
-    case Phase::Forward: return has("loss") && has(op);
-    case Phase::Step: return (has("norm") || has("loss") || has("tied embedding")) && has(op);
-    default: return false;
-  }
-}
-
 }  // namespace shardscape::ui

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "simulate/simulation.h"
-#include "ui/state/pick.h"
 
 namespace shardscape::ui {
 
@@ -76,8 +75,5 @@ class Lanes {
   unsigned passes_ = 0;
   bool recompute_ = false;
 };
-
-// Whether a span of the data-parallel stream is what a row of the Communication view counts.
-bool is_of_collective(const std::string& span_name, const Pick& row);
 
 }  // namespace shardscape::ui

@@ -6,6 +6,7 @@
 
 #include "ui/graph_view/node_text.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/relations.h"
 #include "ui/timeline/span_text.h"
 
 namespace shardscape::ui {
@@ -42,41 +43,7 @@ bool has_all(const QString& text, const QStringList& words) {
   return std::all_of(words.begin(), words.end(), [&](const QString& word) { return text.contains(word); });
 }
 
-bool runs_op(Pass pass, const Segment& segment, int op) {
-  const Op& of = segment.op(op);
-  if (op < segment.backward_begin) return pass == Pass::Forward;
-  return pass == Pass::Backward || (pass == Pass::WeightGradient && of.grad == GradRole::Weight);
-}
-
-// Segments that a chunk of a stage runs.
-std::set<int> segments_of(const Report& report, int stage, int chunk) {
-  const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  std::set<int> out;
-  if (of.first && chunk == 0) out.insert(0);
-  const auto kinds = chunk_kinds(report.graph(), of, report.design.model);
-  if (chunk < static_cast<int>(kinds.size()))
-    for (const int kind : kinds[static_cast<size_t>(chunk)]) out.insert(1 + kind);
-  if (of.last && chunk + 1 == static_cast<int>(of.chunks.size())) out.insert(report.graph().head());
-  return out;
-}
-
 }  // namespace
-
-int chunk_of(const Report& report, int stage, int segment, int layer) {
-  const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  if (layer < 0) return segment == 0 ? (of.first ? 0 : -1) : of.last ? static_cast<int>(of.chunks.size()) - 1 : -1;
-  for (size_t c = 0; c < of.chunks.size(); ++c)
-    if (layer >= of.chunks[c].first_layer && layer < of.chunks[c].first_layer + of.chunks[c].layers) return static_cast<int>(c);
-  return -1;
-}
-
-int unit_of(const Report& report, int segment, int layer) {
-  if (layer >= 0) return layer + 1;
-  if (segment == 0) return 0;
-  int64_t layers = 0;
-  for (const StageReport& stage : report.stages) layers += stage.layers;
-  return static_cast<int>(layers) + 1;
-}
 
 StandsOut search_timeline(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes, const QString& text) {
   const Query query = parsed(text);
@@ -99,20 +66,20 @@ StandsOut search_timeline(std::shared_ptr<const Report> report, std::shared_ptr<
     const Segment& segment = report->graph().segments[s];
     for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
       const Op& op = segment.op(id);
-      QString hay = op_title(op) + u' ' + qtext(op.label) + u' ' + qtext(op.name) + u' ' + words(op_kind_name(op.kind));
+      QString hay = op_title(op) + u' ' + kernel_title(segment, id) + u' ' + qtext(op.label) + u' ' + qtext(op.name) + u' ' + words(op_kind_name(op.kind));
       if (op.block >= 0) hay += u' ' + qtext(segment.blocks[static_cast<size_t>(op.block)].label);
       if (has_all(hay.toLower(), query.words)) ops->insert({static_cast<int>(s), id});
     }
   }
-  auto chunks = std::make_shared<std::map<std::tuple<int, int, Pass>, bool>>();
+  auto chunks = std::make_shared<std::map<std::tuple<int, int, SpanKind>, bool>>();
   const auto runs_one = [report, lanes, ops, chunks](const ItemRef& ref) {
     const LaneItem& item = lanes->item(ref);
     if (ops->empty() || ref.lane != 0 || item.microbatch < 0) return false;
-    const std::tuple key{ref.stage, item.chunk, item.pass};
+    const std::tuple key{ref.stage, item.chunk, item.kind};
     if (const auto it = chunks->find(key); it != chunks->end()) return it->second;
     const std::set<int> segments = segments_of(*report, ref.stage, item.chunk);
     return (*chunks)[key] = std::any_of(ops->begin(), ops->end(), [&](const auto& op) {
-             return segments.count(op.first) && runs_op(item.pass, report->graph().segments[static_cast<size_t>(op.first)], op.second);
+             return segments.count(op.first) && runs_in(item.kind, report->graph().segments[static_cast<size_t>(op.first)], op.second);
            });
   };
   StandsOut out;
@@ -123,50 +90,22 @@ StandsOut search_timeline(std::shared_ptr<const Report> report, std::shared_ptr<
     if (query.chunk >= 0 && item.chunk != query.chunk) return false;
     return box_matches(ref) || runs_one(ref);
   };
-  if (!ops->empty()) out.ops = [ops](int segment, int op) { return ops->count({segment, op}) > 0; };
+  if (!ops->empty()) out.ops = [ops](int segment, int op, int) { return ops->count({segment, op}) > 0; };
   return out;
 }
 
-StandsOut stands_out_for(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes, const Pick& pick) {
+StandsOut stands_out_for(std::shared_ptr<const Picked> picked, std::shared_ptr<const Lanes> lanes) {
   StandsOut out;
-  if (!report || !lanes || pick.stage < 0 || pick.stage >= lanes->stages()) return out;
-  if (pick.kind == PickKind::Op) {
-    int64_t layers = 0;
-    for (const StageReport& stage : report->stages) layers += stage.layers;
-    const bool layer = pick.unit > 0 && pick.unit <= layers;
-    const int segment = pick.unit == 0 ? 0 : layer ? 1 + report->graph().layer_kind(pick.unit - 1, report->design.model) : report->graph().head();
-    const int chunk = chunk_of(*report, pick.stage, segment, layer ? pick.unit - 1 : -1);
-    const Segment& of = report->graph().segments[static_cast<size_t>(segment)];
-    if (pick.op < 0 || pick.op >= static_cast<int>(of.ops.size())) return out;
-    out.items = [=, &of](const ItemRef& ref) {
-      if (ref.stage != pick.stage || ref.lane != 0) return false;
-      const LaneItem& item = lanes->item(ref);
-      return item.chunk == chunk && item.microbatch >= 0 && report && runs_op(item.pass, of, pick.op);
-    };
-    out.ops = [=](int s, int op) { return s == segment && op == pick.op; };
-  } else if (pick.kind == PickKind::Collective) {
-    out.items = [=](const ItemRef& ref) {
-      if (ref.stage != pick.stage) return false;
-      const LaneItem& item = lanes->item(ref);
-      const StreamLane& lane = lanes->lane(ref);
-      switch (lane.stream) {
-        case StreamKind::PipelineComm: return pick.phase == Phase::Pipeline && pick.collective == "send";
-        case StreamKind::Receive: return pick.phase == Phase::Pipeline && pick.collective == "recv";
-        case StreamKind::DataComm:
-          return item.name >= 0 && is_of_collective(lanes->simulation().names[static_cast<size_t>(item.name)], pick);
-        case StreamKind::Compute:
-          if (item.name >= 0 || item.microbatch < 0) return false;
-          if (pick.phase == Phase::Forward) return item.pass == Pass::Forward;
-          if (pick.phase == Phase::Pipeline) return pick.collective == "all_gather";
-          return (pick.phase == Phase::Backward || pick.phase == Phase::Recompute) && item.pass == Pass::Backward;
-        default: return false;
-      }
-    };
-    out.ops = [=](int s, int op) {
-      const Op& of = report->graph().segments[static_cast<size_t>(s)].op(op);
-      return is_collective(of.kind) && of.phase == pick.phase && group_name(of.group) == pick.group && op_kind_name(of.kind) == pick.collective;
-    };
-  }
+  if (!picked || !lanes || picked->nothing() || picked->pick().kind == PickKind::Span) return out;  // a box by itself is framed
+  out.items = [picked, lanes](const ItemRef& ref) {
+    if (!picked->on(ref.stage)) return false;
+    const StreamLane& lane = lanes->lane(ref);
+    const LaneItem& item = lanes->item(ref);
+    for (int32_t i = 0; i < item.count; ++i)
+      if (picked->span(ref.stage, lane.spans[static_cast<size_t>(item.first + i)])) return true;
+    return false;
+  };
+  if (picked->anyOps()) out.ops = [picked](int segment, int op, int layer) { return picked->op(segment, op) && picked->unit(unit_of(*picked->report(), segment, layer)); };
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "ui/charts/flops_bars.h"
 #include "ui/graph_view/node_text.h"
 #include "ui/models/value_scale.h"
+#include "ui/state/relations.h"
 
 namespace shardscape::ui {
 namespace {
@@ -103,7 +104,7 @@ QString item_tip(const Lanes& lanes, const ItemRef& ref) {
 }
 
 QString placed_op_title(const Report& report, const PlacedOp& op) {
-  return capitalised(op_title(report.graph().segments[static_cast<size_t>(op.segment)].op(op.op)));
+  return capitalised(kernel_title(report.graph().segments[static_cast<size_t>(op.segment)], op.op));
 }
 
 Pick pick_of_row(const StageReport& stage, const CollectiveValue& row) {
@@ -113,6 +114,7 @@ Pick pick_of_row(const StageReport& stage, const CollectiveValue& row) {
   pick.phase = row.phase;
   pick.collective = row.op;
   pick.group = row.group;
+  pick.dtype = row.dtype;
   return pick;
 }
 
@@ -123,7 +125,7 @@ int collective_of_span(const StageReport& stage, const Lanes& lanes, int span) {
   const std::string name = of.name < 0 ? std::string() : lanes.simulation().names[static_cast<size_t>(of.name)];
   for (size_t i = 0; i < stage.collectives.size(); ++i) {
     const CollectiveValue& row = stage.collectives[i];
-    if (message ? row.phase == Phase::Pipeline && row.op == (of.kind == SpanKind::Send ? "send" : "recv") : is_of_collective(name, pick_of_row(stage, row)))
+    if (message ? row.phase == Phase::Pipeline && row.op == (of.kind == SpanKind::Send ? "send" : "recv") : is_of_collective(name, row))
       return static_cast<int>(i);
   }
   return -1;

@@ -18,6 +18,7 @@
 #include "ui/graph_view/inspect.h"
 #include "ui/graph_view/segments.h"
 #include "ui/state/comparisons.h"
+#include "ui/state/relations.h"
 #include "ui/state/staleness.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/breakdown_bar.h"
@@ -95,19 +96,16 @@ TimelineView::TimelineView(Session* session, QWidget* parent)
   });
   connect(canvas_, &GanttCanvas::picked, this, &TimelineView::pickBox);
   connect(canvas_, &GanttCanvas::cleared, this, [this] {
-    shown_ = Shown::Step;
-    linked_ = {};
-    applyStandsOut();
     session_->setPick({}, this);
-    table_->showRow(-1);
-    explain();
+    showPick();
   });
   connect(canvas_, &GanttCanvas::searchRequested, this, &TimelineView::activateSearch);
   connect(breakdown_, &BreakdownBar::picked, this, [this](int category) {
-    category_ = category;
-    shown_ = Shown::Category;
-    canvas_->setSelected({});
-    explain();
+    Pick pick;
+    pick.kind = PickKind::Time;
+    pick.time = static_cast<TimeCategory>(category);
+    session_->setPick(pick, this);
+    showPick();
   });
   connect(canvas_, &GanttCanvas::pickedBeside, this, &TimelineView::pickBesideBox);
   connect(whose_, &Segments::chosen, this, &TimelineView::fillBreakdown);
@@ -211,6 +209,7 @@ void TimelineView::refresh() {
   filled_stage_ = -1;
   linked_ = {};
   if (shown_ == Shown::Box) shown_ = Shown::Step;
+  canvas_->setSelected({});
   followStage();
   placeBeside();
   showPick();
@@ -254,6 +253,7 @@ void TimelineView::followStage() {
   showRows();
   fillBreakdown();
   fillTable();
+  if (session_->pick().kind == PickKind::Time) showPick();  // its rows are others
 }
 
 void TimelineView::fillBreakdown() {
@@ -299,10 +299,6 @@ void TimelineView::fitTable() {
 
 void TimelineView::pickBox(int stage, int span, int op) {
   shown_ = Shown::Box;
-  linked_ = {};
-  applyStandsOut();
-  breakdown_->setSelected(-1);
-  session_->setStage(stage);
   Pick pick;
   pick.kind = PickKind::Span;
   pick.stage = stage;
@@ -312,16 +308,12 @@ void TimelineView::pickBox(int stage, int span, int op) {
     pick.kind = PickKind::Op;
     pick.unit = unit_of(*estimate_->report, ops[static_cast<size_t>(op)].segment, ops[static_cast<size_t>(op)].layer);
     pick.op = ops[static_cast<size_t>(op)].op;
-  } else {
-    const StageReport& of = estimate_->report->stages[static_cast<size_t>(stage)];
-    if (const int row = collective_of_span(of, *lanes_, span); row >= 0) {
-      const CollectiveValue& value = of.collectives[static_cast<size_t>(row)];
-      pick.phase = value.phase;
-      pick.collective = value.op;
-      pick.group = value.group;
-    }
+    pick.kernel = true;
   }
   session_->setPick(pick, this);
+  linked_ = {};
+  applyStandsOut();
+  markBreakdown();
   table_->showRow(model_->rowOf(ref));
   explain();
 }
@@ -330,9 +322,9 @@ void TimelineView::pickBox(int stage, int span, int op) {
 void TimelineView::pickBesideBox() {
   shown_ = Shown::Box;
   linked_ = {};
-  applyStandsOut();
-  breakdown_->setSelected(-1);
   session_->setPick({}, this);
+  applyStandsOut();
+  markBreakdown();
   table_->showRow(-1);
   explain();
 }
@@ -347,16 +339,16 @@ void TimelineView::followPick(const QObject* by) {
   if (by != this && isVisible()) showPick();
 }
 
-// What was selected elsewhere.
+// What is selected, here or elsewhere.
 void TimelineView::showPick() {
   const Pick& pick = session_->pick();
   if (!lanes_ || estimate_->report != session_->report()) return;
+  markBreakdown();
   if (pick.kind == PickKind::Span) {
     const ItemRef ref = lanes_->of_span(pick.stage, pick.span);
     if (!ref.valid()) return;
     linked_ = {};
     shown_ = Shown::Box;
-    session_->setStage(pick.stage);
     canvas_->setSelected(ref);
     canvas_->reveal(ref);
     table_->showRow(model_->rowOf(ref));
@@ -364,17 +356,40 @@ void TimelineView::showPick() {
     explain();
     return;
   }
-  if (pick.kind == PickKind::Op && pick.span >= 0) return;  // made here
-  linked_ = everywhere(canvas_->steps(), [&](const GanttStep& step) {
-    if (step.member == 0) return stands_out_for(step.report, step.lanes, pick);
-    if (pick.kind != PickKind::Collective) return StandsOut{};
-    Pick there = pick;
-    there.stage = Comparisons::counterpart(pick.stage, lanes_->stages(), step.lanes->stages());
-    return stands_out_for(step.report, step.lanes, there);
-  });
+  if (pick.kind == PickKind::Op && pick.span >= 0 && canvas_->selected().valid()) return;  // made here
+  linked_ = everywhere(canvas_->steps(), [&](const GanttStep& step) { return stands_out_for(pickedIn(step), step.lanes); });
   canvas_->setSelected({});
-  if (shown_ == Shown::Box) shown_ = Shown::Step;
+  shown_ = pick.kind == PickKind::Time ? Shown::Category : Shown::Step;
   applyStandsOut();
+  std::vector<int> rows;
+  const int all = model_->rowCount();
+  for (int row = 0; linked_.items && row < all; ++row)
+    if (const ItemRef ref = model_->at(row); ref.member == 0 && linked_.items(ref)) rows.push_back(row);
+  table_->showRow(-1, static_cast<int>(rows.size()) < all ? rows : std::vector<int>());
+  explain();
+}
+
+// The same in a design that stands below: of its stage in the same place, and nothing where the pick is of a place in the present graph.
+std::shared_ptr<const Picked> TimelineView::pickedIn(const GanttStep& step) const {
+  if (step.member == 0) return session_->sharedPicked();
+  Pick there = session_->pick();
+  const bool anywhere = there.kind != PickKind::Op && there.kind != PickKind::Block && there.kind != PickKind::Unit;
+  if (!anywhere) return nullptr;
+  if (there.stage >= 0) there.stage = Comparisons::counterpart(there.stage, lanes_->stages(), step.lanes->stages());
+  auto estimate = std::make_shared<Estimate>();
+  estimate->report = step.report;
+  estimate->simulation = step.lanes->shared_simulation();
+  return std::make_shared<const Picked>(there, step.report, std::move(estimate));
+}
+
+void TimelineView::markBreakdown() {
+  const Picked& picked = session_->picked();
+  category_ = picked.pick().kind == PickKind::Time ? static_cast<int>(picked.pick().time) : -1;
+  std::vector<int> marked;
+  for (int c = 0; c < kTimeCategoryCount; ++c)
+    if (picked.time(static_cast<TimeCategory>(c))) marked.push_back(c);
+  breakdown_->setSelected(category_);
+  breakdown_->setMarked(std::move(marked));
 }
 
 void TimelineView::search() {
@@ -416,6 +431,7 @@ Inspection TimelineView::inspectSelected() const {
   const PlacedOp& of = ops[static_cast<size_t>(op)];
   const Outline outline(step.report);
   Inspection out = inspect_node(outline, outline.op_node(unit_of(report, of.segment, of.layer), of.op, ref.stage), 1, Passes::Both, session_->units());
+  out.title = placed_op_title(report, of);
   QVector<QPair<QString, QString>> times{{tr("starts"), seconds_text(of.begin)}, {tr("takes"), seconds_text(of.end - of.begin)},
                                          {tr("in"), item_title(*step.lanes, ref).toLower()}};
   if (is_collective(outline.segment(of.segment).op(of.op).kind)) times.append({tr("exposed"), seconds_text(of.end - of.begin)});

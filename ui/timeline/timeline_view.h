@@ -21,6 +21,7 @@ class GanttCanvas;
 class SaveMenu;
 class SearchField;
 class Segments;
+struct GanttStep;
 class Staleness;
 class SpansModel;
 
@@ -34,6 +35,7 @@ class TimelineView : public QWidget {
   SpansModel* model() const { return model_; }
   SaveMenu* saveMenu() const { return save_menu_; }
   const Lanes* lanes() const { return lanes_.get(); }
+  std::vector<ItemRef> boxesPicked() const { return lanes_ ? matches(*lanes_, linked_) : std::vector<ItemRef>(); }  // that belong to what is picked
   Picture picture() const;
   QByteArray trace() const;  // for Perfetto; empty: there is no time yet
   void activateSearch();
@@ -65,6 +67,8 @@ class TimelineView : public QWidget {
   void pickRow(int row);
   void search();
   void applyStandsOut();
+  std::shared_ptr<const Picked> pickedIn(const GanttStep& step) const;
+  void markBreakdown();
   void explain();
   Inspection inspectSelected() const;
   void addBeside(Inspection& to, const ItemRef& ref) const;

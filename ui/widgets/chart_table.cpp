@@ -11,6 +11,7 @@
 #include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <algorithm>
+#include <utility>
 
 #include "ui/models/table_model.h"
 #include "ui/theme/theme.h"
@@ -198,21 +199,39 @@ void ChartTable::pick(int row) {
   Q_EMIT rowPicked(sorted_->mapToSource(sorted_->index(row, 0)).row());
 }
 
-void ChartTable::showRow(int source_row) {
+void ChartTable::showRow(int source_row, const std::vector<int>& also) {
   const QScopedValueRollback<bool> guard(quiet_, true);
-  const QModelIndex index = sorted_->mapFromSource(sorted_->sourceModel()->index(source_row, 0));
+  const auto shown = [&](int row) { return sorted_->mapFromSource(sorted_->sourceModel()->index(row, 0)); };
+  const QModelIndex index = shown(source_row);
+  QItemSelection rows;
+  for (const int row : also)
+    if (const QModelIndex other = shown(row); other.isValid()) rows.select(other, other);
   if (!index.isValid()) {
     selectionModel()->clear();
-    return;
+    if (rows.isEmpty()) return;
+    selectionModel()->select(rows, QItemSelectionModel::Select | QItemSelectionModel::Rows);
+    return scrollTo(withShownColumn(rows.indexes().front()));
   }
   // While picking, the view itself is still changing the selection (Ctrl or Shift may be held).
-  if (currentIndex().row() == index.row() && (picking_ || selectionModel()->isRowSelected(index.row()))) return;
-  // Keeps the column, so that the arrow keys go on where they were. A hidden one cannot be scrolled to.
+  if (currentIndex().row() == index.row() && (picking_ || (also.size() < 2 && selectionModel()->isRowSelected(index.row())))) return;
+  const QModelIndex target = withShownColumn(index);
+  selectionModel()->setCurrentIndex(target, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  if (!rows.isEmpty()) selectionModel()->select(rows, QItemSelectionModel::Select | QItemSelectionModel::Rows);
+  scrollTo(target);
+}
+
+// Keeps the column, so that the arrow keys go on where they were. A hidden one cannot be scrolled to.
+QModelIndex ChartTable::withShownColumn(const QModelIndex& index) const {
   int column = std::max(0, currentIndex().column());
   while (isColumnHidden(column) && column + 1 < sorted_->columnCount()) ++column;
-  const QModelIndex target = index.siblingAtColumn(column);
-  selectionModel()->setCurrentIndex(target, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
-  scrollTo(target);
+  return index.siblingAtColumn(column);
+}
+
+std::vector<int> ChartTable::selectedSourceRows() const {
+  std::vector<int> out;
+  for (const QModelIndex& index : selectionModel()->selectedRows()) out.push_back(sorted_->mapToSource(index).row());
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 QString ChartTable::copyText(CopyAs as) const {
@@ -227,7 +246,7 @@ QString ChartTable::copyText(CopyAs as) const {
   const auto join = [&](auto value_of) {
     QStringList fields;
     for (int column = 0; column < sorted_->columnCount(); ++column) {
-      if (!isColumnHidden(column)) fields.append(one_line(value_of(column).toString()));
+      if (!left_out_.contains(column)) fields.append(one_line(value_of(column).toString()));
     }
     lines.append(fields.join(u'\t'));
   };
@@ -242,13 +261,20 @@ void ChartTable::copyRows() { QGuiApplication::clipboard()->setText(copyText(Cop
 
 void ChartTable::copyRaw() { QGuiApplication::clipboard()->setText(copyText(CopyAs::Raw)); }
 
+void ChartTable::setSpareHidden(bool hidden) {
+  for (int column = 0; column < model()->columnCount(); ++column)
+    if (model()->headerData(column, Qt::Horizontal, TableModel::SpareRole).toBool() && isColumnHidden(column) != hidden) setColumnHidden(column, hidden);
+}
+
 void ChartTable::fitColumns() {
   if (!model() || model()->columnCount() == 0) return;
+  setSpareHidden(false);
   for (const int column : left_out_) setColumnHidden(column, true);
   const int room = viewport()->width();
   QList<int> widths, captions;
   QList<bool> words;
   int last = -1, total = 0, least = 0;
+  bool spared = false;
   for (margin_ = kCellMargin;; --margin_) {
     widths.clear();
     captions.clear();
@@ -263,7 +289,11 @@ void ChartTable::fitColumns() {
       least += words.back() ? std::min(widths.back(), kGoodText) : widths.back();
       if (!hidden) last = column;
     }
-    if (least <= room || margin_ == kLeastMargin) break;
+    if (least <= room) break;
+    if (margin_ > kLeastMargin) continue;
+    if (std::exchange(spared, true)) break;
+    setSpareHidden(true);
+    margin_ = kCellMargin + 1;  // anew
   }
   if (last < 0) return;
   if (total > room) {

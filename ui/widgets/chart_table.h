@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QTableView>
+#include <vector>
 
 class QSortFilterProxyModel;
 
@@ -19,11 +20,14 @@ class ChartTable : public QTableView {
   void leaveOut(const QList<int>& columns);  // these from now on
   QSortFilterProxyModel* sorted() const { return sorted_; }
 
-  // Picks the row of the unsorted model without telling; -1 picks nothing.
-  void showRow(int source_row);
-  // The selected rows, or all when none is, as shown (or raw); hidden columns are left out.
+  // Picks the row of the unsorted model without telling; -1 picks nothing. Also: rows that belong to what is picked in any view; the
+  // first of them comes into view where no row is picked itself.
+  void showRow(int source_row, const std::vector<int>& also = {});
+  std::vector<int> selectedSourceRows() const;  // ascending
+  // The selected rows, or all when none is, as shown (or raw); columns for the export are left out, those without room are not.
   QString copyText(CopyAs as) const;
-  // Columns get what their contents want. Where that is too much, words are elided and margins become narrow before the table scrolls;
+  // Columns get what their contents want. Where that is too much, spare columns go, words are elided and margins become narrow before the
+  // table scrolls;
   // where it is less, words at the end take the rest, and numbers share it.
   void fitColumns();
   // Height that shows the header and all rows.
@@ -45,6 +49,8 @@ class ChartTable : public QTableView {
  private:
   void restyle();
   void pick(int row);
+  void setSpareHidden(bool hidden);
+  QModelIndex withShownColumn(const QModelIndex& index) const;
   QSortFilterProxyModel* sorted_;
   QList<int> left_out_;
   int margin_;  // on each side of a cell

@@ -119,7 +119,7 @@ void ProblemsPanel::contextMenuEvent(QContextMenuEvent* event) {
     menu.addAction(QString::fromStdString(fix.label), this, [this, fix] { session_->applyFix(fix); });
   }
   if (!problem.fixes.empty()) menu.addSeparator();
-  menu.addAction(isMemoryProblem(problem) ? tr("Go to the Memory view") : tr("Go to the field"), this,
+  menu.addAction(isOfMemory(problem) ? tr("Go to the Memory view") : tr("Go to the field"), this,
                  [&] { Q_EMIT knobRequested(QString::fromStdString(problem.where)); });
   menu.addAction(tr("Copy"), this,
                  [&] { QGuiApplication::clipboard()->setText(QString::fromStdString(to_string(problem))); });

@@ -76,9 +76,12 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   layout->addWidget(figures_, 1);
 
   dimWhileStale(figures_, session, Staleness::Of::Estimate);
+  staleness_ = new Staleness(session, Staleness::Of::Report, this);
+  connect(staleness_, &Staleness::changed, this, &VerdictStrip::refresh);
   connect(session, &Session::reportChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::estimateChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::unitsChanged, this, &VerdictStrip::refresh);
+  connect(session, &Session::problemsChanged, this, &VerdictStrip::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &VerdictStrip::refresh);
   refresh();
 }
@@ -97,14 +100,18 @@ void VerdictStrip::refresh() {
     showMemory();
     showTime();
   }
-  if (!session_->computing() && !session_->current()) {
+  // A text that is not taken, left to stand, is a design that cannot be built as much as one that is refused.
+  if ((!session_->computing() && !session_->current()) || (session_->rejectsAny() && staleness_->stale())) {
     showVerdict("error", colors.bad, tr("Cannot be built"));
     setCursor(Qt::PointingHandCursor);
     return;
   }
   if (!report) return;
   const bool fits = report->memory->fits;
-  fits ? unsetCursor() : setCursor(Qt::PointingHandCursor);
+  const auto note = fits ? session_->segmentsNote() : std::nullopt;
+  verdict_->setToolTip(note ? text_of(note->what) : QString());
+  fits && !note ? unsetCursor() : setCursor(Qt::PointingHandCursor);
+  if (note) return showVerdict("note", colors.note, tr("May not fit"));
   showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad, fits ? tr("Fits") : tr("Does not fit"));
 }
 
@@ -178,7 +185,7 @@ void VerdictStrip::showInference(const Report& report, const Simulation& simulat
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {
   const auto report = session_->report();
-  if (!session_->current() || (report && !report->memory->fits)) Q_EMIT problemsRequested();
+  if (!session_->current() || session_->rejectsAny() || (report && !report->memory->fits) || session_->segmentsNote()) Q_EMIT problemsRequested();
   QWidget::mousePressEvent(event);
 }
 

@@ -16,6 +16,7 @@ namespace shardscape::ui {
 
 class ElidedLabel;
 class Session;
+class Staleness;
 class VerdictCell;
 
 class VerdictStrip : public QWidget {
@@ -42,6 +43,7 @@ class VerdictStrip : public QWidget {
   ElidedLabel* verdict_;
   VerdictCell *memory_, *step_, *mfu_, *tokens_, *bubble_, *exposed_;
   QWidget* figures_;
+  Staleness* staleness_;
 };
 
 }  // namespace shardscape::ui

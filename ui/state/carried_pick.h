@@ -1,0 +1,27 @@
+// A pick over an edit of the design: things are found again by what they are, not by where they were.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "simulate/simulation.h"
+#include "ui/state/pick.h"
+
+namespace shardscape::ui {
+
+// The same of another report; Nothing where it is not there any more. Both valid. Spans are of the step before: see SpanKey.
+Pick carried(const Pick& pick, const Report& before, const Report& now);
+// The same of another stage, where it has that: rows and segments of bars. What has its own place in the model stays there.
+Pick on_stage(const Pick& pick, const Report& report, int stage);
+
+// What a span is, whatever else is played before it.
+struct SpanKey {
+  SpanKind kind = SpanKind::Forward;
+  StreamKind stream = StreamKind::Compute;
+  int microbatch = -1, chunk = 0;
+  std::string name;
+};
+SpanKey key_of(const Simulation& simulation, int stage, int span);
+int find_span(const Simulation& simulation, int stage, const SpanKey& key);  // -1: there is none
+
+}  // namespace shardscape::ui
