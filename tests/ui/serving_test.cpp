@@ -304,6 +304,8 @@ class ServingTest : public QObject {
     QTRY_VERIFY(w.chart().present());
     QVERIFY((w.chart().presentPlace() - w.chart().place(at)).manhattanLength() < 1);
     QVERIFY(w.chart().tip(at).contains("of the first prompts"));
+    QVERIFY(w.chart().tip(at).contains(bytes_text(w.chart().point(at).prefill.memory, UnitSystem::Binary)));
+    QVERIFY(w.chart().point(at).prefill.memory != w.chart().point(at).decode.memory);
     QTest::mouseDClick(&w.chart(), Qt::LeftButton, {}, w.chart().place(w.chart().find(64, 4096)).toPoint());
     QCOMPARE(w.session.design().workload.batch, int64_t{64});
     QCOMPARE(w.session.design().workload.seq, int64_t{4096});

@@ -90,6 +90,9 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                                        {"+  -", tr("Zoom")},
                                                        {tr("F, 0"), tr("The whole step")},
                                                        {tr("Escape"), tr("Select nothing")}}, this));
+  column[1]->addWidget(section(tr("In a sweep of serving"), {{tr("Left, Right"), tr("Other batches")},
+                                                            {tr("Up, Down"), tr("Other contexts")},
+                                                            {tr("Enter"), tr("Make it the current design")}}, this));
   column[1]->addWidget(section(tr("In a search field"), {{tr("Enter, Shift+Enter"), tr("Next match, match before")},
                                                          {tr("Escape"), tr("Clear and leave")}}, this));
   for (QVBoxLayout* one : column) one->addStretch();

@@ -101,9 +101,11 @@ QString ServingCanvas::tip(int at) const {
            tr(", %1 prompt tokens/s per GPU").arg(rate_text(read.figures.tokens_per_gpu));
   else
     out += tr("\nPrefill: %1").arg(text_of(read.problem->what));
-  if (made.valid()) out += tr("\nMemory %1, of it KV cache %2").arg(bytes_text(made.memory, units_), bytes_text(made.figures.kv_cache_bytes, units_));
-  if (made.valid() && !made.fits) out += tr("\nDoes not fit in memory");
-  if (read.valid() && !read.fits) out += tr("\nReading the prompts does not fit: %1").arg(bytes_text(read.memory, units_));
+  const SweptPhase &of = phase(at), &other_phase = decodes() ? read : made;
+  if (of.valid()) out += tr("\nMemory %1, of it KV cache %2").arg(bytes_text(of.memory, units_), bytes_text(of.figures.kv_cache_bytes, units_));
+  if (of.valid() && !of.fits) out += tr("\nDoes not fit in memory");
+  if (other_phase.valid() && !other_phase.fits)
+    out += (decodes() ? tr("\nReading the prompts does not fit: %1") : tr("\nDecode does not fit: %1")).arg(bytes_text(other_phase.memory, units_));
   for (const Beside& other : beside_) {
     const QString letter = Comparisons::letter(other.member);
     const auto same = std::find_if(other.sweep->points.begin(), other.sweep->points.end(), [&](const ServedPoint& o) { return o.batch == p.batch && o.context == p.context; });

@@ -267,7 +267,7 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
       const QString text = tr("%1 fit").arg(grouped_text(point(i).batch));
       const double width = metrics.horizontalAdvance(text) + 4;
       const QPointF at = placeIn(plot, phase(i).figures);
-      place_beside(at, text, width, {{7, 3}, {-7 - width, -18}, {-7 - width, 3}, {7, -18}});
+      place_beside(at, text, width, {{7, 3}, {-width / 2, 8}, {-7 - width, -18}, {-7 - width, 3}, {7, -18}, {-width / 2, -22}});
     }
   };
   most(focus());

@@ -358,7 +358,8 @@ void ServingPage::fill() {
     }
     model_->setSweep(*phase_, mode(), beside, session_->units());
     table_->leaveOut(ServingModel::leftOut(mode()));
-    table_->setFixedHeight(table_->heightUpTo(std::max(kLeastTable, static_cast<int>(height() * kTableShare))));
+    fitTable();
+    QMetaObject::invokeMethod(this, &ServingPage::fitTable, Qt::QueuedConnection);  // when it has its width
     const auto ranges = ranges_of(*shown_);
     batches_->setPlaceholderText(shown_asked_.batches.empty() ? range_text(ranges.first) : tr("usual"));
     contexts_->setPlaceholderText(shown_asked_.contexts.empty() ? range_text(ranges.second) : tr("usual"));
@@ -368,6 +369,8 @@ void ServingPage::fill() {
   showPresent();
   showState();
 }
+
+void ServingPage::fitTable() { table_->setFixedHeight(table_->heightUpTo(std::max(kLeastTable, static_cast<int>(height() * kTableShare)))); }
 
 // The table begins with the context of the present design.
 void ServingPage::scrollToPresent() {
@@ -444,6 +447,11 @@ void ServingPage::setFigure(ServingFigure figure) {
 void ServingPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   refresh();
+}
+
+void ServingPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  QMetaObject::invokeMethod(this, &ServingPage::fitTable, Qt::QueuedConnection);
 }
 
 bool ServingPage::eventFilter(QObject* watched, QEvent* event) {

@@ -50,6 +50,7 @@ class ServingPage : public QWidget {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
@@ -71,6 +72,7 @@ class ServingPage : public QWidget {
   void showState();
   void showPresent();
   void scrollToPresent();
+  void fitTable();
   void pick(int at);
   void take(int at);
   void enter(Mode mode);         // from training
