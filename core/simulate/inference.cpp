@@ -12,6 +12,7 @@ namespace {
 // Tokens of prompts that are read at once, where they are short; engines bound a batch so (vLLM, max_num_batched_tokens).
 constexpr int64_t kPromptTokens = 8192;
 constexpr int64_t kUsualContexts[] = {1024, 4096, 16384, 65536};
+constexpr int64_t kPlayed = 32;  // microbatches of prompts, of more that are alike
 constexpr int64_t kLeastReach = 64, kMostSteps = 12;  // of usual batches: times the smallest one; how often that is multiplied
 
 // Sequences of a microbatch come in multiples of this: what sequence parallelism splits, and cp where experts are spread over it.
@@ -47,18 +48,39 @@ double busiest_stage(const Simulation& simulation) {
   return most;
 }
 
-}  // namespace
-
-InferenceFigures inference_figures(const Report& report, const Simulation& simulation) {
+InferenceFigures figures_of(const Report& report, double seconds, double first_seconds) {
   InferenceFigures out;
-  const bool decodes = report.design.workload.mode == Mode::Decode;
-  out.seconds = decodes ? std::max(busiest_stage(simulation), way_through(simulation)) : simulation.step_seconds;
-  if (!decodes) out.first_seconds = way_through(simulation);
+  out.seconds = seconds;
+  out.first_seconds = first_seconds;
   if (out.seconds > 0) out.tokens_per_second = static_cast<double>(report.tokens_per_step) / out.seconds;
   out.tokens_per_gpu = out.tokens_per_second / static_cast<double>(std::max<int64_t>(1, report.ranks));
   for (const StageReport& stage : report.stages)
     out.kv_cache_bytes = std::max(out.kv_cache_bytes, static_cast<int64_t>(stage.memory[static_cast<size_t>(MemoryCategory::KvCache)].value));
   return out;
+}
+
+// Of prompts that are read in so many microbatches that they follow each other evenly: of the last stretch of a shorter play.
+// Nothing where the play of all is short enough, or when stopped.
+std::optional<InferenceFigures> figures_of_many(const Report& report, std::stop_token stop) {
+  const Design& d = report.design;
+  const int64_t few = std::max(kPlayed, 2 * d.parallel.pp);
+  if (d.workload.mode != Mode::Prefill || report.microbatches <= 2 * few) return std::nullopt;
+  const auto play = [&](int64_t microbatches) {
+    Design shorter = d;
+    shorter.workload.batch = microbatches * d.workload.microbatch * d.parallel.dp;
+    return serve(shorter, stop);
+  };
+  const ServedPhase half = play(few / 2), whole = play(few);
+  if (!half.valid() || !whole.valid()) return std::nullopt;
+  const double each = (whole.figures.seconds - half.figures.seconds) / static_cast<double>(few - few / 2);
+  return figures_of(report, whole.figures.seconds + each * static_cast<double>(report.microbatches - few), whole.figures.first_seconds);
+}
+
+}  // namespace
+
+InferenceFigures inference_figures(const Report& report, const Simulation& simulation) {
+  if (report.design.workload.mode == Mode::Decode) return figures_of(report, std::max(busiest_stage(simulation), way_through(simulation)), 0);
+  return figures_of(report, simulation.step_seconds, way_through(simulation));
 }
 
 Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t context) {
@@ -143,23 +165,23 @@ std::vector<int64_t> usual_batches(const Design& design, const std::vector<int64
 
 SweptPhase swept_phase(const Design& design, std::stop_token stop) {
   SweptPhase out;
-  const ServedPhase phase = serve(design, stop);
-  if (!phase.valid()) {
+  const auto report = estimate(design, stop);
+  if (!report || !report->valid() || !report->accelerator) {
     out.problem = Problem{Severity::Error, "accelerator", "no time is known for it", "one of the catalogue", {}};
-    if (phase.report)
-      for (const Problem& problem : phase.report->problems)
+    if (report)
+      for (const Problem& problem : report->problems)
         if (problem.severity == Severity::Error) {
           out.problem = problem;
           break;
         }
     return out;
   }
-  const Report& report = *phase.report;
-  out.figures = phase.figures;
-  out.microbatch = report.design.workload.microbatch;
-  out.memory = memory_in_use(report, report.memory->peak_stage);
-  out.cache_per_token = static_cast<int64_t>(report.kv_cache_bytes.value);
-  out.fits = report.memory->fits;
+  if (const auto many = figures_of_many(*report, stop)) out.figures = *many;
+  else if (const auto simulation = simulate(*report, stop)) out.figures = inference_figures(*report, *simulation);
+  out.microbatch = report->design.workload.microbatch;
+  out.memory = memory_in_use(*report, report->memory->peak_stage);
+  out.cache_per_token = static_cast<int64_t>(report->kv_cache_bytes.value);
+  out.fits = report->memory->fits;
   return out;
 }
 

@@ -50,7 +50,7 @@ int64_t largest_batch(const Design& design, int64_t context, std::stop_token sto
 std::vector<int64_t> usual_contexts(const Design& design);
 std::vector<int64_t> usual_batches(const Design& design, const std::vector<int64_t>& contexts, std::stop_token stop = {});
 
-// A phase of a point of a sweep: what serve() gives, in numbers.
+// A phase of a point of a sweep: what serve() gives, in numbers. Of many microbatches of prompts a part is played, as they follow each other evenly.
 struct SweptPhase {
   std::optional<Problem> problem;  // why it cannot be; then nothing below is set
   InferenceFigures figures;

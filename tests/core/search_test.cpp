@@ -9,9 +9,8 @@
 
 #include "explore/search.h"
 #include "explore/study.h"
-#include "explore/sensitivity.h"
-#include "explore/comparison.h"
 #include "simulate/estimate.h"
+#include "simulate/simulation.h"
 #include "support/spaces.h"
 
 using namespace shardscape;
@@ -33,32 +32,15 @@ class SearchTest : public QObject {
   void guided_finds_the_best();
   void guided_is_deterministic();
   void margin();
-  void objectives_of_a_design();
-  void unknown_objectives();
   void shards_data();
   void shards();
   void foreign_parts();
   void bad_results_data();
   void bad_results();
   void csv();
-  void sensitivity_of_a_design();
-  void scaling_of_a_design();
-  void comparison_of_designs();
 };
 
 namespace {
-
-SearchResult found(const std::shared_ptr<const Space>& space, const SearchOptions& options = {}) {
-  auto result = search(space, options);
-  if (const auto* problem = std::get_if<Problem>(&result)) qFatal("%s", to_string(*problem).c_str());
-  return std::get<SearchResult>(std::move(result));
-}
-
-SearchResult reread(const SearchResult& result) {
-  auto read = result_from_json(result_json(result), "part.json");
-  if (const auto* problem = std::get_if<Problem>(&read)) qFatal("%s", to_string(*problem).c_str());
-  return std::get<SearchResult>(std::move(read));
-}
 
 SearchOptions sampled() {
   SearchOptions options;
@@ -367,82 +349,6 @@ void SearchTest::margin() {
   for (const Point& p : some.best) QVERIFY(static_cast<double>(p.evaluation.memory) <= (1 - spec.memory_margin) * static_cast<double>(p.evaluation.capacity));
 }
 
-void SearchTest::objectives_of_a_design() {
-  Design d = small_gpt();
-  d.parallel.dp = 4;
-  Evaluation e;
-  e.step_seconds = 2;
-  e.tokens_per_second = 1000;
-  e.memory = 30;
-  e.capacity = 100;
-  e.mfu = 0.5;
-  const ObjectiveValues v = objective_values({d, e, 3.6});
-  const auto value = [&](const char* id) { return v[size_t(find_objective(id))]; };
-  QCOMPARE(value("step_time"), 2.0);
-  QCOMPARE(value("tokens_per_gpu"), 250.0);
-  QCOMPARE(value("cost"), 1e6 * 4 * 3.6 / 3600 / 1000);
-  QCOMPARE(value("headroom"), 70.0);
-  QCOMPARE(value("memory"), 30.0);
-  QCOMPARE(value("energy"), 4 * 700.0 / 1000);  // H100
-  QCOMPARE(value("mfu"), 0.5);
-  QCOMPARE(value("gpus"), 4.0);
-  QCOMPARE(find_objective("speed"), -1);
-  QVERIFY(score(find_objective("mfu"), 0.5) < score(find_objective("mfu"), 0.4));
-}
-
-void SearchTest::unknown_objectives() {
-  SpaceSpec spec = small_space("8");
-  spec.dimensions.emplace_back("accelerator", "h100,tpu-v5p");
-  SearchOptions options;
-  options.keep.objective = find_objective("cost");
-  // Those of an accelerator without a price are counted; all others are ranked by the price of their own.
-  const SearchResult some = found(made(spec), options);
-  QCOMPARE(some.counts.unknown.size(), size_t{1});
-  QCOMPARE(some.counts.unknown.begin()->first, std::string("the price of tpu-v5p is not known"));
-  QVERIFY(some.counts.all_unknown() > 0 && some.counts.timed > 0);
-  QCOMPARE(some.counts.valid() + some.counts.all_invalid() + some.counts.all_excluded(), some.counts.enumerated);
-  for (const Point& p : some.best) QVERIFY(some.space->design_at(p.index).cluster.accelerator == "h100-sxm-80gb" && std::isfinite(p.values[size_t(options.keep.objective)]));
-  const auto reasons = infeasible(some.counts);
-  QVERIFY(std::any_of(reasons.begin(), reasons.end(), [](const auto& reason) { return reason.first.find("tpu-v5p") != std::string::npos; }));
-  QCOMPARE(result_json(reread(some)), result_json(some));
-  options.shards = 2;
-  const SearchResult first = found(made(spec), options);
-  options.shard = 1;
-  const auto merged = merge_results({first, found(made(spec), options)});
-  QCOMPARE(result_json(std::get<SearchResult>(merged)), result_json(some));
-  options.shards = 1;
-  options.shard = 0;
-  // As a second objective they are left out of the front only.
-  options.keep.objective = find_objective("tokens_per_gpu");
-  options.keep.front_y = find_objective("cost");
-  const SearchResult fronted = found(made(spec), options);
-  QCOMPARE(fronted.counts.timed, some.counts.timed + some.counts.all_unknown());
-  QVERIFY(fronted.counts.unknown.empty() && !fronted.front.empty());
-  for (const Point& p : fronted.front) QVERIFY(std::isfinite(p.values[size_t(options.keep.front_y)]));
-  // Prices and powers are those of each accelerator, unless a person sets one.
-  spec.dimensions.back().second = "h100,a100";
-  const auto ratio = [&](const char* objective, double price) {
-    options.keep.price_per_hour = price;
-    double sum[2] = {0, 0};
-    const SearchResult both = found(made(spec), options);
-    for (const auto& group : both.groups)
-      for (const auto& p : group) {
-        if (!p) continue;
-        const Design d = both.space->design_at(p->index);
-        sum[d.cluster.accelerator == "a100-sxm-80gb"] = p->values[size_t(find_objective(objective))] * p->evaluation.tokens_per_second / double(d.world());
-      }
-    return sum[0] / sum[1];
-  };
-  QVERIFY(std::abs(ratio("cost", 0) - 3.24 / 1.99) < 1e-6 && std::abs(ratio("cost", 2) - 1) < 1e-6 && std::abs(ratio("energy", 0) - 700.0 / 400) < 1e-6);
-  spec.dimensions.back().second = "tpu-v5p,tpu-v4";
-  options.keep = {};
-  options.keep.objective = find_objective("cost");
-  const auto refused = search(made(spec), options);
-  QVERIFY(std::holds_alternative<Problem>(refused));
-  QVERIFY2(std::get<Problem>(refused).what.find("price of tpu-v") != std::string::npos, std::get<Problem>(refused).what.c_str());
-  QVERIFY(std::get<Problem>(refused).accepted.find("--price") != std::string::npos);
-}
-
 void SearchTest::shards_data() {
   QTest::addColumn<QString>("text");
   QTest::addColumn<int>("shard");
@@ -527,85 +433,6 @@ void SearchTest::csv() {
   }
   QCOMPARE(qsizetype(indices.size()), lines.size() - 1);
   QCOMPARE(lines[1].split(',').front(), QString::number(static_cast<qlonglong>(result.best.front().index)));
-}
-
-void SearchTest::sensitivity_of_a_design() {
-  Design d = small_gpt();
-  d.parallel.tp = 2;
-  d.parallel.pp = 2;
-  d.parallel.dp = 2;
-  const auto found = sensitivity(d);
-  QVERIFY(found && found->now.timed());
-  std::set<std::string> knobs;
-  for (size_t i = 0; i < found->knobs.size(); ++i) {
-    const KnobSensitivity& of = found->knobs[i];
-    knobs.insert(of.knob->id);
-    QVERIFY(i == 0 || found->knobs[i - 1].swing() >= of.swing());
-    QVERIFY(!of.neighbours.empty());
-    for (const Neighbour& n : of.neighbours) {
-      QVERIFY(n.value != of.value && n.evaluation.timed());
-      QCOMPARE(n.design.world(), of.knob->id == "dp" ? n.design.world() : d.world());
-      QCOMPARE(knob_text(n.design, *of.knob), n.value);
-      const double change = n.evaluation.tokens_per_second / found->now.tokens_per_second - 1;
-      QVERIFY(change >= of.slowest - 1e-12 && change <= of.fastest + 1e-12);
-      for (const auto& [id, value] : n.also) QCOMPARE(knob_text(n.design, *find_knob(id)), value);
-    }
-  }
-  for (const char* id : {"tp", "pp", "dp", "microbatch", "recompute", "sequence_parallel", "schedule", "sync"}) QVERIFY2(knobs.count(id), id);
-  for (const char* id : {"layers", "experts", "nic_bandwidth"}) QVERIFY2(!knobs.count(id), id);
-  std::stop_source stop;
-  stop.request_stop();
-  QVERIFY(!sensitivity(d, stop.get_token()));
-}
-
-void SearchTest::scaling_of_a_design() {
-  Design d = small_gpt();
-  d.parallel.tp = 2;
-  d.parallel.dp = 4;
-  const auto strong = scaling(d, {false, 8, 128});
-  QVERIFY(strong);
-  std::vector<int64_t> gpus;
-  for (const ScalePoint& p : *strong) {
-    gpus.push_back(p.gpus);
-    QCOMPARE(p.batch, int64_t{16});
-    QCOMPARE(p.wrong.empty(), p.dp <= 16);  // a batch of 16 has no more replicas
-    if (p.wrong.empty()) QVERIFY(p.evaluation.timed() && p.efficiency > 0 && p.efficiency <= 1.0001);
-  }
-  QVERIFY((gpus == std::vector<int64_t>{8, 16, 32, 64, 128}));
-  QCOMPARE(strong->front().efficiency, 1.0);
-  const auto weak = scaling(d, {true});
-  QCOMPARE(weak->back().gpus, int64_t{131072});
-  for (const ScalePoint& p : *weak) {
-    QCOMPARE(p.batch, 4 * p.dp);
-    QVERIFY2(p.wrong.empty(), p.wrong.c_str());
-  }
-  QVERIFY(weak->back().efficiency > strong->at(3).efficiency);
-}
-
-void SearchTest::comparison_of_designs() {
-  Design a = small_gpt(), b = a;
-  a.parallel.dp = b.parallel.dp = 2;
-  b.workload.recompute = Recompute::Full;
-  const auto knobs = compare_knobs({a, b});
-  QCOMPARE(knobs.size(), size_t{1});
-  QCOMPARE(knobs.front().knob->id, std::string("recompute"));
-  const auto figures = compare_figures({compared(a), compared(b)});
-  std::map<std::string, ComparedFigure> by_id;
-  for (const ComparedFigure& f : figures) by_id[f.id] = f;
-  const ComparedFigure& step = by_id.at("step_seconds");
-  QVERIFY(step.values[1] > step.values[0]);
-  QVERIFY(step.difference(1).starts_with("+") && step.percent(1).ends_with(" %"));
-  QVERIFY(by_id.at("activations_bytes").values[1] < by_id.at("activations_bytes").values[0]);
-  QCOMPARE(by_id.at("gpus").percent(1), std::string());
-  QVERIFY(!by_id.count("expert_comm_seconds"));
-  // Where the step goes adds up to it.
-  double sum = 0;
-  for (const ComparedFigure& f : figures)
-    if (f.group.starts_with("Where")) sum += f.values[1];
-  QVERIFY(std::abs(sum / step.values[1] - 1) < 1e-9);
-  Design broken = a;
-  broken.parallel.tp = 3;
-  QVERIFY(std::isnan(compare_figures({compared(a), compared(broken)}).front().values[1]));
 }
 
 QTEST_GUILESS_MAIN(SearchTest)

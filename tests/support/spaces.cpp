@@ -27,6 +27,18 @@ SpaceSpec small_space(const std::string& gpus) {
   return spec;
 }
 
+SearchResult found(const std::shared_ptr<const Space>& space, const SearchOptions& options) {
+  auto result = search(space, options);
+  if (const auto* problem = std::get_if<Problem>(&result)) throw std::invalid_argument(to_string(*problem));
+  return std::get<SearchResult>(std::move(result));
+}
+
+SearchResult reread(const SearchResult& result) {
+  auto read = result_from_json(result_json(result), "part.json");
+  if (const auto* problem = std::get_if<Problem>(&read)) throw std::invalid_argument(to_string(*problem));
+  return std::get<SearchResult>(std::move(read));
+}
+
 std::shared_ptr<const Space> made(const SpaceSpec& spec) {
   auto space = Space::make(spec);
   if (const auto* problem = std::get_if<Problem>(&space)) throw std::invalid_argument(to_string(*problem));

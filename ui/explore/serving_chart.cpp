@@ -218,7 +218,7 @@ void ServingChart::paintLine(QPainter& painter, const QRectF& plot, int context,
 void ServingChart::paintBeside(QPainter& painter, const QRectF& plot, const Beside& other, const QColor& ground) const {
   const int64_t context = sweep()->largest[static_cast<size_t>(focus())].first;
   const QColor color = Theme::instance().designColor(other.member);
-  std::optional<QPointF> before, last;
+  std::optional<QPointF> before;
   for (const ServedPoint& p : other.sweep->points) {
     const SweptPhase& of = phase_of(p, decodes());
     if (p.context != context || !of.valid()) continue;
@@ -231,9 +231,16 @@ void ServingChart::paintBeside(QPainter& painter, const QRectF& plot, const Besi
     painter.setBrush(of.fits ? color : ground);
     painter.drawEllipse(at, 2.4, 2.4);
     before = at;
-    if (of.fits && plot.contains(at)) last = at;
   }
-  if (last) paint_design_letter(painter, QRectF(*last + QPointF(6, -18), QSizeF(13, 13)), Comparisons::letter(other.member), color, ground);
+}
+
+// At the last point that fits.
+std::optional<QPointF> ServingChart::endOf(const QRectF& plot, const Beside& other) const {
+  std::optional<QPointF> out;
+  for (const ServedPoint& p : other.sweep->points)
+    if (const SweptPhase& of = phase_of(p, decodes()); p.context == sweep()->largest[static_cast<size_t>(focus())].first && of.valid() && of.fits && plot.contains(placeIn(plot, of.figures)))
+      out = placeIn(plot, of.figures);
+  return out;
 }
 
 void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QColor& ground) const {
@@ -286,6 +293,8 @@ void ServingChart::paintMarks(QPainter& painter, const QRectF& plot, const QColo
     painter.drawRoundedRect(box.adjusted(-2.5, -2.5, 2.5, 2.5), 5, 5);
     paint_design_letter(painter, box, Comparisons::letter(member), Theme::instance().designColor(member), ground);
   };
+  for (const Beside& other : beside())
+    if (const auto at = endOf(plot, other)) paint_design_letter(painter, QRectF(*at + QPointF(6, -18), QSizeF(13, 13)), Comparisons::letter(other.member), Theme::instance().designColor(other.member), ground);
   for (const Beside& other : beside())
     if (other.itself) itself(other.member, placeIn(plot, other.itself->figures));
   if (present() && !beside().empty()) {

@@ -28,6 +28,7 @@ class ServingChart : public ServingCanvas {
   void paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot, const QColor& ground) const;
   void paintLine(QPainter& painter, const QRectF& plot, int context, const QColor& ground) const;
   void paintBeside(QPainter& painter, const QRectF& plot, const Beside& other, const QColor& ground) const;
+  std::optional<QPointF> endOf(const QRectF& plot, const Beside& other) const;
   void paintLabels(QPainter& painter, const QRectF& plot, const QColor& ground) const;
   void paintMarks(QPainter& painter, const QRectF& plot, const QColor& ground) const;
   AxisScale x_, y_;

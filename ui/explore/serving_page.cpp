@@ -128,6 +128,7 @@ ServingPage::ServingPage(Session* session, QWidget* parent)
   connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) { take(table_->sorted()->mapToSource(index).row()); });
   connect(session_, &Session::designChanged, this, &ServingPage::refresh);
   connect(session_, &Session::estimateChanged, this, &ServingPage::showPresent);
+  connect(session_, &Session::computingChanged, this, &ServingPage::showState);
   connect(session_, &Session::unitsChanged, this, &ServingPage::fill);
   const auto restyle = [this] { limits_->setInk(Theme::instance().colors().secondary); };
   connect(&Theme::instance(), &Theme::changed, this, restyle);
@@ -399,6 +400,7 @@ void ServingPage::showState() {
     const auto runs = std::find_if(shown_->points.begin(), shown_->points.end(), [&](const ServedPoint& p) { return mode() == Mode::Decode ? p.decode.valid() : p.prefill.valid(); });
     if (cancelled_) limits = text;
     else if (runs == shown_->points.end()) limits = tr("Nothing of this can run: %1").arg(text_of(point_problem(shown_->points.front())->what));
+    else if (!session_->computing() && !session_->current()) limits = tr("The present design cannot be built as it is; a point takes its place by a double click, or Enter");
     else {
       QStringList parts;
       for (const auto& [context, batch] : shown_->largest) {
