@@ -12,6 +12,7 @@
 
 #include "model/library.h"
 #include "offscreen.h"
+#include "window_test.h"
 #include "ui/dialogs/import_dialog.h"
 #include "ui/main_window.h"
 #include "ui/widgets/preset_box.h"
@@ -20,15 +21,12 @@
 using namespace shardscape;
 using namespace shardscape::ui;
 
-class ImportDialogTest : public QObject {
+class ImportDialogTest : public WindowTest {
   Q_OBJECT
  public:
   static void initMain() { go_offscreen(); }
 
  private:
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<MainWindow> window_;
-
   ImportDialog* dialog() { return window_->findChild<ImportDialog*>(); }
   void drop(const char* name) {
     QMimeData data;
@@ -46,20 +44,8 @@ class ImportDialogTest : public QObject {
   }
 
  private Q_SLOTS:
-  void init() {
-    Theme::instance().setMode(Theme::Mode::Light);
-    session_ = std::make_unique<Session>();
-    window_ = std::make_unique<MainWindow>(session_.get());
-    session_->waitForReport();
-    window_->resize(1280, 800);
-    window_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
-  }
-  void cleanup() {
-    session_->undoStack()->setClean();
-    window_.reset();
-    session_.reset();
-  }
+  void init() { openWindow(); }
+  void cleanup() { closeWindow(); }
 
   void dropShowsAPreviewThatIsApplied() {
     const Design before = session_->design();

@@ -10,6 +10,7 @@
 #include "design/cluster.h"
 #include "design/machine_table.h"
 #include "offscreen.h"
+#include "window_test.h"
 #include "ui/dialogs/machine_dialog.h"
 #include "ui/form/config_form.h"
 #include "ui/inspector/copy_label.h"
@@ -20,15 +21,12 @@
 using namespace shardscape;
 using namespace shardscape::ui;
 
-class MachineDialogTest : public QObject {
+class MachineDialogTest : public WindowTest {
   Q_OBJECT
  public:
   static void initMain() { go_offscreen(); }
 
  private:
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<MainWindow> window_;
-
   MachineDialog* dialog() { return window_->findChild<MachineDialog*>(); }
   ChartTable* table() { return dialog()->findChild<ChartTable*>("machine_table"); }
   QString source() { return dialog()->findChild<CopyLabel*>("machine_source")->text(); }
@@ -44,20 +42,8 @@ class MachineDialogTest : public QObject {
   }
 
  private Q_SLOTS:
-  void init() {
-    Theme::instance().setMode(Theme::Mode::Light);
-    session_ = std::make_unique<Session>();
-    window_ = std::make_unique<MainWindow>(session_.get());
-    session_->waitForReport();
-    window_->resize(1280, 800);
-    window_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
-  }
-  void cleanup() {
-    session_->undoStack()->setClean();
-    window_.reset();
-    session_.reset();
-  }
+  void init() { openWindow(); }
+  void cleanup() { closeWindow(); }
 
   void saysWhatTheTableSays() {
     QVERIFY(!dialog());

@@ -21,6 +21,7 @@
 
 #include "design/document.h"
 #include "offscreen.h"
+#include "window_test.h"
 #include "ui/dialogs/command_palette.h"
 #include "ui/dialogs/export_dialog.h"
 #include "ui/document.h"
@@ -41,14 +42,12 @@
 using namespace shardscape;
 using namespace shardscape::ui;
 
-class MainWindowTest : public QObject {
+class MainWindowTest : public WindowTest {
   Q_OBJECT
  public:
   static void initMain() { go_offscreen(); }
 
  private:
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<MainWindow> window_;
   QTemporaryDir folder_;
 
   QLineEdit* focused(const char* id) {
@@ -62,20 +61,10 @@ class MainWindowTest : public QObject {
 
  private Q_SLOTS:
   void init() {
-    Theme::instance().setMode(Theme::Mode::Light);
-    session_ = std::make_unique<Session>();
-    window_ = std::make_unique<MainWindow>(session_.get());
-    session_->waitForReport();
-    window_->resize(1280, 800);
-    window_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+    openWindow();
     window_->activateWindow();
   }
-  void cleanup() {
-    session_->undoStack()->setClean();
-    window_.reset();
-    session_.reset();
-  }
+  void cleanup() { closeWindow(); }
 
   void activeParametersAreShownWhereTheyDiffer() {
     QVERIFY(!inspectionText(designSummary(*session_)).contains("Parameters that one token meets"));

@@ -1,0 +1,35 @@
+// A test on a window of its own, shown with the default design.
+#pragma once
+
+#include <QTest>
+#include <QUndoStack>
+#include <memory>
+
+#include "ui/main_window.h"
+#include "ui/state/session.h"
+#include "ui/theme/theme.h"
+
+namespace shardscape::ui {
+
+class WindowTest : public QObject {
+ protected:
+  void openWindow() {
+    Theme::instance().setMode(Theme::Mode::Light);
+    session_ = std::make_unique<Session>();
+    window_ = std::make_unique<MainWindow>(session_.get());
+    session_->waitForReport();
+    window_->resize(1280, 800);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+  }
+  void closeWindow() {
+    session_->undoStack()->setClean();  // nobody asks whether to save
+    window_.reset();
+    session_.reset();
+  }
+
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+}  // namespace shardscape::ui
