@@ -228,12 +228,13 @@ void ExploreView::showState() {
   const bool running = job_->running(), old = !running && stale();
   QString note;
   if (job_->failure() && !running) note = text(job_->failure()->what);
+  // One that cannot be built has no number of GPUs.
+  else if (!running && job_->rows() && !session_->computing() && !session_->current()) note = tr("The present design cannot be built as it is, so it is none of these points: Problems say why, and any of these can take its place.");
   else if (old && otherGpus()) {
     const SpaceSpec& searched = job_->rows()->result().space->spec();
     note = tr("These designs were searched on %1 GPUs. The present design has %2, and beside %3 are asked for: search again to compare like with like.")
                .arg(text(searched.ranks()), grouped_text(session_->design().world()), text(setup_->spec().gpus));
   } else if (old) note = tr("These designs were searched for another model, workload or cluster than the present one. Search again to compare like with like.");
-  else if (!running && job_->rows() && !session_->computing() && !session_->current()) note = tr("The present design cannot be built as it is, so it is none of these points: Problems say why, and any of these can take its place.");
   else if (!running && job_->rows() && job_->cancelled()) note = tr("The search was cancelled: these are the designs that it had come to.");
   if (running && run_->isVisible()) note = job_->progressText();
   if (stack_->currentWidget() != designs_) note.clear();
