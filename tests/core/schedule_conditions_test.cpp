@@ -149,8 +149,9 @@ class ScheduleConditionsTest : public QObject {
     QFETCH(QString, accepted);
     Design design = default_design();
     change(design);
-    const std::vector<Problem> problems = validate(design);
-    QVERIFY2(problems.size() == 1 && problems.front().severity == Severity::Error, listing(problems).c_str());
+    std::vector<Problem> problems = validate(design);
+    std::erase_if(problems, [](const Problem& p) { return p.severity != Severity::Error; });  // a note on stages of unlike length may come with it
+    QVERIFY2(problems.size() == 1, listing(problems).c_str());
     const Problem& problem = problems.front();
     QCOMPARE(QString::fromStdString(problem.where), where);
     QVERIFY2(QString::fromStdString(problem.what).contains(what), problem.what.c_str());
