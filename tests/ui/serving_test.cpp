@@ -392,7 +392,7 @@ class ServingTest : public QObject {
   void searchMarksThePresentDesign() {
     ServingWindow w;
     w.view().showPage(ExploreView::Designs);
-    w.vary({{"tp", "1,2,4"}, {"pp", "1,2"}});
+    w.vary({{"tp", "1,2,4"}, {"pp", "1,2"}, {"microbatch", "1,2,4"}});
     w.search();
     QTRY_COMPARE(w.scatter().marked().size(), size_t{1});
     const InferenceFigures figures = inference_figures(*w.session.estimate()->report, *w.session.estimate()->simulation);
@@ -403,7 +403,7 @@ class ServingTest : public QObject {
       found = found || (w.page().rows()->design(row).parallel == w.session.design().parallel && std::abs(w.page().rows()->value(row, step) / figures.seconds - 1) < 1e-9);
     QVERIFY(found);
     QVERIFY(w.scatter().plot().adjusted(-2, -2, 2, 2).contains(w.scatter().markedPlace(0)));
-    QVERIFY(!w.session.setKnob("tp", "3"));
+    QVERIFY(!w.session.setKnob("microbatch", "3"));
     w.session.waitForReport();
     auto* note = w.view().findChild<QLabel*>("explore_note");
     QTRY_VERIFY(note->isVisible() && note->text().contains("cannot be built"));
