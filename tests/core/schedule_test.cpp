@@ -1,8 +1,12 @@
 // Pipeline schedules: what the generators make, and that the invariants catch whatever is broken.
 #include <QtTest>
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <map>
+#include <set>
 
+#include "schedule/moments.h"
 #include "schedule/schedule.h"
 
 using namespace shardscape;
@@ -67,6 +71,8 @@ class ScheduleTest : public QObject {
   void pairs();
   void recorded_orders();
   void fullest_moments_are_all_of_them();
+  void few_microbatches_tell_all_data();
+  void few_microbatches_tell_all();
   void refuses_nothing_to_do();
   void every_loss_is_caught_data();
   void every_loss_is_caught();
@@ -222,6 +228,67 @@ void ScheduleTest::pairs() {
       int together = 0;
       for (const Action& a : paired.actions[s]) together += a.overlapped && a.kind == ActionKind::Forward;
       QCOMPARE(together, m * v - warmup);
+    }
+  }
+}
+
+void ScheduleTest::few_microbatches_tell_all_data() {
+  QTest::addColumn<ScheduleKind>("kind");
+  QTest::addColumn<int>("chunks");
+  QTest::addColumn<int>("group");  // in pipeline lengths
+  QTest::newRow("1F1B") << ScheduleKind::OneFOneB << 1 << 0;
+  QTest::newRow("interleaved") << ScheduleKind::OneFOneB << 3 << 0;
+  QTest::newRow("1F1B in pairs") << ScheduleKind::OneFOneBPairs << 2 << 0;
+  QTest::newRow("GPipe, all of which are told") << ScheduleKind::GPipe << 1 << 0;
+  QTest::newRow("flexible") << ScheduleKind::Flexible << 2 << 0;
+  QTest::newRow("flexible in longer groups") << ScheduleKind::Flexible << 3 << 3;
+  QTest::newRow("flexible on one chunk") << ScheduleKind::Flexible << 1 << 2;
+  QTest::newRow("ZB-H1") << ScheduleKind::ZbH1 << 1 << 0;
+  QTest::newRow("ZB-H2") << ScheduleKind::ZbH2 << 1 << 0;
+  QTest::newRow("ZB-V") << ScheduleKind::ZbV << 2 << 0;
+  QTest::newRow("DualPipe") << ScheduleKind::DualPipe << 1 << 0;
+  QTest::newRow("DualPipeV") << ScheduleKind::DualPipeV << 2 << 0;
+}
+
+// What a stage holds at the moments that may be its fullest is the same with as many microbatches as tell it and with many more.
+void ScheduleTest::few_microbatches_tell_all() {
+  QFETCH(ScheduleKind, kind);
+  QFETCH(int, chunks);
+  QFETCH(int, group);
+  // By what runs: what is in flight and waits, where nothing else has as much or more of each.
+  using Full = std::map<std::array<int, 3>, std::set<std::vector<int32_t>>>;
+  const auto full = [](const std::vector<StageMoment>& moments) {
+    Full out;
+    for (const StageMoment& m : moments) {
+      std::vector<int32_t> held;
+      for (const ChunkHolds& h : m.before) held.insert(held.end(), {h.in_flight, h.waiting});
+      out[{static_cast<int>(m.of.kind), m.of.chunk, m.beside ? m.beside->chunk : -1}].insert(held);
+    }
+    for (auto& [what, sets] : out) {
+      const auto all = sets;
+      std::erase_if(sets, [&](const std::vector<int32_t>& one) {
+        return std::any_of(all.begin(), all.end(), [&](const std::vector<int32_t>& other) { return other != one && std::equal(one.begin(), one.end(), other.begin(), std::less_equal<>()); });
+      });
+    }
+    return out;
+  };
+  for (const int stages : {2, 4, 6}) {
+    ParallelSpec parallel;
+    parallel.pp = stages;
+    parallel.virtual_stages = chunks;
+    parallel.schedule = kind == ScheduleKind::OneFOneBPairs ? ScheduleKind::OneFOneB : kind;
+    if ((parallel.ep_comm_overlap = kind == ScheduleKind::OneFOneBPairs)) parallel.ep = 2;
+    parallel.microbatch_group = int64_t{group} * stages;
+    QVERIFY(schedule_of(parallel) == kind);
+    std::vector<int> classes(static_cast<size_t>(pipeline_layout(parallel).chunks));
+    for (size_t c = 0; c < classes.size(); ++c) classes[c] = static_cast<int>(c);
+    const int many = 24 * std::max(1, group) * stages, few = telling_microbatches(parallel, many);
+    QCOMPARE(few < many, kind != ScheduleKind::GPipe);
+    for (int stage = 0; stage < stages; ++stage)
+      QVERIFY(full(telling_moments(make_stage_schedule(parallel, stage, many), classes)) == full(telling_moments(make_stage_schedule(parallel, stage, few), classes)));
+    if (kind == ScheduleKind::Flexible) {  // groups that are not filled all differ
+      const int odd = many + stages + 1;
+      QCOMPARE(telling_microbatches(parallel, odd), odd);
     }
   }
 }
