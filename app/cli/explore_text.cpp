@@ -85,14 +85,14 @@ std::string head(const SearchResult& r, const RunFigures* figures) {
 std::string explore_text(const SearchResult& r, const RunFigures* figures) {
   std::string out = head(r, figures);
   const Objective& objective = objectives()[static_cast<size_t>(r.options.objective)];
-  if (r.best.empty()) out += "\nno design fits\n";
+  if (r.best.empty()) out += r.counts.all_unknown() > 0 ? "\nnone of the designs that fit can be ranked\n" : "\nno design fits\n";
   else out += std::string("\nbest by ") + objective.help + ":\n" + points_table(r, r.best, r.best.size());
   if (r.front.size() > 1)
     out += std::string("\nPareto front of ") + objectives()[static_cast<size_t>(r.options.front_x)].help + " and " + objectives()[static_cast<size_t>(r.options.front_y)].help + ":\n" +
            points_table(r, r.front, kFrontShown);
   const auto reasons = infeasible(r.counts);
   if (reasons.empty()) return out;
-  out += "\ninfeasible by:\n";
+  out += r.counts.all_unknown() > 0 ? "\ninfeasible, or not ranked, by:\n" : "\ninfeasible by:\n";
   std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i) rows.push_back({"  " + grouped(reasons[i].second), reasons[i].first});
   out += text_table(rows, {Align::Right, Align::Left});

@@ -280,17 +280,17 @@ ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbat
 }
 
 void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last, const std::vector<std::vector<int>>& chunks) {
-  const auto stages = static_cast<int>(parallel.pp), stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size());
-  const int64_t m = number(binding, "m");
+  const auto stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size()), m = static_cast<int>(number(binding, "m"));
   const bool frees = !graph.structure.gathered_till_reduced;
-  // Schedules repeat themselves every pp microbatches between warm-up and cool-down.
-  const int64_t enough = telling_microbatches(parallel, static_cast<int>(m)), seen = enough - ((enough - m) % stages + stages) % stages;
-  ChunkGathers gathers = chunk_gathers(parallel, stage, static_cast<int>(seen), v, frees);
+  // So many microbatches of the schedule, and how much one more round of it adds.
+  const int period = repeats_after(parallel, m), enough = telling_microbatches(parallel, m);
+  const int seen = period > 0 ? enough - ((enough - m) % period + period) % period : m;
+  ChunkGathers gathers = chunk_gathers(parallel, stage, seen, v, frees);
   if (m > seen) {
-    const ChunkGathers before = chunk_gathers(parallel, stage, static_cast<int>(seen) - stages, v, frees);
+    const ChunkGathers before = chunk_gathers(parallel, stage, seen - period, v, frees);
     for (size_t c = 0; c < gathers.size(); ++c) {
-      gathers[c].first += (m - seen) / stages * (gathers[c].first - before[c].first);
-      gathers[c].second += (m - seen) / stages * (gathers[c].second - before[c].second);
+      gathers[c].first += (m - seen) / period * (gathers[c].first - before[c].first);
+      gathers[c].second += (m - seen) / period * (gathers[c].second - before[c].second);
     }
   }
   const size_t kinds = graph.segments.size() - 2;

@@ -91,9 +91,10 @@ Network network_of(const Design& design) {
   first(net.scaleup_efficiency, {entry.scaleup_efficiency});
   first(net.nic_efficiency, {entry.nic_efficiency});
   net.node = cluster.gpus_per_node;
-  net.rails = cluster.rails > 0 ? cluster.rails : entry.rails > 0 ? entry.rails : net.domain;
+  const int64_t usual = entry.rails > 0 ? entry.rails : net.node;  // a NIC for every GPU of a node
+  net.rails = cluster.rails > 0 ? cluster.rails : usual;
   // A leaf switch has as many ports whatever the rails: with fewer of them it reaches fewer nodes.
-  if (entry.leaf > 0) net.leaf = std::max(net.node, entry.leaf * net.rails / std::max<int64_t>(1, entry.rails) / net.node * net.node);
+  if (entry.leaf > 0) net.leaf = std::max(net.node, entry.leaf * net.rails / usual / net.node * net.node);
   first(net.oversubscription, {static_cast<double>(cluster.oversubscription) * 1e-3, entry.oversubscription});
   // Without a size of pods whatever leaves a domain meets the thin level.
   if (net.oversubscription > 1) net.pod = cluster.pod_size > 0 ? cluster.pod_size : entry.pod > 0 ? entry.pod : net.domain;

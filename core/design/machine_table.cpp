@@ -71,8 +71,8 @@ class Table {
     of_device("fp32_tflops", "Peak, float32", accelerator_.fp32_tflops, "TFLOP/s");
     of_device("memory_gb", "Memory", accelerator_.memory_gb, "GiB", "memory_capacity", c.memory_capacity);
     of_device("memory_gbps", "Memory bandwidth", accelerator_.memory_gbps, "GB/s", "memory_bandwidth", c.memory_bandwidth);
-    of_device("processors", "Processors", static_cast<double>(accelerator_.processors), "");
-    of_device("collective_processors", "Processors of a collective", static_cast<double>(accelerator_.collective_processors), "");
+    of_device("processors", "SMs or compute units", static_cast<double>(accelerator_.processors), "");
+    of_device("collective_processors", "SMs that a collective keeps", static_cast<double>(accelerator_.collective_processors), "");
     of_device("board_watts", "Power limit", accelerator_.board_watts, "W");
     of_device("price_per_hour", "Price", accelerator_.price_per_hour, "$ per hour");
   }
@@ -92,35 +92,39 @@ class Table {
     section("Network", known ? entry_.name : "made up");
     const bool as_sold = known && c.gpus_per_node == entry_.gpus_per_node;
     of_network("gpus_per_node", "GPUs per node", static_cast<double>(c.gpus_per_node), "", "gpus_per_node", {as_sold ? 0 : 1, as_sold});
-    of_network("domain", "Scale-up domain", static_cast<double>(network_.domain), "ranks", "scaleup_domain",
-               {c.scaleup_domain, entry_.domain > c.gpus_per_node, false, "a node, as nothing larger is said"});
-    of_network("scaleup_gbps", "Links inside", network_.scaleup_gbps, "GB/s", "scaleup_bandwidth",
+    const bool segment = network_.domain == entry_.segment && entry_.segment != entry_.domain;  // what a scheduler gives a job of a larger one
+    if (segment && c.scaleup_domain == 0)
+      add("domain", "Scale-up domain", static_cast<double>(network_.domain), "ranks", ValueOrigin::Catalogue, source_of(entry_.sources, "segment"));
+    else
+      of_network("domain", "Scale-up domain", static_cast<double>(network_.domain), "ranks", "scaleup_domain",
+                 {c.scaleup_domain, entry_.domain > c.gpus_per_node, false, "a node, as nothing larger is said"});
+    of_network("scaleup_gbps", "NVLink bandwidth", network_.scaleup_gbps, "GB/s", "scaleup_bandwidth",
                {c.scaleup_bandwidth, entry_.scaleup_gbps > 0, base_.scaleup_gbps > 0, "assumed: nothing is published"});
     constexpr const char* kLinks[] = {"switch", "mesh", "torus-2d", "torus-3d"};
     const bool said = entry_.links != ScaleupLinks::Switch;
-    add_word("scaleup_links", "Links join ranks by", kLinks[static_cast<size_t>(network_.links)], said ? ValueOrigin::Catalogue : ValueOrigin::Program,
+    add_word("scaleup_links", "Scale-up topology", kLinks[static_cast<size_t>(network_.links)], said ? ValueOrigin::Catalogue : ValueOrigin::Program,
              said ? source_of(entry_.sources, "scaleup_links") : "taken where nothing else is said");
-    of_network("scaleup_efficiency", "Links' share of rate", network_.scaleup_efficiency, "", nullptr,
+    of_network("scaleup_efficiency", "NVLink efficiency", network_.scaleup_efficiency, "", nullptr,
                {0, entry_.scaleup_efficiency > 0, false, "what rings of NCCL reach in the measured table of A100, taken where nothing was measured"});
-    of_network("scaleup_latency_us", "Hop inside", network_.hop.scaleup_us, "us", "scaleup_latency", {c.scaleup_latency, entry_.scaleup_latency_us > 0, false, kNcclRing});
-    of_network("nic_gbps", "NICs", network_.nic_gbps * kBitsPerByte, "Gb/s", "nic_bandwidth",
+    of_network("scaleup_latency_us", "NVLink latency", network_.hop.scaleup_us, "us", "scaleup_latency", {c.scaleup_latency, entry_.scaleup_latency_us > 0, false, kNcclRing});
+    of_network("nic_gbps", "NIC bandwidth", network_.nic_gbps * kBitsPerByte, "Gb/s", "nic_bandwidth",
                {c.nic_bandwidth, entry_.nic_gbps > 0, base_.nic_gbps > 0, "assumed: nothing is published"});
-    of_network("nic_efficiency", "NICs' share of rate", network_.nic_efficiency, "", nullptr,
+    of_network("nic_efficiency", "NIC efficiency", network_.nic_efficiency, "", nullptr,
                {0, entry_.nic_efficiency > 0, false, "as of HDR InfiniBand, taken where nothing is published"});
-    of_network("rails", "Rails", static_cast<double>(network_.rails), "", "rails", {c.rails, entry_.rails > 0, false, "one for each rank of a domain, as nothing else is said"});
+    of_network("rails", "Rails", static_cast<double>(network_.rails), "", "rails", {c.rails, entry_.rails > 0, false, "one for each GPU of a node, as nothing else is said"});
     if (network_.leaf > 0)
       of_network("leaf", "Reach of a leaf switch", static_cast<double>(network_.leaf), "ranks", "rails", {c.rails, true});
-    of_network("nic_latency_us", "Hop between", network_.hop.nic_us, "us", "network_latency", {c.network_latency, entry_.nic_latency_us > 0, false, kNcclRing});
+    of_network("nic_latency_us", "Network latency", network_.hop.nic_us, "us", "network_latency", {c.network_latency, entry_.nic_latency_us > 0, false, kNcclRing});
     if (network_.hop.spine_us > 0)
-      of_network("spine_latency_us", "More over a spine", network_.hop.spine_us, "us", "spine_latency", {c.spine_latency, entry_.spine_latency_us > 0});
+      of_network("spine_latency_us", "Spine latency", network_.hop.spine_us, "us", "spine_latency", {c.spine_latency, entry_.spine_latency_us > 0});
     of_network("oversubscription", "Oversubscription", network_.oversubscription, "", "oversubscription",
                {c.oversubscription, entry_.oversubscription > 1, false, "full bisection, taken where nothing else is said"});
     if (network_.oversubscription > 1)
       of_network("pod", "Pod", static_cast<double>(network_.pod), "ranks", "pod_size", {c.pod_size, entry_.pod > 0, false, "a scale-up domain, taken where nothing else is said"});
-    of_network("launch_us", "Start of a collective", network_.launch_us, "us", nullptr, {0, entry_.launch_us > 0, false, kNcclRing});
-    switches("nvls", "Switches inside add up", network_.nvls, entry_.nvls);
-    switches("sharp", "Switches between add up", network_.sharp, entry_.sharp);
-    add("host_gbps", "Links to the host", Machine{}.host_gbps, "GB/s", ValueOrigin::Program, "PCI Express 5.0, 16 lanes");
+    of_network("launch_us", "Launch latency", network_.launch_us, "us", nullptr, {0, entry_.launch_us > 0, false, kNcclRing});
+    switches("nvls", "Reduction in NVSwitch (NVLS)", network_.nvls, entry_.nvls);
+    switches("sharp", "Reduction in the network (SHARP)", network_.sharp, entry_.sharp);
+    add("host_gbps", "Host bandwidth", Machine{}.host_gbps, "GB/s", ValueOrigin::Program, "PCI Express 5.0, 16 lanes");
   }
 
   // Whether collectives make use of it, which for those between domains is on request only.

@@ -36,16 +36,6 @@ double mean(const Simulation& s, TimeCategory category) {
 
 const StageMemory& fullest(const Report& report) { return report.memory->stages[static_cast<size_t>(report.memory->peak_stage)]; }
 
-// Of a step; in inference as serving has them.
-InferenceFigures rate_of(const ComparedDesign& d) {
-  if (!trains(d.report->design)) return inference_figures(*d.report, *d.simulation);
-  InferenceFigures out;
-  out.seconds = d.simulation->step_seconds;
-  out.tokens_per_second = d.simulation->tokens_per_second;
-  out.tokens_per_gpu = out.tokens_per_second / static_cast<double>(d.report->ranks);
-  return out;
-}
-
 // Bytes that a rank moves in these collectives, on the stage that moves most.
 double moved(const Report& report, const std::pair<std::string, std::string>& op_and_group) {
   double most = 0;
@@ -112,9 +102,9 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
   add("tokens_per_step", "Tokens per step", "Size", FigureKind::Count, [](const ComparedDesign& d) { return d.report->tokens_per_step; });
   const auto all_are = [&](Mode mode) { return std::all_of(designs.begin(), designs.end(), [&](const ComparedDesign& d) { return !d.report || d.report->design.workload.mode == mode; }); };
   add("step_seconds", all_are(Mode::Decode) ? "Time per output token" : all_are(Mode::Prefill) ? "Time to first token, last prompt" : "Step time", "Time", FigureKind::Seconds,
-      [](const ComparedDesign& d) { return rate_of(d).seconds; });
-  add("tokens_per_second", "Tokens per second", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return rate_of(d).tokens_per_second; });
-  add("tokens_per_gpu", "Tokens per second and GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return rate_of(d).tokens_per_gpu; });
+      [](const ComparedDesign& d) { return served_seconds(*d.report, *d.simulation); });
+  add("tokens_per_second", "Tokens per second", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return d.simulation->tokens_per_second; });
+  add("tokens_per_gpu", "Tokens per second and GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks); });
   add("model_tflops", "Model TFLOP/s per GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return d.simulation->model_tflops; });
   add("mfu", "MFU", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->mfu; });
   add("bubble", "Bubble", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->bubble; });

@@ -68,7 +68,7 @@ void take(Evaluation& out, const auto& step) {
   out.exposed = step.exposed;
 }
 
-// Inference is short: no microbatches, no backward.
+// Inference has few microbatches and no backward: it is played as it is.
 Evaluation of_report(const Design& design, const EvaluationOptions& options, const std::stop_token& stop) {
   Evaluation out;
   const std::shared_ptr<const Report> report = estimate(design, stop);
@@ -82,10 +82,7 @@ Evaluation of_report(const Design& design, const EvaluationOptions& options, con
   const std::shared_ptr<const Simulation> step = simulate(*report, stop);
   if (!step) return out;
   take(out, *step);
-  if (trains(design)) return out;
-  const InferenceFigures served = inference_figures(*report, *step);  // in a running pipeline tokens follow each other sooner than steps end
-  out.step_seconds = served.seconds;
-  out.tokens_per_second = served.tokens_per_second;
+  out.step_seconds = served_seconds(*report, *step);  // in a running pipeline tokens follow each other sooner than steps end
   return out;
 }
 

@@ -30,7 +30,7 @@ double free_memory(const Scored& s) {
 }
 
 constexpr Objective kObjectives[kObjectiveCount] = {
-    {"step_time", "Step time", "s", false, "seconds of an optimizer step", [](const Scored& s) { return s.evaluation.step_seconds; }},
+    {"step_time", "Step time", "s", false, "seconds of an optimizer step; in inference of the next token, or to the first token of the last prompt", [](const Scored& s) { return s.evaluation.step_seconds; }},
     {"tokens_per_gpu", "Tokens per second and GPU", "tokens/s", true, "tokens per second over the GPUs of the job",
      [](const Scored& s) { return s.evaluation.tokens_per_second / gpus(s); }},
     {"cost", "Cost of a million tokens", "$", false, "dollars per million tokens, by the price of a GPU hour",

@@ -234,14 +234,21 @@ struct Measured {
   }
 };
 
+// Tables are of groups under one leaf switch, along their rails.
+Group as_measured(Group group) {
+  group.pods = group.leaves = 1;
+  group.unlike = false;
+  return group;
+}
+bool lie_alike(const Group& a, const Group& b) { return a.pods == b.pods && a.leaves == b.leaves && a.unlike == b.unlike; }
+
 Measured look_up(const Network& net, Kind kind, bool in_network, const GroupSpan& span) {
   Measured out;
   const bool inside = span.domains() == 1;
   const CollectiveTable::Nearest near = net.measured->nearest(kind, in_network, span.ranks, inside ? 0 : span.per_domain);
   if (!near) return out;
   out.curve = near.below ? near.below : near.above;
-  out.group = group_of(span);
-  out.group.pods = 1;
+  out.group = as_measured(group_of(span));
   if (inside && net.measured->scaleup_gbps() > 0) out.bytes_factor = net.measured->scaleup_gbps() / net.scaleup_gbps;
   const auto ranks = static_cast<double>(out.curve->row().ranks);
   if (near.below && near.above && near.below->row().ranks != near.above->row().ranks) {
@@ -290,9 +297,8 @@ CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, c
       size = 2 * bytes;
     }
     if (!measured.curve) return by_formula(net, kind, bytes, group, rates);
-    Group near = group;
-    near.pods = 1;
-    const bool exact = usual_latency && group.pods == 1;
+    const Group near = as_measured(group);
+    const bool exact = usual_latency && lie_alike(group, near);
     const Plan there = plan_of(net, Algorithm::Direct, kind, bytes, near);
     const double seconds = exact ? measured.seconds(size) : carried_seconds(net, measured, size, plan, there, there, rates);
     return {seconds, Algorithm::Direct, plan.load};
@@ -310,7 +316,7 @@ CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, c
     const Algorithm native = native_of(kind, in_network);
     if (!measured.curve) return by_algorithm(net, algorithm, kind, bytes, group, rates);
     const Plan here = plan_of(net, algorithm, kind, bytes, group);
-    exact = algorithm == native && as == kind && measured.group.n == group.n && usual_latency && group.pods == measured.group.pods;
+    exact = algorithm == native && as == kind && measured.group.n == group.n && usual_latency && lie_alike(group, measured.group);
     if (exact) return {measured.seconds(bytes), algorithm, here.load};
     const Plan there = plan_of(net, native, as, bytes, measured.group);
     // Few ranks add up small messages themselves, whoever adds up the large ones.

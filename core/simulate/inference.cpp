@@ -78,9 +78,12 @@ std::optional<InferenceFigures> figures_of_many(const Report& report, std::stop_
 
 }  // namespace
 
+double served_seconds(const Report& report, const Simulation& simulation) {
+  return report.design.workload.mode == Mode::Decode ? std::max(busiest_stage(simulation), way_through(simulation)) : simulation.step_seconds;
+}
+
 InferenceFigures inference_figures(const Report& report, const Simulation& simulation) {
-  if (report.design.workload.mode == Mode::Decode) return figures_of(report, std::max(busiest_stage(simulation), way_through(simulation)), 0);
-  return figures_of(report, simulation.step_seconds, way_through(simulation));
+  return figures_of(report, served_seconds(report, simulation), report.design.workload.mode == Mode::Decode ? 0 : way_through(simulation));
 }
 
 Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t context) {

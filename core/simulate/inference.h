@@ -25,6 +25,8 @@ struct InferenceFigures {
   double tokens_per_gpu = 0;     // the same per rank
   int64_t kv_cache_bytes = 0;    // of one rank, of the stage that has most
 };
+// InferenceFigures::seconds of a step that was played; of training the step itself. Rates of a Simulation are by it.
+double served_seconds(const Report& report, const Simulation& simulation);
 // Of a valid report in prefill or decode.
 InferenceFigures inference_figures(const Report& report, const Simulation& simulation);
 

@@ -462,7 +462,9 @@ class Timer {
     uint32_t at = of.first + 9;
     const MeshAxes& axes = segment.op(ring.passes.at(0)).group;
     GroupSpan hop = span(axes);
-    hop = {2, hop.per_domain >= 2 && hop.domains() == 1 ? 2 : 1, 0, 0, 1, hop.leaves > 1 ? 2 : 1, hop.unlike};  // the slowest hop of the ring sets its pace
+    // The slowest hop of the ring sets its pace: from the last rank of a domain to the first of the next one.
+    const bool crosses = hop.domains() > 1;
+    hop = {2, hop.per_domain >= 2 && !crosses ? 2 : 1, 0, 0, 1, hop.leaves > 1 ? 2 : 1, hop.unlike || (crosses && hop.per_domain > 1)};
     for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
       for (const OpId m : *moved) message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
     OpTime out{0, 0, 0, TimeCategory::Attention, comm_category(axes)};

@@ -1,5 +1,6 @@
 #include "simulate/simulation.h"
 
+#include "simulate/inference.h"
 #include "simulate/machine_of.h"
 #include "simulate/step_play.h"
 
@@ -94,12 +95,13 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
     const Node& node = timeline.node(layer.node);
     out->stages[static_cast<size_t>(node.stage)].layers.push_back({node.begin, node.end, node.span, static_cast<int32_t>(layer.instance), layer.part, layer.beside});
   }
-  const StepRates rates = step_rates(report, machine, out->step_seconds);
+  const double seconds = served_seconds(report, *out);
+  const StepRates rates = step_rates(report, machine, seconds);
   out->tokens_per_second = rates.tokens_per_second;
   out->model_tflops = rates.model_tflops;
   out->mfu = rates.mfu;
-  if (out->step_seconds <= 0) return out;
-  out->hardware_tflops = report.step_flops / static_cast<double>(report.ranks) / out->step_seconds * 1e-12;
+  if (seconds <= 0) return out;
+  out->hardware_tflops = report.step_flops / static_cast<double>(report.ranks) / seconds * 1e-12;
   out->hfu = out->hardware_tflops * 1e12 / peak_flops(*machine.accelerator, report.design.workload.dtype);
   return out;
 }

@@ -90,6 +90,7 @@ struct CriticalPart {
 struct Simulation {
   Machine machine;
   double step_seconds = 0;
+  // Rates of decode are those of a running pipeline (served_seconds in inference.h), where steps overlap.
   double tokens_per_second = 0;          // of the whole job
   // Per GPU, 10^12 per second. Model FLOPs as Megatron-LM states them (no recomputation, masks not halved); hardware FLOPs
   // are what kernels compute.

@@ -425,6 +425,19 @@ class InferenceTest : public QObject {
   }
 
   // Tokens that cp does not split are everybody's.
+  // In a running pipeline steps overlap: all rates are of the same seconds.
+  void ratesAreOfOneTime() {
+    for (const auto& [pp, microbatch] : {std::pair{"1", "32"}, {"4", "8"}, {"4", "4"}}) {
+      const auto report = reported(served("llama3-8b", Mode::Decode, {{"tp", "2"}, {"pp", pp}, {"batch", "32"}, {"microbatch", microbatch}}));
+      const auto step = simulate(*report);
+      const InferenceFigures figures = inference_figures(*report, *step);
+      QVERIFY(figures.seconds <= step->step_seconds * (1 + 1e-12));
+      QCOMPARE(step->tokens_per_second, figures.tokens_per_second);
+      QVERIFY(std::abs(step->hardware_tflops * 1e12 * static_cast<double>(report->ranks) * figures.seconds / report->step_flops - 1) < 1e-9);
+      QVERIFY(std::abs(step->mfu / step->model_tflops / (step->hfu / step->hardware_tflops) - 1) < 1e-9);
+    }
+  }
+
   void repeatedWorkIsNoted() {
     Design d = served("llama3-8b", Mode::Decode, {{"tp", "2"}, {"cp", "4"}, {"context_length", "8192"}, {"batch", "6"}, {"microbatch", "6"}});
     const auto noted = [](const Design& design) {
