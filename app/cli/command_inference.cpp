@@ -69,8 +69,8 @@ Command inference_command() {
   std::vector<Flag> flags{json_flag(),
                           {"--csv", 0, FlagKind::Value, "FILE", "Write the points as a table, the largest batches among them.", ""},
                           {"--batches", 0, FlagKind::Value, "N,N,...|usual",
-                           "Sequences that are served at once, over all replicas: numbers, ranges such as 1..64*2, or usual, which is what the window shows: doubled until they no longer "
-                           "fit at the shortest context. Without it the design's batch.", ""},
+                           "Sequences that are served at once, over all replicas: numbers, ranges such as 1..64*2, or usual, which is what the window shows: from the smallest that the "
+                           "layout takes, in a dozen steps at most, to past what fits at the shortest context. Without it the design's batch.", ""},
                           {"--contexts", 0, FlagKind::Value, "N,N,...|usual",
                            "Tokens of each prompt, and of each sequence as the next token is made; usual are 1,024 to 65,536 and the design's. Without it the design's.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));

@@ -48,7 +48,7 @@ ServedPhase serve(const Design& design, std::stop_token stop = {});
 int64_t largest_batch(const Design& design, int64_t context, std::stop_token stop = {});
 
 // What is swept over where nobody says: contexts from 1,024 to 65,536 tokens and the design's own, as far as a table of positions reaches;
-// batches from the smallest that the layout takes, doubled until they no longer fit at the shortest of these contexts, and the design's own.
+// batches from the smallest that the layout takes, in a dozen steps at most, to past what fits at the shortest of them, and the design's own.
 std::vector<int64_t> usual_contexts(const Design& design);
 std::vector<int64_t> usual_batches(const Design& design, const std::vector<int64_t>& contexts, std::stop_token stop = {});
 

@@ -55,6 +55,12 @@ class PicksTest : public PicksWindow {
         {"breakdown", "attention"}, {"graph", "ops: Attention, Attention, gradient (all stages)"}, {"memory bars", "Activations"},
         {"memory curve", "11 times"}, {"roofline", "Attention, Attention, gradient"}, {"timeline", "8 kinds of boxes"},
         {"timeline table", "16 rows: Forward, Backward"}};
+    // Of kernels that make several products all of them, as other views mark them.
+    QTest::newRow("breakdown, products") << Marks{
+        {"FLOPs bars", "Matrix products, forward, Matrix products, backward"}, {"FLOPs rows", "matmul forward, matmul backward"},
+        {"breakdown", "products"}, {"graph", "ops: 21 names (all stages)"},
+        {"memory bars", "Parameters, Gradients, Activations, Logits and loss, Buffers"}, {"memory curve", "11 times"}, {"roofline", "12 names"},
+        {"timeline", "8 kinds of boxes"}, {"timeline table", "16 rows: Forward, Backward"}};
     QTest::newRow("collectives row") << Marks{
         {"breakdown", "tensor_comm"}, {"collectives", "reduce_scatter tp forward"}, {"communication bars", "Tensor parallel (tp)"},
         {"graph", "reduce-scatter tp; ops: reduce-scatter tp (stage 1)"}, {"memory curve", "8 times"},

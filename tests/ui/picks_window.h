@@ -139,6 +139,11 @@ class PicksWindow : public QObject {
            QTest::keyClick(bar, Qt::Key_Home);
            QTest::keyClick(bar, Qt::Key_Right);
          }},
+        {"breakdown, products", [this] {
+           show(kTimeline);
+           BreakdownBar* bar = view<TimelineView>()->breakdown();
+           QTest::mouseClick(bar, Qt::LeftButton, {}, bar->segment(TimeCategory::Products).center().toPoint());
+         }},
         {"memory bar", bar(kMemory, [this] { return view<MemoryView>()->chart(); }, "Activations")},
         {"memory bar by keys", [this] {
            show(kMemory);

@@ -181,6 +181,47 @@ class TimelineTest : public QObject {
     QVERIFY(view.canvas()->tipAt(QPointF(middle(*view.canvas(), box))).contains("Backward, microbatch 3"));
   }
 
+  // While the next step is played the boxes and the curve are of the one before: their places would be other things of the new graph.
+  void whatIsOfTheStepBeforeSelectsNothing() {
+    Session session;
+    pipelined(session);
+    TimelineView view(&session);
+    open(view);
+    MemoryView memory(&session);
+    open(memory);
+    const ItemRef box = view.lanes()->of_action(2, Pass::Backward, 3, 0);
+    const QPoint place = middle(*view.canvas(), box);
+    QVERIFY(!session.setKnob("batch", "32"));
+    session.waitForReport();
+    QVERIFY(session.current() && !session.estimated());
+    QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, place);
+    QVERIFY(!session.estimated());
+    QCOMPARE(view.canvas()->selected(), box);
+    QCOMPARE(session.pick().kind, PickKind::Nothing);
+    QTest::keyClick(memory.curve(), Qt::Key_Home);
+    QVERIFY(!session.estimated() && memory.curve()->marked());
+    QCOMPARE(session.pick().kind, PickKind::Nothing);
+    // Nor does Enter lead on to what is selected elsewhere.
+    Pick elsewhere;
+    elsewhere.kind = PickKind::Time;
+    session.setPick(elsewhere, this);
+    QSignalSpy picks(&session, &Session::pickChanged);
+    QTest::keyClick(memory.curve(), Qt::Key_Return);
+    QVERIFY(!session.estimated() && memory.curve()->marked() && picks.isEmpty());
+    session.setPick({}, this);
+    session.waitForEstimate();
+    QVERIFY(session.estimated());
+    QCOMPARE(session.pick().kind, PickKind::Nothing);
+    QVERIFY(!view.canvas()->selected().valid() && !memory.curve()->marked());
+    // Of this step they do.
+    QTest::keyClick(memory.curve(), Qt::Key_Home);
+    QCOMPARE(session.pick().kind, PickKind::Span);
+    const ItemRef now = view.lanes()->of_action(2, Pass::Backward, 3, 0);
+    QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, middle(*view.canvas(), now));
+    QCOMPARE(session.pick().stage, 2);
+    QCOMPARE(view.lanes()->of_span(2, session.pick().span), now);
+  }
+
   void picksByKeys() {
     Session session;
     pipelined(session);

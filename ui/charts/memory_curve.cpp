@@ -369,16 +369,19 @@ size_t MemoryCurve::fullestOf(size_t point) const {
   return point;
 }
 
+bool MemoryCurve::ofThisReport() const { return estimate_->report == session_->report(); }
+
 void MemoryCurve::mark(std::optional<size_t> point) {
   marked_ = point;
   setAccessibleDescription(marked_ ? text(points_[*marked_]) + besideText(points_[*marked_].seconds) : peakText());
   update();
 }
 
-// The action is selected, as if in the timeline.
+// The action is selected, as if in the timeline. While the next step is played it is of the one before, and only marked here.
 void MemoryCurve::pick(size_t point) {
   when_.clear();
   mark(fullestOf(point));
+  if (!ofThisReport()) return;
   Pick pick;
   pick.kind = PickKind::Span;
   pick.stage = stage_;
@@ -388,7 +391,7 @@ void MemoryCurve::pick(size_t point) {
 
 // A pass that was picked anywhere is marked here; of all else when it runs.
 void MemoryCurve::followPick(const QObject* by) {
-  if (by == this || !estimate_ || !estimate_->simulation || estimate_->report != session_->report()) return;
+  if (by == this || !estimate_ || !estimate_->simulation || !ofThisReport()) return;
   const Picked& picked = session_->picked();
   const Pick& pick = picked.pick();
   when_.clear();
@@ -438,6 +441,7 @@ void MemoryCurve::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Enter:
     case Qt::Key_Space: {
       if (!marked_) return go(here, 1, -1);
+      if (!ofThisReport()) return;
       const Pick pick = session_->pick();
       session_->setPick({}, this);
       return session_->setPick(pick, nullptr);  // as a link of the inspector: the window shows the timeline

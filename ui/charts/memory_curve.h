@@ -61,6 +61,7 @@ class MemoryCurve : public QWidget {
   QRectF plot(const QRectF& rect) const;
   double top() const;                                  // of the value axis, bytes
   double span() const;                                 // of the time axis
+  bool ofThisReport() const;                           // not of the step before one that is still played
   const MemoryPoint* at(const QPointF& point) const;
   QString text(const MemoryPoint& point) const;
   QString besideText(double seconds) const;            // what the others hold then, a line for each

@@ -51,19 +51,31 @@ void ServingMap::setFigure(ServingFigure figure) {
   update();
 }
 
-std::optional<double> ServingMap::value(int at) const {
-  const SweptPhase &made = point(at).decode, &read = point(at).prefill, &of = phase(at);
+const SweptPhase& ServingMap::ofFigure(int at) const {
   switch (figure_) {
-    case ServingFigure::TokensPerGpu: return of.valid() ? std::optional(of.figures.tokens_per_gpu) : std::nullopt;
-    case ServingFigure::TimePerToken: return made.valid() ? std::optional(made.figures.seconds) : std::nullopt;
-    case ServingFigure::FirstToken: return read.valid() ? std::optional(read.figures.seconds) : std::nullopt;
-    case ServingFigure::FirstTokenEarly: return read.valid() ? std::optional(read.figures.first_seconds) : std::nullopt;
-    case ServingFigure::Memory: return of.valid() ? std::optional(static_cast<double>(of.memory)) : std::nullopt;
+    case ServingFigure::TimePerToken: return point(at).decode;
+    case ServingFigure::FirstToken:
+    case ServingFigure::FirstTokenEarly: return point(at).prefill;
+    case ServingFigure::TokensPerGpu:
+    case ServingFigure::Memory: break;
+  }
+  return phase(at);
+}
+
+std::optional<double> ServingMap::value(int at) const {
+  const SweptPhase& of = ofFigure(at);
+  if (!of.valid()) return std::nullopt;
+  switch (figure_) {
+    case ServingFigure::TokensPerGpu: return of.figures.tokens_per_gpu;
+    case ServingFigure::TimePerToken:
+    case ServingFigure::FirstToken: return of.figures.seconds;
+    case ServingFigure::FirstTokenEarly: return of.figures.first_seconds;
+    case ServingFigure::Memory: return static_cast<double>(of.memory);
   }
   return std::nullopt;
 }
 
-bool ServingMap::fits(int at) const { return phase(at).valid() && phase(at).fits; }
+bool ServingMap::fits(int at) const { return ofFigure(at).valid() && ofFigure(at).fits; }
 
 // One unit for all cells; it stands in the title.
 double ServingMap::divisor() const {

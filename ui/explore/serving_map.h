@@ -17,7 +17,7 @@ class ServingMap : public ServingCanvas {
   void setFigure(ServingFigure figure);
   ServingFigure figure() const { return figure_; }
   std::optional<double> value(int at) const;            // nothing where there is none
-  bool fits(int at) const;                              // in the present phase
+  bool fits(int at) const;                              // in the phase that the figure is of
   QString text(int at) const;                           // as the cell has it: "21.9"
   QRectF cell(int at) const { return cellIn(QRectF(rect()), at); }
   QPointF place(int at) const override { return cell(at).center(); }
@@ -34,6 +34,7 @@ class ServingMap : public ServingCanvas {
   bool apart() const { return decodes() && !lone_.empty(); }  // the most that fit have a column
   int columns() const { return static_cast<int>(batches_.size()) + (apart() ? 1 : 0); }
   int columnOf(int at) const;
+  const SweptPhase& ofFigure(int at) const;  // times have a phase of their own, all else is of the present one
   double divisor() const;
   QString title() const;
   void paintCell(QPainter& painter, const QRectF& box, int at, const QColor& ground) const;

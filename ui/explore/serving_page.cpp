@@ -162,7 +162,7 @@ QWidget* ServingPage::makeTools() {
     return out;
   };
   const QString words = tr("Numbers such as 1,8,64, or a range: 1..64*2 for powers, 1024..8192+1024 for steps.");
-  batches_ = field(tr("Batches"), QStringLiteral("serving_batches"), tr("Sequences that are served at once, over all replicas. %1 Empty: from the smallest that the layout takes, doubled until they no longer fit.").arg(words));
+  batches_ = field(tr("Batches"), QStringLiteral("serving_batches"), tr("Sequences that are served at once, over all replicas. %1 Empty: from the smallest that the layout takes, in a dozen steps at most, to past what fits.").arg(words));
   contexts_ = field(tr("Contexts"), QStringLiteral("serving_contexts"), tr("Tokens of each prompt, and of each sequence as its next token is made. %1 Empty: 1,024 to 65,536 and the design's own.").arg(words));
   stop_ = new QPushButton(tools);
   stop_->setObjectName(QStringLiteral("serving_stop"));

@@ -1,6 +1,7 @@
 #include "ui/state/picked.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/product_kernels.h"
 #include "simulate/machine_of.h"
@@ -13,6 +14,8 @@ namespace {
 
 bool is_sync(Phase phase) { return phase == Phase::GradReduce || phase == Phase::ParamGather || phase == Phase::Step; }
 uint32_t bit_of_time(TimeCategory category) { return 1u << static_cast<unsigned>(category); }
+// Of an op that has seconds: of those that one kernel makes the first alone has.
+uint32_t times_of(const OpTime& time) { return (time.seconds > 0 ? bit_of_time(time.category) : 0) | (time.exposed > 0 ? bit_of_time(time.waits) : 0); }
 
 }  // namespace
 
@@ -87,9 +90,12 @@ Picked::Picked(const Pick& pick, std::shared_ptr<const Report> report, std::shar
       messages_ = pick_.time == TimeCategory::PipelineComm;
       host_ = pick_.time == TimeCategory::Host;
       const OpSeconds seconds = op_seconds(*report_, machine_of(report_->design));
-      choose([&](int s, const Segment&, OpId id) {
-        const OpTime& time = seconds.ops[static_cast<size_t>(s)][static_cast<size_t>(id)];
-        return (time.seconds > 0 && time.category == pick_.time) || (time.exposed > 0 && time.waits == pick_.time);
+      std::vector<OpId> kernels;  // of this segment
+      int of = -1;
+      choose([&](int s, const Segment& segment, OpId id) {
+        if (std::exchange(of, s) != s) kernels = product_kernels(segment);
+        const OpId first = kernels[static_cast<size_t>(id)];
+        return (times_of(seconds.ops[static_cast<size_t>(s)][static_cast<size_t>(first)]) & bit_of_time(pick_.time)) != 0;
       });
       break;
     }
@@ -238,9 +244,7 @@ void Picked::findTimes() const {
     const std::vector<OpId> kernels = product_kernels(report_->graph().segments[s]);
     for (size_t id = 0; id < ops_[s].size(); ++id) {
       if (!ops_[s][id]) continue;
-      const OpTime& time = seconds.ops[s][static_cast<size_t>(kernels[id])];
-      if (time.seconds > 0) *times_ |= bit_of_time(time.category);
-      if (time.exposed > 0) *times_ |= bit_of_time(time.waits);
+      *times_ |= times_of(seconds.ops[s][static_cast<size_t>(kernels[id])]);
     }
   }
 }

@@ -310,7 +310,8 @@ void TimelineView::pickBox(int stage, int span, int op) {
     pick.op = ops[static_cast<size_t>(op)].op;
     pick.kernel = true;
   }
-  session_->setPick(pick, this);
+  // While the next step is played, boxes are of the one before: its places are other things in the graph of today.
+  if (estimate_->report == session_->report()) session_->setPick(pick, this);
   linked_ = {};
   applyStandsOut();
   markBreakdown();
