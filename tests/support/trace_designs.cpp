@@ -193,7 +193,7 @@ std::vector<NamedDesign> trace_designs() {
       {"exchanges in pairs, experts", trace_design("mixtral-8x7b", 1, 1, 4, false, 5, 2)},
       {"exchanges in pairs, pp 2, folded experts", trace_design("mixtral-8x7b", 2, 2, 2, true, 4, 4)},
       {"flexible pp 2 in groups of 3", trace_design("llama3-8b", 2, 2, 2, true, 7, 4)},
-      {"flexible pp 4, fsdp2 in groups of 5, many rounds", trace_design("llama3-8b", 1, 4, 2, false, 40, 8)},
+      {"flexible pp 4, fsdp2 in groups of 10, many rounds", trace_design("llama3-8b", 1, 4, 2, false, 80, 16)},
       {"flexible, fsdp", trace_design("llama3-8b", 1, 2, 2, false, 5, 8)},
       {"prefill tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
       {"prefill kv heads fewer than tp, context parallel", trace_design("llama3-8b", 16, 1, 2, true, 1, 2)},
@@ -222,8 +222,8 @@ std::vector<NamedDesign> trace_designs() {
     if (name.starts_with("distributed optimizer")) d.design.parallel.sync = SyncStrategy::DistributedOptimizer;
     for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v", "flexible"})
       if (name.starts_with(schedule)) set_knob(d.design, *find_knob("schedule"), schedule);
-    if (chunk_layout(d.design.parallel.schedule) == ChunkLayout::Vee || name.starts_with("flexible")) d.design.parallel.virtual_stages = 2;
-    for (const int64_t group : {3, 5})
+    if (chunk_layout(d.design.parallel.schedule) == ChunkLayout::Vee || name.starts_with("flexible")) d.design.parallel.virtual_stages = name.ends_with("many rounds") ? 4 : 2;
+    for (const int64_t group : {3, 10})
       if (name.find("in groups of " + std::to_string(group)) != std::string::npos) d.design.parallel.microbatch_group = group;
     if (name.starts_with("zb-h1, buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
     if (name.find(", fsdp2") != std::string::npos) d.design.parallel.sync = SyncStrategy::Fsdp2;
