@@ -94,7 +94,7 @@ class MachineDialogTest : public WindowTest {
     QTest::keyClick(window_.get(), Qt::Key_F9);
     QVERIFY(!says("set in this design"));
     QVERIFY(!session_->setKnob("nic_bandwidth", "100"));
-    const int row = row_of("NICs");
+    const int row = row_of("NIC bandwidth");
     QCOMPARE(cell(row, MachineModel::Value), QString("100"));
     QCOMPARE(cell(row, MachineModel::Origin), QString("This design"));
     QVERIFY(cell(row, MachineModel::Source).contains("--nic-bandwidth") && says("1 set in this design"));

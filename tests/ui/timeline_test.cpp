@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "offscreen.h"
+#include "timeline_parts.h"
 #include "ui/charts/chart_notice.h"
 #include "ui/charts/communication_view.h"
 #include "ui/charts/compute_view.h"
@@ -37,38 +38,6 @@
 
 using namespace shardscape;
 using namespace shardscape::ui;
-
-namespace {
-
-void set(Session& session, std::initializer_list<std::pair<const char*, const char*>> knobs) {
-  for (const auto& [id, text] : knobs) {
-    const std::optional<Problem> problem = session.setKnob(QString::fromLatin1(id), QString::fromLatin1(text));
-    QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
-  }
-  session.waitForEstimate();
-  QVERIFY2(session.estimated(), session.problems().empty() ? "" : to_string(session.problems()[0]).c_str());
-  QVERIFY2(session.estimate()->simulation, session.estimate()->why_no_time.c_str());
-}
-
-// Llama 3 8B in four stages, two replicas of them, 8 microbatches.
-void pipelined(Session& session) { set(session, {{"tp", "2"}, {"pp", "4"}, {"dp", "2"}, {"batch", "16"}, {"microbatch", "1"}}); }
-
-void open(QWidget& view, QSize size = {1000, 760}) {
-  view.resize(size);
-  view.show();
-  QVERIFY(QTest::qWaitForWindowExposed(&view));
-  QCoreApplication::processEvents();
-}
-
-QPoint middle(GanttCanvas& canvas, const ItemRef& ref) { return canvas.ganttLayout().rect(ref).center().toPoint(); }
-
-QString row_of(const Inspection& inspection, const QString& name) {
-  for (const auto& [label, text] : inspection.rows)
-    if (label == name) return text;
-  return {};
-}
-
-}  // namespace
 
 class TimelineTest : public QObject {
   Q_OBJECT
