@@ -189,6 +189,31 @@ class BesideViewsTest : public QObject {
   }
 
   // What is not looked at is not made.
+  // A step that is made after something was selected has boxes that the present one lacks.
+  void selectionsReachStepsThatComeLater() {
+    Session session;
+    set(session, 2, 2, 1);
+    Pick pick;
+    pick.kind = PickKind::Time;
+    pick.time = TimeCategory::Attention;
+    session.setPick(pick, this);
+    TimelineView view(&session);
+    open(view);
+    QTRY_VERIFY(view.lanes());
+    const size_t alone = view.boxesPicked().size();
+    QVERIFY(alone > 0);
+    Design longer = session.design();
+    longer.workload.batch *= 64;
+    pin(session, longer);
+    QTRY_COMPARE(view.canvas()->steps().size(), size_t{2});
+    QVERIFY(!view.grab().isNull());
+    QCOMPARE(view.boxesPicked().size(), alone);
+    const GanttStep& below = view.canvas()->steps()[1];
+    ItemRef last = below.lanes->of_action(1, Pass::Backward, static_cast<int>(below.report->microbatches) - 1, 0);
+    last.member = 1;
+    QVERIFY(last.valid() && view.picksBox(last));
+  }
+
   void onlyWhatIsShownIsMade() {
     Session session;
     set(session, 2, 4, 1);

@@ -225,6 +225,7 @@ void TimelineView::placeBeside() {
     steps.push_back({one.member, apart[one.member].isEmpty() ? name : apart[one.member], one.design.report, one.made, -1});
   }
   canvas_->setBeside(apart[0].isEmpty() ? Comparisons::nameOf(session_->design()) : apart[0], std::move(steps));
+  if (linked_.items) linked_ = estimate_->report == session_->report() ? linked() : StandsOut{};  // of the steps that there are now
   showRows();
   fillTable();
   search();
@@ -358,7 +359,7 @@ void TimelineView::showPick() {
     return;
   }
   if (pick.kind == PickKind::Op && pick.span >= 0 && canvas_->selected().valid()) return;  // made here
-  linked_ = everywhere(canvas_->steps(), [&](const GanttStep& step) { return stands_out_for(pickedIn(step), step.lanes); });
+  linked_ = linked();
   canvas_->setSelected({});
   shown_ = pick.kind == PickKind::Time ? Shown::Category : Shown::Step;
   applyStandsOut();
@@ -368,6 +369,10 @@ void TimelineView::showPick() {
     if (const ItemRef ref = model_->at(row); ref.member == 0 && linked_.items(ref)) rows.push_back(row);
   table_->showRow(-1, static_cast<int>(rows.size()) < all ? rows : std::vector<int>());
   explain();
+}
+
+StandsOut TimelineView::linked() const {
+  return everywhere(canvas_->steps(), [&](const GanttStep& step) { return stands_out_for(pickedIn(step), step.lanes); });
 }
 
 // The same in a design that stands below: of its stage in the same place, and nothing where the pick is of a place in the present graph.

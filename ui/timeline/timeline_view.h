@@ -35,6 +35,7 @@ class TimelineView : public QWidget {
   SpansModel* model() const { return model_; }
   SaveMenu* saveMenu() const { return save_menu_; }
   const Lanes* lanes() const { return lanes_.get(); }
+  bool picksBox(const ItemRef& ref) const { return linked_.items && linked_.items(ref); }
   std::vector<ItemRef> boxesPicked() const { return lanes_ ? matches(*lanes_, linked_) : std::vector<ItemRef>(); }  // that belong to what is picked
   Picture picture() const;
   QByteArray trace() const;  // for Perfetto; empty: there is no time yet
@@ -67,6 +68,7 @@ class TimelineView : public QWidget {
   void pickRow(int row);
   void search();
   void applyStandsOut();
+  StandsOut linked() const;
   std::shared_ptr<const Picked> pickedIn(const GanttStep& step) const;
   void markBreakdown();
   void explain();
