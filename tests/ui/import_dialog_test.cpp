@@ -38,10 +38,7 @@ class ImportDialogTest : public WindowTest {
     QApplication::sendEvent(window_.get(), &dropped);
   }
   void click(const char* button) { QTest::mouseClick(dialog()->findChild<QPushButton*>(button), Qt::LeftButton); }
-  bool says(const QString& text) {
-    const auto labels = dialog()->findChildren<QLabel*>();
-    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* l) { return l->text().contains(text); });
-  }
+  bool says(const QString& text) { return labelSays(dialog(), text); }
 
  private Q_SLOTS:
   void init() { openWindow(); }

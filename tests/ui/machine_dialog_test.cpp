@@ -36,10 +36,7 @@ class MachineDialogTest : public WindowTest {
       if (cell(row, MachineModel::Name) == name) return row;
     return -1;
   }
-  bool says(const QString& text) {
-    const auto labels = dialog()->findChildren<QLabel*>();
-    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* l) { return l->text().contains(text); });
-  }
+  bool says(const QString& text) { return labelSays(dialog(), text); }
 
  private Q_SLOTS:
   void init() { openWindow(); }

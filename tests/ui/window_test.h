@@ -1,8 +1,10 @@
 // A test on a window of its own, shown with the default design.
 #pragma once
 
+#include <QLabel>
 #include <QTest>
 #include <QUndoStack>
+#include <algorithm>
 #include <memory>
 
 #include "ui/main_window.h"
@@ -26,6 +28,11 @@ class WindowTest : public QObject {
     session_->undoStack()->setClean();  // nobody asks whether to save
     window_.reset();
     session_.reset();
+  }
+
+  static bool labelSays(const QWidget* where, const QString& text) {
+    const auto labels = where->findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text().contains(text); });
   }
 
   std::unique_ptr<Session> session_;
