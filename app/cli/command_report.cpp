@@ -5,8 +5,10 @@
 #include "app/cli/command_list.h"
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
+#include "app/cli/messages.h"
 #include "simulate/inference.h"
 #include "simulate/memory_report.h"
+#include "simulate/pass_times.h"
 #include "simulate/time_report.h"
 
 namespace shardscape {
@@ -25,8 +27,9 @@ int run(const Arguments& arguments) {
   std::optional<std::vector<MemoryAdvice>> advice;
   if (arguments.has("--advice")) advice = memory_advice(of, *of.memory, [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
   const auto segments = fragmentation(of);
-  std::cout << (json ? with_inference(with_time(estimate_json(of, advice, segments, simulation.get()), *simulation), of, *simulation)
+  std::cout << (json ? with_inference(with_time(estimate_json(of, advice, segments, simulation.get()), of, *simulation), of, *simulation)
                      : report_text(of) + memory_text(*of.memory, simulation.get()) + fragmentation_text(*segments) + warning(segments_warning(*of.memory, *segments)) + (advice ? advice_text(*advice) : "") + time_text(*simulation) + inference_text(of, *simulation));
+  if (const auto note = pass_times_note(of, *simulation)) print_problem(*note);
   return kDone;
 }
 

@@ -1,5 +1,6 @@
 // What the pipeline schedules ask of the rest of the design.
 #include <algorithm>
+#include <iterator>
 
 #include "base/units.h"
 #include "design/checks.h"
@@ -32,6 +33,23 @@ void check_chunks(Checks& checks) {
       checks.error("microbatch_group", "groups of " + grouped(n) + (n == 1 ? " microbatch do" : " microbatches do") + " not fill the pipeline of " + grouped(d.parallel.pp) + " stages",
                    "0 (as many as stages), or at least pp = " + grouped(d.parallel.pp), {set_to("microbatch_group", 0), set_to("microbatch_group", d.parallel.pp)});
   }
+}
+
+void check_pass_times(Checks& checks) {
+  const Design& d = checks.design;
+  const std::vector<int64_t>& times = d.parallel.passes.times;
+  if (d.parallel.schedule != ScheduleKind::ZbAuto || times.empty()) return;
+  constexpr const char* kPasses[] = {"the forward", "the gradient of the input", "the gradient of weights", "a message"};
+  constexpr size_t kTimes = std::size(kPasses);
+  std::string wrong;
+  if (times.size() != kTimes) wrong = grouped(static_cast<int64_t>(times.size())) + (times.size() == 1 ? " time is" : " times are") + " listed, and a schedule has four";
+  for (size_t i = 0; wrong.empty() && i < kTimes; ++i) {
+    if (times[i] < 0 || (times[i] == 0 && i + 1 < kTimes)) wrong = std::string(kPasses[i]) + " takes " + grouped(times[i]) + " us";
+    if (times[i] > kMaxPassTime) wrong = std::string(kPasses[i]) + " takes " + grouped(times[i]) + " us, more than " + grouped(kMaxPassTime);
+  }
+  if (wrong.empty() || checks.stops_at("pass_times")) return;
+  checks.error("pass_times", wrong, "four whole numbers as in 18522,18086,9337,601 (forward, gradient of the input, of weights: at least 1; message: at least 0), or nothing where passes take equally long",
+               {set_to("pass_times", std::string()), to_1f1b()});
 }
 
 void check_dual_pipe(Checks& checks) {
@@ -125,6 +143,7 @@ void check_schedule(Checks& checks) {
   if (checks.sound({"schedule", "pp", "virtual_stages"})) check_pairs(checks);
   if (!checks.sound({"schedule", "pp", "virtual_stages"}) || checks.design.parallel.pp == 1) return;
   check_chunks(checks);
+  check_pass_times(checks);
   check_dual_pipe(checks);
   check_split(checks);
 }

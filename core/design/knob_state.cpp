@@ -91,6 +91,10 @@ std::string groups(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
   return when(d.parallel.schedule != ScheduleKind::Flexible, "only the flexible schedule groups microbatches at will");
 }
+std::string pass_plan(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(d.parallel.schedule != ScheduleKind::ZbAuto, "only the schedule zb-auto finds its order from pass times");
+}
 std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
 std::string context(const Design& d) {
   if (std::string none = no_cp(d); !none.empty()) return none;
@@ -245,6 +249,9 @@ constexpr Rule kRules[] = {
     {"sequence_parallel", no_tp, true, "tp of at least 2"},
     {"virtual_stages", no_pp},
     {"microbatch_group", groups},
+    {"pass_times", pass_plan},
+    {"most_in_flight", pass_plan},
+    {"waiting_percent", pass_plan},
     {"stage_layers", no_pp},
     {"account_for_embedding_in_pipeline_split", even_stages},
     {"account_for_loss_in_pipeline_split", even_stages},
@@ -293,7 +300,8 @@ constexpr const char *kGradients = "inference has no gradients to reduce", *kOne
                      *kNothingKept = "inference keeps no activations for a backward", *kNoOptimizer = "inference has no optimizer";
 constexpr ModeRule kTrainingOnly[] = {
     {"mtp_layers", "modules of multi-token prediction are not loaded in inference"},
-    {"schedule", kOneForward}, {"virtual_stages", kOneForward}, {"microbatch_group", kOneForward}, {"ep_comm_overlap", kOneForward},
+    {"schedule", kOneForward}, {"virtual_stages", kOneForward}, {"microbatch_group", kOneForward}, {"pass_times", kOneForward}, {"most_in_flight", kOneForward},
+    {"waiting_percent", kOneForward}, {"ep_comm_overlap", kOneForward},
     {"sync", kGradients}, {"overlap_grad_reduce", kGradients}, {"overlap_param_gather", kGradients}, {"reduce_every_microbatch", kGradients},
     {"reshard_after_forward", kGradients}, {"dp_shard", kGradients}, {"bucket_cap_mb", kGradients}, {"first_bucket_mb", kGradients},
     {"ddp_bucket_size", kGradients}, {"zero_reduce_bucket_size", kGradients}, {"zero_allgather_bucket_size", kGradients},

@@ -23,6 +23,7 @@ inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1
                                                      {ScheduleKind::ZbH1, "zb-h1", "ZB-H1"},
                                                      {ScheduleKind::ZbH2, "zb-h2", "ZB-H2"},
                                                      {ScheduleKind::ZbV, "zb-v", "ZB-V"},
+                                                     {ScheduleKind::ZbAuto, "zb-auto", "ZB from pass times (ZB-2p)"},
                                                      {ScheduleKind::DualPipe, "dualpipe", "DualPipe"},
                                                      {ScheduleKind::DualPipeV, "dualpipe-v", "DualPipeV"}};
 inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
@@ -35,6 +36,16 @@ inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
     {SyncStrategy::Zero3, "zero-3", "ZeRO stage 3 (DeepSpeed)"},
     {SyncStrategy::Fsdp1, "fsdp1", "FSDP, flat units (PyTorch)"},
     {SyncStrategy::Fsdp2, "fsdp2", "FSDP2, per parameter (PyTorch)"}};
+
+// Of the schedule whose order follows from the times of its passes.
+template <auto Field>
+constexpr KnobAccess pass_plan() {
+  using Value = std::remove_cvref_t<decltype(std::declval<PassPlan>().*Field)>;
+  KnobAccess access{[](const Design& d) { return KnobValue(std::in_place_type<Value>, d.parallel.passes.*Field); },
+                    [](Design& d, const KnobValue& value) { d.parallel.passes.*Field = std::get<Value>(value); }};
+  if constexpr (std::is_same_v<Value, int64_t>) access.number = [](const Design& d) -> int64_t { return d.parallel.passes.*Field; };
+  return access;
+}
 
 constexpr KnobAccess kRankOrder{[](const Design& d) { return KnobValue(to_string(d.parallel.order)); },
                                 [](Design& d, const KnobValue& value) {
@@ -145,8 +156,8 @@ void add_parallelism(TableWriter& table) {
                "microbatches, 1F1B of at most pp - p on stage p (counted from 0). With virtual stages 1F1B is interleaved; the "
                "flexible schedule takes any number of microbatches in a row. The others split backwards: the gradient of the input "
                "goes on at once, those of weights fill idle time. ZB-H1 keeps at most pp microbatches on every stage, ZB-H2 2 pp - 1; "
-               "ZB-V lays two chunks per stage in a V and keeps as much as 1F1B's first stage; the optimizer still waits for "
-               "all stages, without the validation after the step. DualPipe runs microbatches from both ends, with two copies "
+               "ZB-V lays two chunks per stage in a V and keeps as much as 1F1B's first stage; ZB from pass times looks for the order that idles "
+               "least under a limit of memory (ZB-1p, ZB-2p). The optimizer still waits for all stages, without the validation after the step. DualPipe runs microbatches from both ends, with two copies "
                "of the parameters; DualPipeV is its half, a V with one copy.");
   table.number(member<parallel, &P::virtual_stages>(), "virtual_stages", "Virtual stages", "v", "chunks per stage", 1, kMaxLayers,
                "Model chunks on each stage: a microbatch goes v times round the pipeline (interleaved 1F1B). The share that "
@@ -156,6 +167,15 @@ void add_parallelism(TableWriter& table) {
                "Of the flexible schedule: how many microbatches a virtual stage takes before the next one has its turn (0: pp, as "
                "interleaved 1F1B does). More of them wait less for messages and keep more activations; as many as there are is "
                "breadth first. Those that do not fill a group are spread over the others.");
+  table.list(pass_plan<&PassPlan::times>(), "pass_times", "Pass times", "us", 0, kMaxPassTime,
+             "Of ZB from pass times: how long a microbatch takes on a stage, as in 18522,18086,9337,601: its forward, the gradient of its input, "
+             "those of weights, and a message to the next stage. Only their ratios count. Empty: the first three take equally long and messages nothing.");
+  table.number(pass_plan<&PassPlan::most_in_flight>(), "most_in_flight", "Most in flight", "", "microbatches", 0, kMaxBatch,
+               "Of ZB from pass times: how many microbatches a stage may hold (0: 2 pp, which is ZB-2p; pp is ZB-1p). More fill more of the "
+               "bubble and keep more activations.");
+  table.number(pass_plan<&PassPlan::waiting_percent>(), "waiting_percent", "Counted while weights wait", "", "%", 0, 100,
+               "Of ZB from pass times: what a microbatch counts for between the gradient of its input and those of weights, in percent of what it counted "
+               "before. 100 never holds more than most_in_flight; less is closer to the bytes that stay.");
   table.flag(member<parallel, &P::scatter_gather_pipeline>(), "scatter_gather_pipeline", "Scatter-gather messages",
              "Each tensor-parallel rank sends only its share b S D / tp to the next stage, and the receivers all-gather it "
              "over their fast links. With sequence parallelism messages are split already.");

@@ -22,6 +22,7 @@ inline constexpr int64_t kMaxMtpLayers = 4;
 inline constexpr int64_t kMaxSeq = int64_t{1} << 26;
 inline constexpr int64_t kMaxProcessors = 1024;  // of an accelerator
 inline constexpr int64_t kMaxBatch = int64_t{1} << 24;
+inline constexpr int64_t kMaxPassTime = 1000000000;       // us
 inline constexpr int64_t kMaxMicrobatch = int64_t{1} << 20;
 inline constexpr int64_t kMaxBucket = int64_t{1} << 40;  // elements
 inline constexpr int64_t kMaxBucketMb = int64_t{1} << 20;

@@ -21,7 +21,7 @@ enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather, Flex };
 
 // Order of forwards and backwards on every stage; schedule/make_schedule.cpp and its neighbours say whose each is.
 // ForwardOnly and OneFOneBPairs are no choices of a person: inference runs the one, 1F1B with ep_comm_overlap is the other.
-enum class ScheduleKind : uint8_t { GPipe, OneFOneB, ZbH1, ZbH2, ZbV, DualPipe, DualPipeV, Flexible, ForwardOnly, OneFOneBPairs };
+enum class ScheduleKind : uint8_t { GPipe, OneFOneB, ZbH1, ZbH2, ZbV, DualPipe, DualPipeV, Flexible, ForwardOnly, OneFOneBPairs, ZbAuto };
 
 // What data parallelism does to gradients, parameters and optimizer states (schedule/sync_plan.h plans each).
 enum class SyncStrategy : uint8_t {
@@ -39,6 +39,16 @@ struct ZeroLimits {
   int64_t prefetch_bucket_size = 50'000'000, param_persistence_threshold = 100'000;
   int64_t max_live_parameters = 1'000'000'000, max_reuse_distance = 1'000'000'000;
   friend bool operator==(const ZeroLimits&, const ZeroLimits&) = default;
+};
+
+// What ScheduleKind::ZbAuto finds its order from (schedule/zb_auto.cpp).
+struct PassPlan {
+  // Of a microbatch on a stage, in any one unit: its forward, the gradient of its input, those of weights, and a message to the
+  // next stage. Empty: the first three take equally long, messages nothing.
+  std::vector<int64_t> times;
+  int64_t most_in_flight = 0;    // microbatches that a stage may hold; 0: 2 pp
+  int64_t waiting_percent = 100;  // what a microbatch still counts for between the two parts of its backward
+  friend bool operator==(const PassPlan&, const PassPlan&) = default;
 };
 
 struct ParallelSpec {
@@ -62,6 +72,7 @@ struct ParallelSpec {
   int64_t virtual_stages = 1;            // v: model chunks per stage; more than one interleaves 1F1B
   bool forward_only = false;             // inference, whatever the schedule (as_run in design/design.h)
   int64_t microbatch_group = 0;          // flexible: microbatches in a row on a virtual stage; 0: pp
+  PassPlan passes;
   bool scatter_gather_pipeline = false;  // each tp rank sends its share of a message, the receivers gather it
   SyncStrategy sync = SyncStrategy::DdpFlat;
   bool overlap_grad_reduce = false;      // Megatron's policies: in buckets, while the last backward runs

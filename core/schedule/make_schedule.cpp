@@ -102,7 +102,7 @@ std::string_view action_label(ActionKind kind) {
   }
 }
 
-std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches, int chunks, int group) {
+std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches, int chunks, int group, const PassPlan& passes) {
   if (stages < 1 || microbatches < 1 || chunks < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
   const PipelineLayout places{chunk_layout(kind), stages, chunks};
   const auto want = [](bool holds, const char* what) {
@@ -134,6 +134,7 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
       break;
     case ScheduleKind::ZbH1: write_zb_h1(writer, stage, stages, microbatches); break;
     case ScheduleKind::ZbH2: write_zb_h2(writer, stage, stages, microbatches); break;
+    case ScheduleKind::ZbAuto: write_zb_auto(writer, stage, stages, microbatches, passes); break;
     case ScheduleKind::ZbV: write_zb_v(writer, stage, stages, microbatches); break;
     case ScheduleKind::DualPipe:
       want(stages % 2 == 0 && microbatches % 2 == 0 && microbatches >= 2 * stages, "DualPipe wants even numbers of stages and microbatches, and two microbatches per stage");
@@ -148,12 +149,12 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
   return actions;
 }
 
-Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chunks, int group) {
+Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chunks, int group, const PassPlan& passes) {
   if (stages < 1) throw std::invalid_argument("a schedule needs a stage and a microbatch");
   Schedule schedule{stages, microbatches, {}, chunks, chunk_layout(kind), kind == ScheduleKind::ForwardOnly};
   schedule.actions.reserve(static_cast<size_t>(stages));
   for (int stage = 0; stage < stages; ++stage) {
-    schedule.actions.push_back(make_stage_schedule(kind, stage, stages, microbatches, chunks, group));
+    schedule.actions.push_back(make_stage_schedule(kind, stage, stages, microbatches, chunks, group, passes));
   }
   return schedule;
 }
@@ -161,18 +162,28 @@ Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chun
 std::vector<Action> make_stage_schedule(const ParallelSpec& parallel, int stage, int microbatches) {
   const PipelineLayout places = pipeline_layout(parallel);
   return make_stage_schedule(schedule_of(parallel), stage, static_cast<int>(places.stages), microbatches, static_cast<int>(places.chunks),
-                             static_cast<int>(parallel.microbatch_group));
+                             static_cast<int>(parallel.microbatch_group), parallel.passes);
 }
 
 Schedule make_schedule(const ParallelSpec& parallel, int microbatches) {
   const PipelineLayout places = pipeline_layout(parallel);
   return make_schedule(schedule_of(parallel), static_cast<int>(places.stages), microbatches, static_cast<int>(places.chunks),
-                       static_cast<int>(parallel.microbatch_group));
+                       static_cast<int>(parallel.microbatch_group), parallel.passes);
+}
+
+std::vector<int64_t> schedule_key(const ParallelSpec& parallel) {
+  const PipelineLayout places = pipeline_layout(parallel);
+  const ScheduleKind kind = schedule_of(parallel);
+  std::vector<int64_t> key{static_cast<int64_t>(kind), places.stages, places.chunks, parallel.microbatch_group};
+  if (kind != ScheduleKind::ZbAuto) return key;
+  key.insert(key.end(), {parallel.passes.most_in_flight, parallel.passes.waiting_percent, static_cast<int64_t>(parallel.passes.times.size())});
+  key.insert(key.end(), parallel.passes.times.begin(), parallel.passes.times.end());
+  return key;
 }
 
 int repeats_after(const ParallelSpec& parallel, int microbatches) {
   const ScheduleKind kind = schedule_of(parallel);
-  if (kind == ScheduleKind::GPipe) return 0;
+  if (kind == ScheduleKind::GPipe || kind == ScheduleKind::ZbAuto) return 0;
   const auto stages = static_cast<int>(pipeline_layout(parallel).stages);
   if (kind != ScheduleKind::Flexible) return stages;
   const int group = parallel.microbatch_group == 0 ? stages : static_cast<int>(parallel.microbatch_group);

@@ -89,11 +89,10 @@ std::vector<StageMoment> telling_moments(const std::vector<Action>& actions, con
 std::shared_ptr<const std::vector<StageMoment>> stage_moments(const ParallelSpec& parallel, int stage, int microbatches, const std::vector<int>& classes) {
   static Memo<std::vector<StageMoment>> kept(1 << 14);
   const int telling = telling_microbatches(parallel, microbatches);
-  const PipelineLayout places = pipeline_layout(parallel);
   thread_local MemoKey key;
   key.clear();
-  for (const int64_t word : {static_cast<int64_t>(schedule_of(parallel)), places.stages, places.chunks, parallel.microbatch_group, int64_t{stage}, int64_t{telling}})
-    key.add(word);
+  for (const int64_t word : {int64_t{stage}, int64_t{telling}}) key.add(word);
+  for (const int64_t word : schedule_key(parallel)) key.add(word);
   for (const int of : classes) key.add(int64_t{of});
   return kept.get(key, [&] {
     return std::make_shared<const std::vector<StageMoment>>(telling_moments(make_stage_schedule(parallel, stage, telling), classes));

@@ -38,14 +38,16 @@ struct Schedule {
 
 // ReceiveForward of a virtual stage pairs with SendForward of the one before, ReceiveBackward with SendBackward of the one
 // after; neighbours on one stage send nothing. std::invalid_argument unless can_schedule.
-// group: of the flexible schedule, see ParallelSpec::microbatch_group.
-Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chunks = 1, int group = 0);
-std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches, int chunks = 1, int group = 0);
+// group: of the flexible schedule, see ParallelSpec::microbatch_group. passes: of ZbAuto.
+Schedule make_schedule(ScheduleKind kind, int stages, int microbatches, int chunks = 1, int group = 0, const PassPlan& passes = {});
+std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches, int chunks = 1, int group = 0, const PassPlan& passes = {});
 // Those of a design.
 Schedule make_schedule(const ParallelSpec& parallel, int microbatches);
 std::vector<Action> make_stage_schedule(const ParallelSpec& parallel, int stage, int microbatches);
-// Microbatches after which a design's schedule repeats itself between warm-up and cool-down. 0: never; GPipe runs all forwards first, and the
-// sizes of the flexible schedule's groups depend on how many microbatches there are where they do not fill them.
+// All that a design's schedule depends on beside the number of its microbatches.
+std::vector<int64_t> schedule_key(const ParallelSpec& parallel);
+// Microbatches after which a design's schedule repeats itself between warm-up and cool-down. 0: never; GPipe runs all forwards first, the
+// sizes of the flexible schedule's groups depend on how many microbatches there are where they do not fill them, and ZbAuto looks at all.
 int repeats_after(const ParallelSpec& parallel, int microbatches);
 // As many of so many microbatches as show all that the schedule ever holds: between warm-up and cool-down it repeats itself.
 int telling_microbatches(const ParallelSpec& parallel, int microbatches);

@@ -72,6 +72,8 @@ class StageWriter {
 void write_zb_h1(StageWriter& writer, int stage, int stages, int microbatches);
 void write_zb_h2(StageWriter& writer, int stage, int stages, int microbatches);
 void write_zb_v(StageWriter& writer, int stage, int stages, int microbatches);
+// zb_auto.cpp
+void write_zb_auto(StageWriter& writer, int stage, int stages, int microbatches, const PassPlan& passes);
 // dual_pipe.cpp
 void write_dual_pipe(StageWriter& writer, int stage, int stages, int microbatches);
 void write_dual_pipe_v(StageWriter& writer, int stage, int stages, int microbatches);

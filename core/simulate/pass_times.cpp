@@ -1,6 +1,12 @@
 #include "simulate/pass_times.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/units.h"
+#include "simulate/op_seconds.h"
+#include "simulate/stage_layout.h"
 
 namespace shardscape {
 namespace {
@@ -28,6 +34,41 @@ int pass_of(SpanKind kind) {
   }
 }
 
+constexpr size_t kPasses = 3;  // those that compute; messages come behind them
+
+// Of all stages: seconds of each kind of pass and of messages, how many there are, and bytes that a microbatch keeps.
+struct Sums {
+  std::array<double, kPasses + 1> seconds{};
+  std::array<int64_t, kPasses + 1> count{};
+  double kept = 0, waiting = 0;
+};
+
+Sums sums_of(const Report& report, const Simulation& simulation) {
+  Sums sums;
+  for (const StageTimes& stage : simulation.stages)
+    for (const Span& span : stage.spans) {
+      const int pass = span.kind == SpanKind::Send ? static_cast<int>(kPasses) : span.stream == StreamKind::Compute && span.microbatch >= 0 ? pass_of(span.kind) : kNone;
+      if (pass == kNone) continue;
+      sums.seconds[static_cast<size_t>(pass)] += span.end - span.begin;
+      sums.count[static_cast<size_t>(pass)] += span.kind != SpanKind::Recompute;
+    }
+  for (const StageReport& stage : report.stages)
+    for (const StageInstance& instance : stage_layout(report, stage).instances) {
+      const Segment& segment = report.graph().segments[static_cast<size_t>(instance.segment)];
+      const auto bytes = [&](const SavedStorage& s) { return number(segment.storages[static_cast<size_t>(s.storage)].bytes, stage.binding); };
+      for (const SavedStorage& s : saved_by(segment, instance.of.keeps)) sums.kept += bytes(s);
+      for (const SavedStorage& s : waiting_in(segment, instance.of.keeps)) sums.waiting += bytes(s);
+    }
+  return sums;
+}
+
+// What one takes, in units of a forward.
+std::array<double, kPasses> proportions(const std::vector<int64_t>& times) {
+  if (times.size() != kPasses + 1) return {1, 1, 0};
+  const auto forward = static_cast<double>(times[0]);
+  return {static_cast<double>(times[1]) / forward, static_cast<double>(times[2]) / forward, static_cast<double>(times[3]) / forward};
+}
+
 }  // namespace
 
 PassTimes::PassTimes(const StageTimes& stage) {
@@ -42,6 +83,39 @@ PassTimes::PassTimes(const StageTimes& stage) {
 const PassStretch* PassTimes::of(const Action& action) const {
   const auto it = stretches_.find({pass_of(action.kind), action.microbatch, action.chunk});
   return it == stretches_.end() ? nullptr : &it->second;
+}
+
+PassPlan played_passes(const Report& report, const Simulation& simulation) {
+  const Sums sums = sums_of(report, simulation);
+  PassPlan out = report.design.parallel.passes;
+  out.times.clear();
+  for (size_t i = 0; i <= kPasses; ++i) {
+    const double mean = sums.count[i] > 0 ? sums.seconds[i] / static_cast<double>(sums.count[i]) : 0;
+    out.times.push_back(std::max<int64_t>(std::llround(mean * 1e6), i < kPasses ? 1 : 0));
+  }
+  out.waiting_percent = sums.kept > 0 ? std::llround(100 * std::min(1.0, sums.waiting / sums.kept)) : 100;
+  return out;
+}
+
+std::optional<Problem> pass_times_note(const Report& report, const Simulation& simulation) {
+  constexpr double kAlike = 0.03;  // of a forward
+  if (schedule_of(report.design.parallel) != ScheduleKind::ZbAuto) return std::nullopt;
+  const PassPlan played = played_passes(report, simulation);
+  const std::array<double, kPasses> given = proportions(report.design.parallel.passes.times), found = proportions(played.times);
+  if (std::equal(given.begin(), given.end(), found.begin(), [](double a, double b) { return std::abs(a - b) < kAlike; })) return std::nullopt;
+  const auto percent = [](double share) { return std::to_string(std::llround(100 * share)) + " %"; };
+  const auto text = [&](const std::array<double, kPasses>& of) {
+    return "the gradient of the input " + percent(of[0]) + " of a forward, those of weights " + percent(of[1]) + ", a message " + percent(of[2]);
+  };
+  std::string times;
+  for (const int64_t time : played.times) times += (times.empty() ? "" : ",") + std::to_string(time);
+  Problem problem;
+  problem.severity = Severity::Note;
+  problem.where = "pass_times";
+  problem.what = "the order was found for other times than this step has (" + text(given) + "): here they take " + text(found);
+  problem.accepted = times + " us with waiting_percent " + std::to_string(played.waiting_percent);
+  problem.fixes = {{"use the times of this step", {{"pass_times", times}, {"waiting_percent", std::to_string(played.waiting_percent)}}}};
+  return problem;
 }
 
 bool is_pass(ActionKind kind) { return pass_of(kind) != kNone; }

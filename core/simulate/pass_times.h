@@ -1,4 +1,4 @@
-// When the actions of a stage's schedule compute, of a played step.
+// When the actions of a stage's schedule compute, of a played step, and how long they take.
 #pragma once
 
 #include <map>
@@ -32,5 +32,12 @@ bool is_pass(ActionKind kind);  // a forward, or a backward or a part of one
 // Seconds into the step of a stage's fullest moment: the middle of its action, which is as near as memory and time agree on. Nothing
 // where that action computes nothing.
 std::optional<double> peak_seconds(const StageMemory& memory, const Simulation& simulation);
+
+// What a schedule that follows from the times of passes would be given after this step: means over stages and microbatches in whole
+// microseconds, of a forward, a gradient of the input (what is recomputed for it included), one of weights and a message; and what waits for the
+// gradients of weights, in percent of what a microbatch in flight keeps. Of a pipeline whose backwards are split.
+PassPlan played_passes(const Report& report, const Simulation& simulation);
+// Where the design's order was found for passes of other proportions than they have in its step: what they are, with the fix.
+std::optional<Problem> pass_times_note(const Report& report, const Simulation& simulation);
 
 }  // namespace shardscape

@@ -101,7 +101,8 @@ std::shared_ptr<const PlayOrder> play_order(const ParallelSpec& parallel, int mi
   if (repeats) played += ((microbatches - played) % period + period) % period;  // as many as are left over in the last round
   const bool short_of_all = repeats && played < microbatches;
   if (!short_of_all) played = microbatches;
-  const std::array<int64_t, 6> words{static_cast<int64_t>(kind), places.stages, places.chunks, parallel.microbatch_group, played, short_of_all};
+  std::vector<int64_t> words = schedule_key(parallel);
+  words.insert(words.end(), {played, short_of_all});
   thread_local MemoKey key;
   key.clear();
   for (const int64_t word : words) key.add(word);

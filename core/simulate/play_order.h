@@ -2,7 +2,6 @@
 // by the player itself (play_schedule.h), for those who play many steps of equal schedules.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
@@ -28,7 +27,7 @@ struct PlayOrder {
   static constexpr int kMarks = 3;
   std::vector<PlayedAction> actions;
   std::vector<int32_t> ends;     // of these: reductions, last forwards and last backwards of chunks
-  std::array<int64_t, 6> key{};  // equal orders have equal ones
+  std::vector<int64_t> key;      // equal orders have equal ones
   int stages = 1, chunks = 1, microbatches = 1, messages = 0;
   // Microbatches between two marks: on every stage forwards before the last one are marked at this distance, where the schedule
   // repeats itself in between. 0: nothing is marked.

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "machine/calibration.h"
+#include "simulate/pass_times.h"
 
 namespace shardscape {
 namespace {
@@ -45,9 +46,13 @@ std::string percent(double share) { return significant(100 * share) + " %"; }
 
 }  // namespace
 
-std::string with_time(const std::string& report, const Simulation& simulation) {
-  Json out = Json::parse(report);
+std::string with_time(const std::string& json, const Report& report, const Simulation& simulation) {
+  Json out = Json::parse(json);
   out["time"] = time_json(simulation);
+  if (report.stages.size() > 1 && splits_backward(schedule_of(report.design.parallel))) {
+    const PassPlan played = played_passes(report, simulation);
+    out["time"]["passes"] = {{"pass_times", played.times}, {"waiting_percent", played.waiting_percent}};
+  }
   return out.dump(2) + "\n";
 }
 

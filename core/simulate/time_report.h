@@ -7,8 +7,8 @@
 
 namespace shardscape {
 
-// The JSON of a valid report with the object `time` behind its other keys. Seconds throughout.
-std::string with_time(const std::string& report, const Simulation& simulation);
+// The JSON of a valid report with the object `time` behind its other keys. Seconds throughout, but for `passes`, which are knobs of the schedule zb-auto.
+std::string with_time(const std::string& json, const Report& report, const Simulation& simulation);
 // The paragraph that follows a report on a terminal.
 std::string time_text(const Simulation& simulation);
 

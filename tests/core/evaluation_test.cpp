@@ -117,7 +117,8 @@ void EvaluationTest::schedules_agree() {
     ParallelSpec& p = d.parallel;
     p.dp = world / p.tp / p.pp;
     p.virtual_stages = of({1, 1, 2, 3, 4});
-    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 1, 0, 2, 3, 4, 5, 6, 7, 7}));
+    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 1, 0, 2, 3, 4, 5, 6, 7, 7, int64_t{static_cast<int>(ScheduleKind::ZbAuto)}}));
+    p.passes = {of({0, 1}) ? std::vector<int64_t>{} : std::vector<int64_t>{100, of({90, 160}), of({40, 110}), of({0, 5})}, of({0, 0, p.pp, 3}), of({40, 100})};
     p.sequence_parallel = of({0, 1});
     p.sync = static_cast<SyncStrategy>(of({0, 1, 2, 2, 2, 3, 4, 7, 8}));
     p.overlap_grad_reduce = of({0, 1});

@@ -70,7 +70,7 @@ class ReportTest : public QObject {
     QTest::newRow("alone") << "llama3-8b" << 1 << 1;
     QTest::newRow("virtual stages") << "gpt3-175b" << 4 << 8;
     QTest::newRow("ulysses inside ring") << "llama3-8b" << 2 << 2;
-    for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v", "flexible"}) QTest::newRow(schedule) << "llama3-8b" << 2 << 4;
+    for (const char* schedule : {"zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v", "flexible"}) QTest::newRow(schedule) << "llama3-8b" << 2 << 4;
   }
   void everyNumberEqualsItsFormula() {
     QFETCH(QString, preset);

@@ -40,6 +40,7 @@ class ScheduleConditionsTest : public QObject {
     QTest::addColumn<Change>("change");
     const auto row = [](const char* name, Change change) { QTest::newRow(name) << change; };
     row("ZB-H1", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; });
+    row("ZB from times", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbAuto; d.parallel.passes = {{3, 2, 1, 0}, 1, 0}; });
     row("ZB-V", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbV; d.parallel.virtual_stages = 2; });
     row("DualPipe", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; });
     row("DualPipeV", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 2; });
@@ -100,6 +101,10 @@ class ScheduleConditionsTest : public QObject {
     row("groups that do not fill the pipeline",
         [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.parallel.microbatch_group = 3; },
         "microbatch_group", "groups of 3 microbatches do not fill the pipeline of 4 stages", "at least pp = 4");
+    row("ZB from three times", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbAuto; d.parallel.passes.times = {3, 2, 1}; },
+        "pass_times", "3 times are listed, and a schedule has four", "four whole numbers");
+    row("ZB from no time for weights", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbAuto; d.parallel.passes.times = {3, 2, 0, 0}; },
+        "pass_times", "the gradient of weights takes 0 us", "at least 1");
     row("DualPipe on an odd number of stages",
         [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.pp = 3; d.workload.batch = 64; },
         "pp", "but pp = 3", "even");

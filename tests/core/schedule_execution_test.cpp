@@ -29,7 +29,7 @@ class ScheduleExecutionTest : public QObject {
       int dp;
       const char* also;
     };
-    for (const char* schedule : {"flexible", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"}) {
+    for (const char* schedule : {"flexible", "zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v"}) {
       for (const char* architecture : {"mixtral", "deepseek-moe", "latent", "mamba", "mamba2"})
         for (const int dp : {1, 2})
           QTest::addRow("%s %s pp2 dp%d", architecture, schedule, dp) << architecture << schedule << 2 << 2 << true << dp << (dp == 1 ? "none" : "full");

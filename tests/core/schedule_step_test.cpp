@@ -4,6 +4,7 @@
 
 #include "design/knobs.h"
 #include "simulate/memory_timeline.h"
+#include "simulate/pass_times.h"
 #include "simulate/simulation.h"
 #include "support/designs.h"
 
@@ -34,7 +35,7 @@ class ScheduleStepTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
-    for (const char* schedule : {"1f1b", "flexible", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"}) {
+    for (const char* schedule : {"1f1b", "flexible", "zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v"}) {
       Step& step = steps_[schedule];
       step.report = make_report(design_of(schedule));
       QVERIFY2(step.report->valid(), schedule);
@@ -82,6 +83,32 @@ class ScheduleStepTest : public QObject {
         for (const MemoryCategory of : {MemoryCategory::Activations, MemoryCategory::Logits})  // nothing is left behind
           QVERIFY2(all.front().begin[static_cast<size_t>(of)] == all.back().end[static_cast<size_t>(of)], schedule.c_str());
       }
+  }
+
+  // What the note offers is what the step has; with it there is nothing to note, and nothing takes longer.
+  void order_from_the_step() {
+    Design d = design_of("zb-auto");
+    d.parallel.passes.times = {100, 10, 400, 300};
+    const auto first = make_report(d);
+    const auto before = simulate(*first);
+    const auto note = pass_times_note(*first, *before);
+    QVERIFY(note && note->severity == Severity::Note && note->where == "pass_times" && note->fixes.size() == 1);
+    for (const auto& [knob, text] : note->fixes.front().settings) QVERIFY(!set_knob(d, *find_knob(knob), text));
+    const auto second = make_report(d);
+    QVERIFY2(second->valid(), second->problems.empty() ? "" : second->problems.front().what.c_str());
+    const auto after = simulate(*second);
+    QVERIFY(!pass_times_note(*second, *after));
+    QVERIFY2(after->step_seconds < before->step_seconds, qPrintable(QString("%1, not %2").arg(after->step_seconds).arg(before->step_seconds)));
+    // All that a stage computes in passes is accounted for.
+    const PassPlan played = played_passes(*second, *after);
+    QVERIFY(d.parallel.passes == played);
+    double seconds = 0;
+    for (const StageTimes& stage : after->stages)
+      for (const PlayedLayer& layer : stage.layers) seconds += layer.end - layer.begin;
+    const double passes = static_cast<double>(played.times[0] + played.times[1] + played.times[2]) * 1e-6 * 4 * 16;
+    QVERIFY2(std::abs(passes / seconds - 1) < 1e-3, qPrintable(QString("%1, not %2").arg(passes).arg(seconds)));
+    QVERIFY(played.waiting_percent > 10 && played.waiting_percent < 100);
+    QVERIFY(!pass_times_note(*steps_.at("zb-h2").report, *steps_.at("zb-h2").simulation));
   }
 
  private:

@@ -490,7 +490,7 @@ void SimulationTest::sameTwice() {
   const auto report = make_report(trace_design("llama3-8b", 2, 2, 2, true, 8, 4));
   const auto once = simulate(*report), again = simulate(*report);
   QCOMPARE(timeline_json(*once, "a"), timeline_json(*again, "a"));
-  QCOMPARE(with_time(report_json(*report), *once), with_time(report_json(*report), *again));
+  QCOMPARE(with_time(report_json(*report), *report, *once), with_time(report_json(*report), *report, *again));
 }
 
 void SimulationTest::timelineIsJson() {

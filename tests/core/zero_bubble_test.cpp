@@ -6,6 +6,7 @@
 #include <QtTest>
 #include <algorithm>
 #include <functional>
+#include <random>
 
 #include "support/schedule_times.h"
 
@@ -42,6 +43,8 @@ class ZeroBubbleTest : public QObject {
   void hold();
   void flexible_data();
   void flexible();
+  void from_times();
+  void from_times_of_a_limit();
   void published_bubbles_data();
   void published_bubbles();
   void ideal_bubbles_data();
@@ -108,6 +111,51 @@ void ZeroBubbleTest::flexible() {
   }
 }
 
+// Whatever the times: it holds, keeps to its memory, and idles no longer than ZB-H1 and ZB-H2, which fit into as much.
+void ZeroBubbleTest::from_times() {
+  std::mt19937 random(11);
+  const auto of = [&](int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(random); };
+  int shorter = 0;
+  for (int i = 0; i < 600; ++i) {
+    const int pp = static_cast<int>(of(1, 12)), m = static_cast<int>(of(0, 1) ? of(1, 3) : of(1, 8 * pp));
+    PassPlan passes{{of(1, 300), of(1, 500), of(1, 300), of(0, 3) ? of(0, 80) : 0}, of(0, 1) ? pp : 2 * pp, 100};
+    if (i % 7 == 0) passes.times.clear();
+    const bool equal = passes.times.empty();
+    const ActionTimes times{equal ? 1 : double(passes.times[0]), equal ? 1 : double(passes.times[1]), equal ? 1 : double(passes.times[2]), equal ? 0 : double(passes.times[3])};
+    const Schedule schedule = make_schedule(ScheduleKind::ZbAuto, pp, m, 1, 0, passes);
+    const std::vector<std::string> found = violations(schedule);
+    const auto what = [&](double a, double b) { return qPrintable(QString("pp %1 m %2, at most %3: %4 %5").arg(pp).arg(m).arg(passes.most_in_flight).arg(a).arg(b)); };
+    QVERIFY2(found.empty(), found.empty() ? "" : found.front().c_str());
+    QVERIFY2(most(schedule) <= passes.most_in_flight, what(most(schedule), 0));
+    const ScheduleKind by_hand = passes.most_in_flight == pp ? ScheduleKind::ZbH1 : ScheduleKind::ZbH2;
+    const double mine = time_schedule(schedule, times).stage_time, theirs = time_schedule(make_schedule(by_hand, pp, m), times).stage_time;
+    QVERIFY2(mine <= theirs * (1 + 1e-12), what(mine, theirs));
+    shorter += mine < theirs * 0.999;
+  }
+  QVERIFY2(shorter > 50, qPrintable(QString::number(shorter)));
+}
+
+// Limits down to a single microbatch, and gradients of weights that count for less than a whole one.
+void ZeroBubbleTest::from_times_of_a_limit() {
+  std::mt19937 random(12);
+  const auto of = [&](int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(random); };
+  for (int i = 0; i < 300; ++i) {
+    const int pp = static_cast<int>(of(1, 8)), m = static_cast<int>(of(1, 40));
+    const PassPlan passes{{of(1, 300), of(1, 500), of(1, 300), of(0, 80)}, of(1, 3 * pp), of(0, 100)};
+    const Schedule schedule = make_schedule(ScheduleKind::ZbAuto, pp, m, 1, 0, passes);
+    const std::vector<std::string> found = violations(schedule);
+    QVERIFY2(found.empty(), found.empty() ? "" : found.front().c_str());
+    for (const std::vector<Action>& actions : schedule.actions) {
+      int64_t held = 0;  // in percent of a microbatch
+      for (const Action& a : actions) {
+        held += a.kind == Kind::Forward ? 100 : a.kind == Kind::BackwardInput ? passes.waiting_percent - 100 : a.kind == Kind::BackwardWeight ? -passes.waiting_percent : 0;
+        QVERIFY(held <= 100 * passes.most_in_flight);
+      }
+      QCOMPARE(held, int64_t{0});
+    }
+  }
+}
+
 void ZeroBubbleTest::published_bubbles_data() {
   QTest::addColumn<QJsonObject>("row");
   QFile file(SHARDSCAPE_TEST_DATA "/zero_bubble.json");
@@ -124,6 +172,17 @@ void ZeroBubbleTest::published_bubbles() {
   const QJsonObject rates = row["bubble"].toObject();
   for (const auto& [kind, name] : {Named{ScheduleKind::OneFOneB, "1f1b"}, Named{ScheduleKind::ZbH1, "zb-h1"}, Named{ScheduleKind::ZbH2, "zb-h2"}}) {
     const double rate = time_schedule(make_schedule(kind, pp, m), given).bubble();
+    QVERIFY2(std::abs(rate - rates[QLatin1String(name)].toDouble()) < 0.5e-4, qPrintable(QString("%1: %2").arg(name).arg(rate)));
+  }
+  // ZB-1p and ZB-2p, found from the times within the memory of pp and of 2 pp microbatches. What waits for the gradients of weights is 32 of
+  // the 34 + 5 a s / h bytes per token and hidden unit that a layer keeps (section 2.1 there; heads, sequence and hidden size: table 3).
+  PassPlan passes;
+  for (const char* key : {"forward_ms", "backward_input_ms", "backward_weight_ms", "message_ms"}) passes.times.push_back(std::llround(row[key].toDouble() * 1000));
+  const double kept = 34 + 5 * row["heads"].toDouble() * row["seq"].toDouble() / row["hidden"].toDouble();
+  passes.waiting_percent = std::lround(100 * 32 / kept);
+  for (const auto& [limit, name] : {std::pair{pp, "zb-1p"}, {2 * pp, "zb-2p"}}) {
+    passes.most_in_flight = limit;
+    const double rate = time_schedule(make_schedule(ScheduleKind::ZbAuto, pp, m, 1, 0, passes), given).bubble();
     QVERIFY2(std::abs(rate - rates[QLatin1String(name)].toDouble()) < 0.5e-4, qPrintable(QString("%1: %2").arg(name).arg(rate)));
   }
   // Interleaved 1F1B, whose chunks are a layer each, is held within 0.005. Its order is Megatron-LM's; what is left are pp messages on the

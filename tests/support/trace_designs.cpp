@@ -176,6 +176,8 @@ std::vector<NamedDesign> trace_designs() {
       {"zb-h1, buckets, norm and loss", trace_design("gpt3-175b", 1, 2, 3, false, 4, 4)},
       {"zb-h2 pp 3", trace_design("llama3-8b", 1, 3, 2, false, 7, 5)},
       {"zb-h2 full recompute", trace_design("llama3-8b", 2, 2, 1, true, 4, 4)},
+      {"zb-auto tp 2 sp pp 4", trace_design("llama3-8b", 2, 4, 1, true, 9, 6)},
+      {"zb-auto of given times, fsdp2", trace_design("llama3-8b", 1, 3, 2, false, 11, 6)},
       {"zb-v tp 2 sp pp 4", trace_design("llama3-8b", 2, 4, 1, true, 9, 8)},
       {"zb-v pp 2 fewer microbatches than it wants", trace_design("gpt3-175b", 2, 2, 2, false, 2, 4)},
       {"zb-v experts", trace_design("mixtral-8x7b", 1, 2, 4, false, 4, 4)},
@@ -220,11 +222,12 @@ std::vector<NamedDesign> trace_designs() {
     const std::string name = d.name;
     if (name.starts_with("one kv head")) d.design.model.kv_heads = 1;
     if (name.starts_with("distributed optimizer")) d.design.parallel.sync = SyncStrategy::DistributedOptimizer;
-    for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v", "flexible"})
+    for (const char* schedule : {"zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v", "flexible"})
       if (name.starts_with(schedule)) set_knob(d.design, *find_knob("schedule"), schedule);
     if (chunk_layout(d.design.parallel.schedule) == ChunkLayout::Vee || name.starts_with("flexible")) d.design.parallel.virtual_stages = name.ends_with("many rounds") ? 4 : 2;
     for (const int64_t group : {3, 10})
       if (name.find("in groups of " + std::to_string(group)) != std::string::npos) d.design.parallel.microbatch_group = group;
+    if (name.starts_with("zb-auto of given times")) d.design.parallel.passes = {{100, 90, 40, 7}, 5, 60};
     if (name.starts_with("zb-h1, buckets")) d.design.parallel.sync = SyncStrategy::DdpBuckets;
     if (name.find(", fsdp2") != std::string::npos) d.design.parallel.sync = SyncStrategy::Fsdp2;
     if (name == "flexible, fsdp") d.design.parallel.sync = SyncStrategy::Fsdp1;

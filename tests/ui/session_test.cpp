@@ -238,6 +238,27 @@ class SessionTest : public QObject {
     QVERIFY(session.allProblems().empty() && !session.segmentsNote());
   }
 
+  // One click gives the schedule the times that its step has.
+  void passTimesAreANote() {
+    Session session;
+    for (const auto& [knob, value] : {std::pair{"pp", "4"}, {"batch", "64"}, {"microbatch", "1"}, {"schedule", "zb-auto"}}) QVERIFY(!session.setKnob(knob, value));
+    session.waitForEstimate();
+    const auto notes = [&] {
+      std::vector<Problem> all = session.allProblems();
+      std::erase_if(all, [](const Problem& p) { return p.where != "pass_times"; });
+      return all;
+    };
+    QCOMPARE(notes().size(), size_t{1});
+    const double before = session.estimate()->simulation->step_seconds;
+    session.applyFix(notes().front().fixes.front());
+    session.waitForEstimate();
+    QVERIFY(session.design().parallel.passes.times.size() == 4 && notes().empty());
+    QVERIFY(session.estimate()->simulation->step_seconds <= before);
+    session.setKnob("schedule", "1f1b");
+    session.waitForEstimate();
+    QVERIFY(notes().empty());
+  }
+
   void stageAndRankFollowEachOther() {
     Session session;
     session.waitForReport();

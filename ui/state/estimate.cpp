@@ -3,6 +3,8 @@
 #include <chrono>
 #include <exception>
 
+#include "simulate/pass_times.h"
+
 namespace shardscape::ui {
 
 std::shared_ptr<const Estimate> make_estimate(std::shared_ptr<const Report> report, std::stop_token stop) {
@@ -14,6 +16,7 @@ std::shared_ptr<const Estimate> make_estimate(std::shared_ptr<const Report> repo
   } else {
     try {
       out->simulation = simulate(*report, stop);
+      if (out->simulation) out->pass_times = pass_times_note(*report, *out->simulation);
     } catch (const std::exception& error) {
       out->why_no_time = std::string("This step could not be played: ") + error.what() + ".";
     }

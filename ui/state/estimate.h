@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -15,6 +16,7 @@ struct Estimate {
   std::shared_ptr<const Report> report;          // that it is of
   std::shared_ptr<const Simulation> simulation;  // null: see why_no_time
   std::string why_no_time;                       // a sentence for the person
+  std::optional<Problem> pass_times;             // a note where the schedule was found for other times
   double elapsed_ms = 0;
 };
 

@@ -118,6 +118,7 @@ std::vector<Problem> Session::allProblems() const {
   if (current_ && !report_->memory->fits)
     all.push_back(memoryProblem(*report_, advice_->of(estimate_.get()) && estimated() ? advice_->given() : std::vector<MemoryAdvice>(), units_));
   if (const auto note = segmentsNote()) all.push_back(*note);
+  if (estimated() && estimate_->pass_times) all.push_back(*estimate_->pass_times);
   return all;
 }
 

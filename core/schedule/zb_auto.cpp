@@ -1,0 +1,182 @@
+// The order of passes that idles least for given times and a limit on memory (Qi et al., arXiv 2401.10241, section 3.1).
+#include <algorithm>
+#include <optional>
+
+#include "base/memo.h"
+#include "schedule/stage_writer.h"
+
+namespace shardscape {
+namespace {
+
+enum class Pass : uint8_t { Forward, Input, Weight };
+using Orders = std::vector<std::vector<Pass>>;  // of every stage
+
+// Forwards before a stage's first backward: as many as fit without delaying it, one more where that leaves a gap, or as many as ZB-H2 has.
+enum class Warmup : uint8_t { Fits, FillsGap, Twice };
+constexpr Warmup kWarmups[] = {Warmup::Fits, Warmup::FillsGap, Warmup::Twice};
+
+constexpr int64_t kWhole = 100;  // what a microbatch in flight counts for
+
+struct Times {
+  int64_t of[3];  // by Pass
+  int64_t message;
+};
+
+// One way to order the passes, played while it is made. Once a stage is warm it runs a backward and a forward in turn; gradients of weights
+// go into gaps that hold one, before a forward that would not fit into memory, and at the end. `eager` puts one also into a gap that is
+// too short for it, where this gap would make the stage the one that idles longest.
+class Attempt {
+ public:
+  Attempt(int stages, int microbatches, const Times& times, int64_t limit, int64_t waiting)
+      : stages_(stages), microbatches_(microbatches), times_(times), limit_(limit), waiting_(waiting), at_(static_cast<size_t>(stages)) {
+    for (Stage& stage : at_) stage.order.reserve(3 * static_cast<size_t>(microbatches));
+  }
+
+  // False where a stage idles for `most` or longer.
+  bool run(Warmup warmup, bool eager, std::optional<int64_t> most) {
+    eager_ = eager;
+    warm_up(warmup);
+    for (int i = 0; i < microbatches_; ++i) {
+      for (int s = stages_ - 1; s >= 0; --s) backward(s);
+      for (int s = 0; s < stages_; ++s)
+        if (static_cast<int>(at_[static_cast<size_t>(s)].forwards.size()) < microbatches_) forward(s);
+      if (most && longest_ >= *most) return false;
+    }
+    for (Stage& stage : at_)
+      while (stage.pending > 0) put(stage, Pass::Weight, 0);
+    return true;
+  }
+  int64_t longest_idle() const { return longest_; }
+  Orders orders() {
+    Orders out;
+    for (Stage& stage : at_) out.push_back(std::move(stage.order));
+    return out;
+  }
+
+ private:
+  struct Stage {
+    std::vector<Pass> order;
+    std::vector<int64_t> forwards, backwards;  // when they end
+    int64_t now = -1, idle = 0;                // idle: since its first forward began
+    int64_t held = 0, pending = 0;             // in kWhole; microbatches whose gradients of weights wait
+  };
+
+  int64_t duration(Pass pass) const { return times_.of[static_cast<size_t>(pass)]; }
+
+  void put(Stage& stage, Pass pass, int64_t ready) {
+    if (stage.now < 0) stage.now = ready;
+    if (ready > stage.now) {
+      stage.idle += ready - stage.now;
+      longest_ = std::max(longest_, stage.idle);
+      stage.now = ready;
+    }
+    stage.now += duration(pass);
+    stage.order.push_back(pass);
+    if (pass == Pass::Forward) {
+      stage.forwards.push_back(stage.now);
+      stage.held += kWhole;
+    } else if (pass == Pass::Input) {
+      stage.backwards.push_back(stage.now);
+      stage.held -= kWhole - waiting_;
+      ++stage.pending;
+    } else {
+      stage.held -= waiting_;
+      --stage.pending;
+    }
+  }
+
+  // What comes next is ready then.
+  void fill(Stage& stage, int64_t ready) {
+    while (stage.pending > 0 && ready - stage.now >= duration(Pass::Weight)) put(stage, Pass::Weight, 0);
+    const int64_t gap = ready - stage.now;
+    if (eager_ && stage.pending > 0 && gap > 0 && stage.idle + gap > longest_) put(stage, Pass::Weight, 0);
+  }
+
+  void backward(int s) {
+    Stage& stage = at_[static_cast<size_t>(s)];
+    const size_t next = stage.backwards.size();
+    const int64_t ready = s + 1 == stages_ ? stage.forwards[next] : at_[static_cast<size_t>(s) + 1].backwards[next] + times_.message;
+    fill(stage, ready);
+    put(stage, Pass::Input, ready);
+  }
+
+  void forward(int s) {
+    Stage& stage = at_[static_cast<size_t>(s)];
+    while (stage.held + kWhole > limit_ && stage.pending > 0) put(stage, Pass::Weight, 0);
+    const int64_t ready = arrival(s);
+    fill(stage, ready);
+    put(stage, Pass::Forward, ready);
+  }
+
+  int64_t arrival(int s) const {
+    return s == 0 ? 0 : at_[static_cast<size_t>(s) - 1].forwards[at_[static_cast<size_t>(s)].forwards.size()] + times_.message;
+  }
+
+  // Of every stage; each has to stay a forward ahead of the next one, so that a stage's place counts against its share of the memory.
+  void warm_up(Warmup warmup) {
+    const int64_t forward = duration(Pass::Forward);
+    std::vector<int64_t> counts(static_cast<size_t>(stages_));
+    int64_t first_backward = 0, after = 0;  // ready on this stage; forwards of the next stage
+    for (int s = stages_ - 1; s >= 0; --s) {
+      const int64_t begin = s * (forward + times_.message);
+      if (s + 1 == stages_) first_backward = begin + forward;
+      const int64_t gap = first_backward - begin;
+      int64_t count = warmup == Warmup::Twice ? 2 * (stages_ - s) - 1 : gap / forward + (warmup == Warmup::FillsGap && gap % forward > 0);
+      count = std::max(count, after + 1);
+      count = std::clamp<int64_t>(std::min<int64_t>(count, limit_ / kWhole - s), 1, microbatches_);
+      counts[static_cast<size_t>(s)] = after = count;
+      first_backward = std::max(first_backward, begin + count * forward) + duration(Pass::Input) + times_.message;
+    }
+    for (int s = 0; s < stages_; ++s)
+      for (int64_t i = 0; i < counts[static_cast<size_t>(s)]; ++i) put(at_[static_cast<size_t>(s)], Pass::Forward, arrival(s));
+  }
+
+  int stages_, microbatches_;
+  Times times_;
+  int64_t limit_, waiting_;
+  std::vector<Stage> at_;
+  int64_t longest_ = 0;
+  bool eager_ = false;
+};
+
+Orders find_orders(int stages, int microbatches, const PassPlan& passes) {
+  const bool known = passes.times.size() == 4;
+  const Times times{{known ? passes.times[0] : 1, known ? passes.times[1] : 1, known ? passes.times[2] : 1}, known ? passes.times[3] : 0};
+  const int64_t limit = kWhole * (passes.most_in_flight > 0 ? passes.most_in_flight : 2 * int64_t{stages});
+  Orders best;
+  std::optional<int64_t> least;
+  for (const Warmup warmup : kWarmups)
+    for (const bool eager : {true, false}) {
+      Attempt attempt(stages, microbatches, times, limit, passes.waiting_percent);
+      if (!attempt.run(warmup, eager, least)) continue;
+      if (least && attempt.longest_idle() >= *least) continue;
+      least = attempt.longest_idle();
+      best = attempt.orders();
+    }
+  return best;
+}
+
+// All stages are found at once, and asked for one by one.
+std::shared_ptr<const Orders> orders_of(int stages, int microbatches, const PassPlan& passes) {
+  constexpr size_t kKept = 1 << 23;  // passes, of a byte
+  static Memo<Orders> kept(kKept, [](const Orders& orders) { return orders.size() * orders.front().size(); });
+  thread_local MemoKey key;
+  key.clear();
+  for (const int64_t word : {int64_t{stages}, int64_t{microbatches}, passes.most_in_flight, passes.waiting_percent}) key.add(word);
+  for (const int64_t time : passes.times) key.add(time);
+  return kept.get(key, [&] { return std::make_shared<const Orders>(find_orders(stages, microbatches, passes)); });
+}
+
+}  // namespace
+
+void write_zb_auto(StageWriter& writer, int stage, int stages, int microbatches, const PassPlan& passes) {
+  const auto orders = orders_of(stages, microbatches, passes);
+  int forwards = 0, backwards = 0;
+  for (const Pass pass : (*orders)[static_cast<size_t>(stage)]) {
+    if (pass == Pass::Forward) writer.forward(forwards++);
+    else if (pass == Pass::Input) writer.backward_input(backwards++);
+    else writer.backward_weight();
+  }
+}
+
+}  // namespace shardscape
