@@ -216,6 +216,33 @@ class MemoryTimelineTest : public QObject {
     QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, a step as long as now"));
   }
 
+  // Modules that the model has, and as few layers as it takes, beside all of them.
+  void adviceKnowsCheapRecomputation() {
+    Design design = preset_design("llama3.1-405b", 8, 16, 16, true);
+    design.parallel.sync = SyncStrategy::DistributedOptimizer;
+    design.workload.batch = 512;
+    design.workload.microbatch = 1;
+    const auto report = make_report(design);
+    QVERIFY(report->valid());
+    const auto memory = memory_timeline(*report);
+    QVERIFY(!memory->fits);
+    int layers = 0;
+    bool modules = false;
+    for (const MemoryAdvice& a : memory_advice(*report, *memory)) {
+      for (const auto& [knob, value] : a.settings) {
+        modules = modules || (a.fits && value == "layernorm,mlp_act");
+        QVERIFY2(value.find("moe") == std::string::npos, value.c_str());
+        if (knob == "recompute_num_layers") layers = std::stoi(value);
+      }
+      QVERIFY2(a.fits || a.saved > memory->capacity / 200, a.what.c_str());
+    }
+    QVERIFY(modules && layers > 0);
+    Design fewer = design;
+    for (const auto& [knob, value] : {std::pair<const char*, std::string>{"recompute", "full"}, {"recompute_method", "block"}, {"recompute_num_layers", std::to_string(std::max(1, layers - 1))}})
+      QVERIFY(!set_knob(fewer, *find_knob(knob), value));
+    QCOMPARE(memory_timeline(*make_report(fewer))->fits, layers == 1);
+  }
+
   // Where no single change suffices, several together; no more of them than it takes.
   void adviceAddsUpUntilTheDesignFits() {
     Design design = preset_design("llama3-70b", 8, 2, 8);
