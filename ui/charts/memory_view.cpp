@@ -142,8 +142,9 @@ QString MemoryView::csv(const Report&) const { return csv_text(*model_); }
 Inspection MemoryView::inspectBar(const Report& report, int stage, int series) const {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   const UnitSystem units = session()->units();
-  const bool advised = session()->estimated() && advice()->of(session()->estimate().get());
-  const Fragmentation* played = session()->estimated() ? advice()->fragmentationOf(session()->estimate().get()) : nullptr;
+  const bool known = session()->estimated() && &report == session()->report().get();  // of designs beside it nobody asked
+  const bool advised = known && advice()->of(session()->estimate().get());
+  const Fragmentation* played = known ? advice()->fragmentationOf(session()->estimate().get()) : nullptr;
   const Fragmentation* segments = played && played->stage == stage ? played : nullptr;
   Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units, segments)
                                                      : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
@@ -160,6 +161,8 @@ Pick MemoryView::pickOfBar(const Report&, int stage, int series) const {
   pick.memory = static_cast<MemoryCategory>(series);
   return pick;
 }
+
+int MemoryView::columnOf(int series) const { return StageMemoryModel::kFirstCategory + series; }
 
 bool MemoryView::marksSeries(const Report&, const Picked& picked, int stage, int series) const {
   return picked.memory(stage, static_cast<MemoryCategory>(series));

@@ -30,6 +30,7 @@ class MemoryView : public ChartPage {
   Pick pickOfBar(const Report& report, int stage, int series) const override;
   bool marksSeries(const Report& report, const Picked& picked, int stage, int series) const override;
   bool rowsAreStages() const override { return true; }
+  int columnOf(int series) const override;
 
  private:
   void followEstimate();
