@@ -1,10 +1,15 @@
 // Selections with designs pinned beside the present one: what is clicked in any of them is selected, and marked in all.
 #include <QTest>
+#include <algorithm>
 
 #include "offscreen.h"
+#include "ui/explore/explore_view.h"  // before the graph's search, whose results have the same name
+#include "ui/explore/compare_page.h"
+#include "ui/explore/grouped_bars.h"
 #include "picks_window.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/models/beside_model.h"
+#include "ui/models/stage_memory_model.h"
 #include "ui/state/comparisons.h"
 #include "ui/theme/theme.h"
 
@@ -21,6 +26,12 @@ class BesidePicksTest : public PicksWindow {
     QVERIFY(session_->comparisons()->add(session_->design(), Comparisons::nameOf(session_->design())));
     QTRY_VERIFY_WITH_TIMEOUT(session_->comparisons()->ready(), 30'000);
   }
+
+  void clickMemory(const char* label) {
+    show(kMemory);
+    clickSegment(view<MemoryView>()->chart(), series(view<MemoryView>()->chart(), QLatin1String(label)));
+  }
+  static bool contains(const std::vector<int>& all, int one) { return one >= 0 && std::find(all.begin(), all.end(), one) != all.end(); }
 
  private Q_SLOTS:
   // A has stages 0 to 3 with tp 2, B stages 0 and 1 with tp 1 and dp 4.
@@ -210,6 +221,96 @@ class BesidePicksTest : public PicksWindow {
     const int there = pick.unit - 1 < 16 ? 0 : 1;
     QVERIFY(timeline->picksBox([&] { ItemRef ref = timeline->canvas()->steps()[1].lanes->of_action(there, Pass::Forward, 0, 0); ref.member = 1; return ref; }()));
     QVERIFY(!timeline->picksBox([&] { ItemRef ref = timeline->canvas()->steps()[1].lanes->of_action(1 - there, Pass::Forward, 0, 0); ref.member = 1; return ref; }()));
+  }
+
+  // The table is filled anew when steps of others come: its rows stay marked.
+  void rowsStayMarked() {
+    session_->comparisons()->clear();
+    show(kMemory);
+    clickSegment(view<MemoryView>()->chart(), series(view<MemoryView>()->chart(), "Activations"));
+    show(kTimeline);
+    const ChartTable* table = view<TimelineView>()->table();
+    const std::vector<int> marked = table->selectedSourceRows();
+    QVERIFY(!marked.empty());
+    pinNow();
+    QTRY_COMPARE(view<TimelineView>()->canvas()->steps().size(), size_t{2});
+    QCOMPARE(table->selectedSourceRows(), marked);
+  }
+
+  // Parts of the step and of memory side by side are selections too; the inspector stands beside them.
+  void figuresSideBySide() {
+    clickMemory("Activations");
+    window_->tabs()->setCurrentWidget(window_->explore());
+    window_->explore()->showPage(ExploreView::Compare);
+    QVERIFY(window_->inspector()->isVisible());
+    const ComparePage& page = *window_->explore()->compare();
+    GroupedBars* bars = page.bars();
+    const auto figure = [&](const char* id) {
+      for (size_t i = 0; i < page.figures().size(); ++i)
+        if (page.figures()[i].id == id) return static_cast<int>(i);
+      return -1;
+    };
+    QVERIFY(contains(bars->marked(), figure("attention_seconds")));  // what keeps activations
+    const auto click = [&](int of) {
+      for (const GroupedBars::Row& row : bars->rows())
+        if (row.figure == of) QTest::mouseClick(bars, Qt::LeftButton, {}, row.bars[1].center().toPoint());
+    };
+    click(figure("attention_seconds"));
+    QCOMPARE(session_->pick().kind, PickKind::Time);
+    QCOMPARE(session_->pick().time, TimeCategory::Attention);
+    QCOMPARE(page.table()->selectedSourceRows().size(), bars->marked().size());
+    QVERIFY(contains(page.table()->selectedSourceRows(), figure("attention_seconds")));
+    QVERIFY(!session_->inspection().isEmpty() && session_->inspection().more.front().first == "B");
+    click(figure("gradients_bytes"));
+    QCOMPARE(session_->pick().kind, PickKind::Memory);
+    QCOMPARE(session_->pick().stage, report().memory->peak_stage);
+    clickRow(page.table(), figure("attention_seconds"));
+    QCOMPARE(session_->pick().time, TimeCategory::Attention);
+    QTest::keyClick(bars, Qt::Key_Home);
+    QCOMPARE(session_->pick().kind, PickKind::Time);
+    QTest::keyClick(bars, Qt::Key_Escape);
+    QCOMPARE(session_->pick().kind, PickKind::Nothing);
+    QVERIFY(bars->marked().empty());
+    show(kTimeline);
+    QVERIFY(view<TimelineView>()->breakdown()->marked().empty());
+  }
+
+  // The memory table frames the cell of the category that is selected, and its cells select.
+  void cellsOfMemory() {
+    session_->comparisons()->clear();
+    clickMemory("Activations");
+    ChartTable* table = view<MemoryView>()->table();
+    QVERIFY(table->isVisible());
+    const int activations = StageMemoryModel::kFirstCategory + int(MemoryCategory::Activations), gradients = StageMemoryModel::kFirstCategory + int(MemoryCategory::Gradients);
+    QCOMPARE(table->markedCells(), (std::vector<std::pair<int, int>>{{kStage, activations}}));
+    const QModelIndex cell = table->sorted()->mapFromSource(view<MemoryView>()->model()->index(2, gradients));
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(cell).center());
+    QCOMPARE(session_->pick().kind, PickKind::Memory);
+    QCOMPARE(session_->pick().memory, MemoryCategory::Gradients);
+    QCOMPARE(session_->pick().stage, 2);
+    QCOMPARE(table->markedCells(), (std::vector<std::pair<int, int>>{{2, gradients}}));
+    Pick pick;
+    pick.kind = PickKind::Time;
+    pick.time = TimeCategory::Attention;
+    session_->setPick(pick, nullptr);  // of all stages
+    QCOMPARE(table->markedCells().size(), session_->report()->stages.size());
+    session_->setPick({}, nullptr);
+    QVERIFY(table->markedCells().empty());
+  }
+
+  // With little room bars and curves do not lie over what is below them, and buttons keep their words.
+  void smallWindows() {
+    window_->resize(1024, 700);
+    for (const int tab : {kMemory, kCompute, kCommunication}) {
+      show(tab);
+      QTest::qWait(20);
+      const auto* page = qobject_cast<ChartPage*>(window_->tabs()->currentWidget());
+      QWidget* lowest = page->chart();
+      if (tab == kMemory) lowest = view<MemoryView>()->curve();
+      QVERIFY2(lowest->geometry().bottom() < page->besideButton()->geometry().top(), qPrintable(QString::number(tab)));
+      for (const QPushButton* button : page->findChildren<QPushButton*>())
+        if (button->isVisible()) QVERIFY2(button->width() >= button->fontMetrics().horizontalAdvance(button->text()) + 8, qPrintable(button->text()));
+    }
   }
 
   void breakdownsOfTheOther() {

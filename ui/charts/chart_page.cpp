@@ -1,7 +1,6 @@
 #include "ui/charts/chart_page.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QScopedValueRollback>
@@ -43,10 +42,9 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   layout->setSpacing(0);
   auto* top = new QHBoxLayout;
   top->setSpacing(8);
-  heading_ = new QLabel(title, this);
-  heading_->setProperty("role", "heading");
-  top->addWidget(heading_);
-  top->addStretch(1);
+  heading_ = new ElidedLabel(this, Theme::instance().uiFont(14, QFont::DemiBold));
+  heading_->setText(title);
+  top->addWidget(heading_, 1);  // gives way to the buttons where there is little room
   controls_ = new QHBoxLayout;
   controls_->setSpacing(8);
   top->addLayout(controls_);

@@ -11,7 +11,6 @@
 #include "ui/state/session.h"
 
 class QHBoxLayout;
-class QLabel;
 class QPushButton;
 
 namespace shardscape::ui {
@@ -102,7 +101,7 @@ class ChartPage : public QWidget {
 
   Session* session_;
   QString title_, name_;
-  QLabel* heading_;
+  ElidedLabel* heading_;
   QHBoxLayout* controls_;
   StageChart* chart_;
   ElidedLabel* caption_;

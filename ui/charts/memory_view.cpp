@@ -16,7 +16,8 @@ namespace shardscape::ui {
 
 namespace {
 
-constexpr int kBesideCurve = 190;  // pixels, at least
+constexpr int kBesideCurve = 190, kLowBesideCurve = 110;  // pixels, at least; the latter where the view is low
+constexpr double kBesideShare = 0.28;
 
 std::shared_ptr<const MemoryBeside> curve_of(const ComparedDesign& of, int stage, int stages) {
   Estimate estimate;
@@ -76,8 +77,17 @@ void MemoryView::placeBeside() {
     }
   // Beside others the curve has more to tell, and the bars are narrow.
   qobject_cast<QVBoxLayout*>(layout())->setStretchFactor(chart(), curves.empty() ? 3 : 2);
-  curve_->setMinimumHeight(curves.empty() ? 0 : kBesideCurve);
   curve_->setBeside(std::move(curves));
+  fitCurve();
+}
+
+void MemoryView::fitCurve() {
+  curve_->setMinimumHeight(curve_->beside().empty() ? 0 : std::clamp(static_cast<int>(height() * kBesideShare), kLowBesideCurve, kBesideCurve));
+}
+
+void MemoryView::resizeEvent(QResizeEvent* event) {
+  ChartPage::resizeEvent(event);
+  fitCurve();
 }
 
 void MemoryView::showEvent(QShowEvent* event) {

@@ -35,6 +35,8 @@ class MemoryView : public ChartPage {
  private:
   void followEstimate();
   void placeBeside();
+  void fitCurve();
+  void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
   StageMemoryModel* model_;
   MemoryCurve* curve_ = nullptr;

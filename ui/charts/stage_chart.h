@@ -32,7 +32,7 @@ class StageChart : public QWidget {
   QRectF segmentRect(int stage, int series, int member = 0) const;
 
   QSize sizeHint() const override { return {640, 320}; }
-  QSize minimumSizeHint() const override { return {320, 180}; }
+  QSize minimumSizeHint() const override { return {320, 150}; }
   // With title and background, in the size given; vector devices stay vectors.
   // more: paints what else belongs on the device.
   void paint(QPaintDevice& device, QSize size, double scale = 1, const std::function<void(QPainter&)>& more = {}) const;

@@ -63,7 +63,7 @@ class Painter {
       for (int lane = 0; mine(row) && lane < static_cast<int>(lanes_.of(l_.rows()[static_cast<size_t>(row)].stage).size()); ++lane) paint_lane(row, lane);
     if (m_.critical) links();
     outline(m_.hovered, inks_.colors.text, 1);
-    for (const ItemRef& same : m_.alike) outline(same, inks_.colors.accent, 1);
+    for (const ItemRef& same : m_.alike) outline(same, inks_.colors.text, 1.6);
     outline(m_.selected, inks_.colors.accent, 2);
     p_.restore();
     if (of_.member == 0) peak();

@@ -298,6 +298,7 @@ void TimelineView::fillTable() {
   } else {
     caption_->setText({});
   }
+  markRows();
   fitTable();
 }
 
@@ -324,7 +325,7 @@ void TimelineView::pickBox(int stage, int span, int op) {
   linked_ = {};
   applyStandsOut();
   markBreakdown();
-  table_->showRow(model_->rowOf(ref));
+  markRows();
   explain();
 }
 
@@ -338,7 +339,7 @@ void TimelineView::pickBesideBox() {
   if (estimate_->report == session_->report()) session_->setPick(pickOfBeside(ref, here), this);
   applyStandsOut();
   markBreakdown();
-  table_->showRow(here.valid() ? model_->rowOf(here) : -1);
+  markRows();
   explain();
 }
 
@@ -383,7 +384,7 @@ void TimelineView::showPick() {
     shown_ = Shown::Box;
     canvas_->setSelected(ref);
     canvas_->reveal(ref);
-    table_->showRow(model_->rowOf(ref));
+    markRows();
     applyStandsOut();
     explain();
     return;
@@ -393,12 +394,22 @@ void TimelineView::showPick() {
   canvas_->setSelected({});
   shown_ = pick.kind == PickKind::Time ? Shown::Category : Shown::Step;
   applyStandsOut();
+  markRows();
+  explain();
+}
+
+// The row of the selected box, or of the same one of the present design; or all that belong to what is selected elsewhere.
+void TimelineView::markRows() {
+  if (const ItemRef& box = canvas_->selected(); box.valid()) {
+    const auto same = std::find_if(canvas_->alike().begin(), canvas_->alike().end(), [](const ItemRef& one) { return one.member == 0; });
+    const ItemRef here = box.member == 0 ? box : same == canvas_->alike().end() ? ItemRef() : *same;
+    return table_->showRow(here.valid() ? model_->rowOf(here) : -1);
+  }
   std::vector<int> rows;
   const int all = model_->rowCount();
   for (int row = 0; linked_.items && row < all; ++row)
-    if (const ItemRef ref = model_->at(row); ref.member == 0 && linked_.items(ref)) rows.push_back(row);
+    if (linked_.items(model_->at(row))) rows.push_back(row);
   table_->showRow(-1, static_cast<int>(rows.size()) < all ? rows : std::vector<int>());
-  explain();
 }
 
 StandsOut TimelineView::linked() const {

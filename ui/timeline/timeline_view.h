@@ -64,6 +64,7 @@ class TimelineView : public QWidget {
   void followStage();
   void followPick(const QObject* by);
   void showPick();
+  void markRows();
   void pickBox(int stage, int span, int op);
   void pickBesideBox();
   Pick pickOfBeside(const ItemRef& ref, const ItemRef& here) const;  // here: the same box of the present design
