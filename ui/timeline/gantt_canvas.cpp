@@ -8,6 +8,7 @@
 #include "ui/state/comparisons.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
+#include "ui/timeline/counterpart.h"
 #include "ui/timeline/gantt_legend.h"
 #include "ui/timeline/span_text.h"
 
@@ -42,6 +43,7 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
   steps_.clear();
   details_.clear();
   selected_ = hovered_ = {};
+  alike_.clear();
   op_ = -1;
   items_out_ = {};
   ops_out_ = {};
@@ -82,6 +84,7 @@ void GanttCanvas::setBeside(const QString& name, std::vector<GanttStep> beside) 
     details_.emplace_back().setStep(step.report, step.lanes);
   }
   limitRows();
+  findAlike();
   at_home_ ? fit() : keepInReach();
 }
 
@@ -119,7 +122,7 @@ void GanttCanvas::setCritical(bool on) {
   update();
 }
 
-void GanttCanvas::setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int, int, int)> ops) {
+void GanttCanvas::setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int, int, int, int)> ops) {
   items_out_ = std::move(items);
   ops_out_ = std::move(ops);
   update();
@@ -128,6 +131,7 @@ void GanttCanvas::setStandsOut(std::function<bool(const ItemRef&)> items, std::f
 void GanttCanvas::setSelected(const ItemRef& ref, int op) {
   selected_ = ref;
   op_ = op;
+  findAlike();
   describe();
   update();
 }
@@ -136,6 +140,14 @@ void GanttCanvas::select(const ItemRef& ref, int op) {
   if (!ref.valid()) return;
   setSelected(ref, op);
   ref.member == 0 ? Q_EMIT picked(ref.stage, lanesOf(ref).span_index(ref), op) : Q_EMIT pickedBeside();
+}
+
+void GanttCanvas::findAlike() {
+  alike_.clear();
+  if (steps_.empty() || !selected_.valid()) return;
+  for (const GanttStep& step : steps_)
+    if (step.member != selected_.member && !unlike_chunks(lanesOf(selected_), lanesOf(selected_).item(selected_), *step.lanes))
+      if (const ItemRef same = counterpart(selected_, step); same.valid()) alike_.push_back(same);
 }
 
 void GanttCanvas::describe() {
@@ -219,6 +231,7 @@ std::vector<PlacedOp> GanttCanvas::opsShown(const ItemRef& ref) const {
 GanttMarks GanttCanvas::marks() const {
   GanttMarks marks;
   marks.selected = selected_;
+  marks.alike = alike_;
   marks.hovered = hovered_;
   marks.selected_op = op_;
   marks.focused = hasFocus();
