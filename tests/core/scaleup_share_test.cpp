@@ -195,6 +195,7 @@ void ScaleupShareTest::bandwidths_data() {
   row("MI300X, 4 of each of two nodes", "mi300x-192gb", 64, Kind::AllGather, {0, 1, 2, 3, 8, 9, 10, 11}, 7.0 / 8, 192);
   row("MI300X, one of each of four nodes: its NIC", "mi300x-192gb", 64, Kind::AllGather, every(8, 4), 3.0 / 4, 50 * 0.9 / 0.7);
   row("MI325X, message", "mi325x-256gb", 8, Kind::SendRecv, every(1, 2), 1, 64);
+  row("Gaudi 3, message", "gaudi3-128gb", 8, Kind::SendRecv, every(1, 2), 1, 75);
   row("TPU v4, gather of 2", "tpu-v4", 64, Kind::AllGather, every(1, 2), 0.5, 50);
   row("TPU v4, gather of 64", "tpu-v4", 64, Kind::AllGather, every(1, 64), 63.0 / 64, 300);
   row("TPU v4, all-to-all of 64: half of all over 32 links", "tpu-v4", 64, Kind::AllToAll, every(1, 64), 32 * 0.5 / 32, 50);
