@@ -2,21 +2,43 @@
 
 #include <algorithm>
 
+#include "graph/product_kernels.h"
+
 namespace shardscape {
 
 StepOps::StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation)
     : report_(std::move(report)), simulation_(std::move(simulation)), table_(*report_, simulation_->machine) {}
 
+const StageLayout& StepOps::layout(int stage) {
+  const StageReport& reported = report_->stages[static_cast<size_t>(stage)];
+  const auto [layout, fresh] = layouts_.try_emplace(reported.like);
+  if (fresh) layout->second = stage_layout(*report_, reported);
+  return layout->second;
+}
+
+const Segment& StepOps::segment_of(int stage, const PlayedLayer& layer) {
+  return report_->graph().segments[static_cast<size_t>(layout(stage).instances[static_cast<size_t>(layer.instance)].segment)];
+}
+
+double StepOps::begin_of(int stage, const PlayedLayer& layer, OpId op) {
+  const StageInstance& at = layout(stage).instances[static_cast<size_t>(layer.instance)];
+  const auto [kernels, fresh] = kernels_.try_emplace(at.segment);
+  if (fresh) kernels->second = product_kernels(report_->graph().segments[static_cast<size_t>(at.segment)]);
+  const OpId runs = op < 0 ? op : kernels->second[static_cast<size_t>(op)];
+  std::vector<OpSpan> ops;
+  add(at, layer, ops);
+  const auto found = std::find_if(ops.begin(), ops.end(), [&](const OpSpan& o) { return o.op >= runs; });
+  return found == ops.end() ? layer.end : found->begin;
+}
+
 std::vector<OpSpan> StepOps::of(int stage, int span) {
   std::vector<OpSpan> out;
   const StageTimes& times = simulation_->stages[static_cast<size_t>(stage)];
   const Span& whole = times.spans[static_cast<size_t>(span)];
-  const StageReport& reported = report_->stages[static_cast<size_t>(stage)];
-  const auto [layout, fresh] = layouts_.try_emplace(reported.like);
-  if (fresh) layout->second = stage_layout(*report_, reported);
+  const StageLayout& layout = this->layout(stage);
   auto layer = std::lower_bound(times.layers.begin(), times.layers.end(), whole.begin, [](const PlayedLayer& l, double begin) { return l.begin < begin; });
   for (; layer != times.layers.end() && layer->begin <= whole.end; ++layer)
-    if (layer->span == span) add(layout->second.instances[static_cast<size_t>(layer->instance)], *layer, out);
+    if (layer->span == span) add(layout.instances[static_cast<size_t>(layer->instance)], *layer, out);
   return out;
 }
 

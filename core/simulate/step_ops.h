@@ -22,14 +22,21 @@ class StepOps {
   StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation);
   // Of a span, in order: the ops of its layers, as long as the play had them. None where it has no layers, or they are hidden.
   std::vector<OpSpan> of(int stage, int span);
+  // When an op of a played layer begins; what runs after it where it takes no time, until the layer ends.
+  double begin_of(int stage, const PlayedLayer& layer, OpId op);
+  const Segment& segment_of(int stage, const PlayedLayer& layer);
+  const Report& report() const { return *report_; }
+  const Simulation& simulation() const { return *simulation_; }
 
  private:
+  const StageLayout& layout(int stage);
   void add(const StageInstance& at, const PlayedLayer& layer, std::vector<OpSpan>& to);
 
   std::shared_ptr<const Report> report_;
   std::shared_ptr<const Simulation> simulation_;
   LayerTable table_;
   std::map<int, StageLayout> layouts_;  // by StageReport::like
+  std::map<int, std::vector<OpId>> kernels_;  // by segment
 };
 
 }  // namespace shardscape

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulate/pass_times.h"
 #include "ui/models/value_scale.h"
 #include "ui/state/comparisons.h"
 #include "ui/theme/contrast.h"
@@ -18,14 +19,6 @@ namespace {
 constexpr double kMargin = 0.012;         // of the step, before and after it
 constexpr double kLeastSeconds = 2e-7;    // that a view shows
 constexpr int kOpsOfAFrame = 1;           // actions whose ops are made for one frame
-
-// When the memory of the stage that has most is fullest.
-ItemRef fullest(const Lanes& lanes, const StageMemory& memory) {
-  const Pass pass = memory.of.kind == ActionKind::Forward          ? Pass::Forward
-                    : memory.of.kind == ActionKind::BackwardWeight ? Pass::WeightGradient
-                                                                   : Pass::Backward;
-  return lanes.of_action(memory.stage, pass, memory.of.microbatch, memory.of.chunk);
-}
 
 }  // namespace
 
@@ -61,9 +54,9 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
     keepInReach();
   }
   if (const MemoryTimeline* memory = estimate->report->memory.get()) {
-    if (const ItemRef at = fullest(*lanes, memory->stages[static_cast<size_t>(memory->peak_stage)]); at.valid()) {
-      const LaneItem& item = lanes->item(at);
-      peak_ = (item.begin + item.end) / 2;
+    StepOps ops(estimate->report, estimate->simulation);
+    peak_ = peak_seconds(memory->stages[static_cast<size_t>(memory->peak_stage)], ops);
+    if (peak_) {
       peak_label_ = lanes->stages() > 1 ? tr("peak memory, stage %1").arg(memory->peak_stage) : tr("peak memory");
     }
   }
