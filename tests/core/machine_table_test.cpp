@@ -94,6 +94,13 @@ void MachineTableTest::values_are_those_of_estimates() {
   QVERIFY(is("scaleup_latency_us", net.hop.scaleup_us) && is("nic_latency_us", net.hop.nic_us) && is("spine_latency_us", net.hop.spine_us) && is("launch_us", net.launch_us));
   QVERIFY(is("oversubscription", 7) && is("pod", 3072) && is("nic_efficiency", net.nic_efficiency));
   QCOMPARE(table.at("collectives").origin, ValueOrigin::Calibration);
+  // Where links lead to single devices, one of them.
+  QVERIFY(!table.count("scaleup_link_gbps"));
+  for (const auto& [id, gbps] : {std::pair{"mi300x-192gb", 64.0}, std::pair{"gaudi3-128gb", 75.0}, std::pair{"tpu-v4", 50.0}}) {
+    const MachineValue link = by_key(on(id, "auto")).at("scaleup_link_gbps");
+    QVERIFY2(*link.number == gbps && link.origin == ValueOrigin::Catalogue, id);
+  }
+  QCOMPARE(by_key(on("mi300x-192gb", "auto", {{"scaleup_bandwidth", "896"}})).at("scaleup_link_gbps").origin, ValueOrigin::Design);
   QCOMPARE(by_key(on("mi300x-192gb", "auto")).at("collectives").origin, ValueOrigin::Program);
 }
 

@@ -54,6 +54,7 @@ class ScaleupShareTest : public QObject {
   void switches_give_all();
   void hops_on_a_torus();
   void others_use_other_links();
+  void seconds_are_kept_by_shape();
 };
 
 void ScaleupShareTest::edges_of_slices_data() {
@@ -297,6 +298,22 @@ void ScaleupShareTest::others_use_other_links() {
   QVERIFY(slowdown(all, both) > 1.5);
   QVERIFY(std::abs(used(cube, Kind::AllToAll, every(1, 64)).scaleup - 1) < 1e-3);
   QVERIFY(std::abs(used(cube, Kind::AllGather, every(1, 4)).scaleup - 1.0 / 3) < 1e-3);
+}
+
+// What is kept of a machine is not given to one with another slice or other links.
+void ScaleupShareTest::seconds_are_kept_by_shape() {
+  const auto key = [](const Network& net) {
+    Machine machine = machine_for("tpu-v4");
+    machine.network = net;
+    MemoKey out;
+    add_to(out, machine);
+    return std::vector<int64_t>(out.words().begin(), out.words().end());
+  };
+  const Network cube = network_for("tpu-v4", 64), small = network_for("tpu-v4", 16), amd = network_for("mi300x-192gb", 8);
+  Network open = cube, plain = amd;
+  for (TorusEdge& edge : open.torus) edge.closed = false;
+  plain.links = ScaleupLinks::Switch;
+  QVERIFY(key(cube) != key(small) && key(cube) != key(open) && key(amd) != key(plain) && key(cube) == key(network_for("tpu-v4", 64)));
 }
 
 QTEST_APPLESS_MAIN(ScaleupShareTest)
