@@ -103,17 +103,18 @@ std::optional<Problem> pass_times_note(const Report& report, const Simulation& s
   const PassPlan played = played_passes(report, simulation);
   const std::array<double, kPasses> given = proportions(report.design.parallel.passes.times), found = proportions(played.times);
   if (std::equal(given.begin(), given.end(), found.begin(), [](double a, double b) { return std::abs(a - b) < kAlike; })) return std::nullopt;
-  const auto percent = [](double share) { return std::to_string(std::llround(100 * share)) + " %"; };
-  const auto text = [&](const std::array<double, kPasses>& of) {
-    return "the gradient of the input " + percent(of[0]) + " of a forward, those of weights " + percent(of[1]) + ", a message " + percent(of[2]);
+  const auto text = [](const std::array<double, kPasses>& of) {
+    std::string out = "100";
+    for (const double share : of) out += " : " + std::to_string(std::llround(100 * share));
+    return out;
   };
   std::string times;
   for (const int64_t time : played.times) times += (times.empty() ? "" : ",") + std::to_string(time);
   Problem problem;
   problem.severity = Severity::Note;
   problem.where = "pass_times";
-  problem.what = "the order was found for other times than this step has (" + text(given) + "): here they take " + text(found);
-  problem.accepted = times + " us with waiting_percent " + std::to_string(played.waiting_percent);
+  problem.what = "the order was found for " + text(given) + " (forward, gradient of the input, of weights, message), but in this step they take " + text(found);
+  problem.accepted = times + " with waiting_percent " + std::to_string(played.waiting_percent);
   problem.fixes = {{"use the times of this step", {{"pass_times", times}, {"waiting_percent", std::to_string(played.waiting_percent)}}}};
   return problem;
 }

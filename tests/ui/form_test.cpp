@@ -238,6 +238,17 @@ class FormTest : public QObject {
     QVERIFY(form_->row("vocab")->isVisible());
   }
 
+  // A choice that is left alone stays as high as it was among others.
+  void aFieldAloneIsNoHigher() {
+    form_->focusFilter();
+    auto* filter = form_->findChild<QLineEdit*>("form_filter");
+    QTest::keyClicks(filter, "pipeline schedule");
+    QTRY_VERIFY(form_->row("schedule")->isVisible() && !form_->row("layers")->isVisible());
+    QTest::qWait(50);  // for the layout
+    QVERIFY2(form_->row("schedule")->height() < 90, qPrintable(QString::number(form_->row("schedule")->height())));
+    QTest::keyClick(filter, Qt::Key_Escape);
+  }
+
   // Fields of that name; those that only mention it on demand, and at once where there is none of the name.
   void theFilterFindsNamesFirst() {
     auto* filter = form_->findChild<QLineEdit*>("form_filter");

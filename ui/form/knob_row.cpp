@@ -240,6 +240,7 @@ void KnobRow::placeField() {
   field->setMaximumWidth(beside ? kChoiceWidth : QWIDGETSIZE_MAX);
   field->setSizePolicy(beside ? QSizePolicy::Fixed : QSizePolicy::Ignored, QSizePolicy::Fixed);  // no wider than the form
   line_->setDirection(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  line_->setStretch(0, beside ? 1 : 0);  // names take width that is left, never height
   line_->setSpacing(beside ? kBeside : kBelow);
 }
 
