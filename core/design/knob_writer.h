@@ -97,12 +97,13 @@ class TableWriter {
   void choices(KnobAccess access, std::string id, std::string label, std::vector<KnobChoice> choices, std::string help) {
     add(access, KnobType::ChoiceList, std::move(id), std::move(label), "", std::move(help)).choices = std::move(choices);
   }
-  void list(KnobAccess access, std::string id, std::string label, std::string unit, int64_t min, int64_t max,
+  void list(KnobAccess access, std::string id, std::string label, std::string unit, int64_t min, int64_t max, std::string when_empty,
             std::string help) {
     Knob& knob = add(access, KnobType::IntegerList, std::move(id), std::move(label), "", std::move(help));
     knob.unit = std::move(unit);
     knob.min = min;
     knob.max = max;
+    knob.when_empty = std::move(when_empty);
   }
 
  private:

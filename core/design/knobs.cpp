@@ -201,7 +201,7 @@ std::string accepted_values(const Knob& knob) {
       return "a whole number" + range + (counts_tokens(knob) ? ", where k stands for 1,024 (8k is 8,192)" : "");
     case KnobType::Decimal: return "a number from " + thousandths_text(knob.min) + " to " + thousandths_text(knob.max) + " with at most three decimals";
     case KnobType::IntegerList:
-      return "whole numbers" + range + " separated by commas, one per stage, or nothing for an even split";
+      return "whole numbers" + range + " separated by commas, or nothing for an " + knob.when_empty;
     case KnobType::Boolean: return "true or false (also on and off, yes and no, 1 and 0)";
     case KnobType::Choice:
     case KnobType::ChoiceList: break;

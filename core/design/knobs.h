@@ -31,6 +31,7 @@ struct Knob {
   std::string unit;    // "tokens", may be empty
   int64_t min = 0, max = 0;             // Integer, IntegerList elements, Decimal in thousandths
   std::vector<KnobChoice> choices;      // Choice and ChoiceList
+  std::string when_empty;               // IntegerList: "even split"
   std::string help;    // one or two sentences; what it does and what it costs
   std::string flag() const;  // "--kv-heads"
 };

@@ -23,7 +23,7 @@ inline constexpr Named<ScheduleKind> kSchedules[] = {{ScheduleKind::OneFOneB, "1
                                                      {ScheduleKind::ZbH1, "zb-h1", "ZB-H1"},
                                                      {ScheduleKind::ZbH2, "zb-h2", "ZB-H2"},
                                                      {ScheduleKind::ZbV, "zb-v", "ZB-V"},
-                                                     {ScheduleKind::ZbAuto, "zb-auto", "ZB from pass times (ZB-2p)"},
+                                                     {ScheduleKind::ZbAuto, "zb-auto", "ZB from pass times (ZB-1p, ZB-2p)"},
                                                      {ScheduleKind::DualPipe, "dualpipe", "DualPipe"},
                                                      {ScheduleKind::DualPipeV, "dualpipe-v", "DualPipeV"}};
 inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
@@ -167,7 +167,7 @@ void add_parallelism(TableWriter& table) {
                "Of the flexible schedule: how many microbatches a virtual stage takes before the next one has its turn (0: pp, as "
                "interleaved 1F1B does). More of them wait less for messages and keep more activations; as many as there are is "
                "breadth first. Those that do not fill a group are spread over the others.");
-  table.list(pass_plan<&PassPlan::times>(), "pass_times", "Pass times", "us", 0, kMaxPassTime,
+  table.list(pass_plan<&PassPlan::times>(), "pass_times", "Pass times", "us", 0, kMaxPassTime, "equal length of all and messages that take nothing",
              "Of ZB from pass times: how long a microbatch takes on a stage, as in 18522,18086,9337,601: its forward, the gradient of its input, "
              "those of weights, and a message to the next stage. Only their ratios count. Empty: the first three take equally long and messages nothing.");
   table.number(pass_plan<&PassPlan::most_in_flight>(), "most_in_flight", "Most in flight", "", "microbatches", 0, kMaxBatch,
@@ -179,7 +179,7 @@ void add_parallelism(TableWriter& table) {
   table.flag(member<parallel, &P::scatter_gather_pipeline>(), "scatter_gather_pipeline", "Scatter-gather messages",
              "Each tensor-parallel rank sends only its share b S D / tp to the next stage, and the receivers all-gather it "
              "over their fast links. With sequence parallelism messages are split already.");
-  table.list(member<parallel, &P::stage_layers>(), "stage_layers", "Layers per stage", "layers", 0, kMaxLayers,
+  table.list(member<parallel, &P::stage_layers>(), "stage_layers", "Layers per stage", "layers", 0, kMaxLayers, "even split",
              "Layers of every stage, first to last, as in 7,8,8,9. Empty splits evenly, earlier stages taking the rest. "
              "Fewer layers on the first and last stage make up for embedding and head. With virtual stages pp x v numbers "
              "in the order of the model.");

@@ -202,6 +202,7 @@ std::optional<Problem> impossible_row(const MeasuredOps& ops, const Accelerator&
   constexpr double kBoost = 1.25;  // clocks above those that the peak is stated for
   for (const MeasuredMatmul& row : ops.matmul) {
     const MatmulShape& s = row.shape;
+    if (s.compute == DType::FP32) continue;  // tensor cores may take it in fewer bits
     const double rate = 2 * static_cast<double>(s.batch * s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) / (row.us * 1e-6), peak = peak_flops(accelerator, s.compute);
     if (rate <= kBoost * peak) continue;
     return Problem{Severity::Error, name + ":" + std::to_string(row.line),

@@ -139,21 +139,43 @@ class Attempt {
   bool eager_ = false;
 };
 
-Orders find_orders(int stages, int microbatches, const PassPlan& passes) {
-  const bool known = passes.times.size() == 4;
-  const Times times{{known ? passes.times[0] : 1, known ? passes.times[1] : 1, known ? passes.times[2] : 1}, known ? passes.times[3] : 0};
-  const int64_t limit = kWhole * (passes.most_in_flight > 0 ? passes.most_in_flight : 2 * int64_t{stages});
-  Orders best;
-  std::optional<int64_t> least;
+struct Found {
+  int64_t idle = 0;  // of the stage that idles longest
+  Orders orders;
+};
+
+// Within a limit in kWhole; nothing where no way idles for less than `most`.
+std::optional<Found> best_within(int64_t limit, int stages, int microbatches, const Times& times, int64_t waiting, std::optional<int64_t> most = {}) {
+  std::optional<Found> best;
   for (const Warmup warmup : kWarmups)
     for (const bool eager : {true, false}) {
-      Attempt attempt(stages, microbatches, times, limit, passes.waiting_percent);
-      if (!attempt.run(warmup, eager, least)) continue;
-      if (least && attempt.longest_idle() >= *least) continue;
-      least = attempt.longest_idle();
-      best = attempt.orders();
+      Attempt attempt(stages, microbatches, times, limit, waiting);
+      if (!attempt.run(warmup, eager, most) || (most && attempt.longest_idle() >= *most)) continue;
+      most = attempt.longest_idle();
+      best = Found{*most, attempt.orders()};
     }
   return best;
+}
+
+// Of those that idle least one that holds little: the limit is lowered as far as that costs no time.
+Orders find_orders(int stages, int microbatches, const PassPlan& passes) {
+  constexpr int64_t kLowered = 1 << 18;  // microbatches on all stages; more would not be answered at once
+  const bool known = passes.times.size() == 4;
+  const Times times{{known ? passes.times[0] : 1, known ? passes.times[1] : 1, known ? passes.times[2] : 1}, known ? passes.times[3] : 0};
+  const int64_t limit = passes.most_in_flight > 0 ? passes.most_in_flight : 2 * int64_t{stages};
+  Found best = *best_within(limit * kWhole, stages, microbatches, times, passes.waiting_percent);
+  if (int64_t{stages} * microbatches > kLowered) return best.orders;
+  const int64_t as_short = best.idle + 1;
+  for (int64_t low = 1, high = std::min<int64_t>(limit, microbatches); low < high;) {
+    const int64_t middle = low + (high - low) / 2;
+    if (auto found = best_within(middle * kWhole, stages, microbatches, times, passes.waiting_percent, as_short)) {
+      best = std::move(*found);
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return best.orders;
 }
 
 // All stages are found at once, and asked for one by one.

@@ -102,23 +102,13 @@ Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t co
     return out;
   }
   out.workload.context_length = context;
-  // In as many microbatches as stages or a few more, of which the last may have places that stay empty, as few as can be.
+  // In as many microbatches as stages, as each reads all weights again; the last one may have places that stay empty.
   const auto each = [&](int64_t m) { return ((of_replica + m - 1) / m + least - 1) / least * least; };
-  const int64_t stages = std::max<int64_t>(1, std::min(design.parallel.pp, of_replica));
-  int64_t m = stages;
-  for (int64_t more = stages + 1; more < 2 * stages; ++more)
-    if (more * each(more) < m * each(m)) m = more;
-  // In fewer where the sequences of a microbatch would not split.
-  if (least > 1 && m * each(m) > of_replica)
-    for (int64_t fewer = stages - 1; fewer >= 1; --fewer)
-      if (fewer * each(fewer) == of_replica) {
-        m = fewer;
-        break;
-      }
-  const int64_t microbatch = each(m), places = microbatch * m * design.parallel.dp;
-  if (batch % design.parallel.dp != 0 || of_replica < least || places > kMaxBatch) return out;
+  if (of_replica < 1 || batch % design.parallel.dp != 0) return out;
+  const int64_t microbatch = each(std::min(design.parallel.pp, of_replica)), places = (of_replica + microbatch - 1) / microbatch * microbatch;
+  if (places > kMaxBatch / design.parallel.dp) return out;
   out.workload.microbatch = microbatch;
-  out.workload.batch = places;
+  out.workload.batch = places * design.parallel.dp;
   return out;
 }
 

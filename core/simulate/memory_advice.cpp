@@ -20,12 +20,13 @@ struct Change {
   Settings settings;
 };
 
-// Those of these modules that the model's layers have.
+// Those of these modules that the model's layers have, beside what is recomputed already.
 Settings modules(const Design& design, std::initializer_list<RecomputeModule> wanted) {
   RecomputeModules of;
   for (const RecomputeModule module : wanted) of.add(module);
   of = of & modules_in(design.model.architecture);
   if (of == RecomputeModules{}) return {};
+  if (design.workload.recompute == Recompute::Selective) of = of | design.workload.recompute_modules;
   return {{"recompute", "selective"}, {"recompute_modules", module_names(of)}};
 }
 
@@ -126,10 +127,11 @@ Design with(Design design, const std::vector<const MemoryAdvice*>& singles) {
 
 // Full recomputation of as few layers of every stage as it takes, where all of them are more than that (Megatron-LM, --recompute-method block).
 std::optional<MemoryAdvice> some_layers(const Report& report, const Measure& measure) {
-  int64_t most = 0;
-  for (const StageReport& stage : report.stages) most = std::max(most, stage.layers);
+  const std::vector<int64_t> layers_of = layers_per_virtual_stage(report.design);
+  const int64_t most = *std::max_element(layers_of.begin(), layers_of.end());
+  const char* each = report.design.parallel.virtual_stages > 1 ? " of every virtual stage" : report.stages.size() > 1 ? " of every stage" : "";
   const auto of = [&](int64_t layers) {
-    return measure.of("recomputing " + std::to_string(layers) + (layers == 1 ? " layer" : " layers") + (report.stages.size() > 1 ? " of every stage" : ""),
+    return measure.of("recomputing " + std::to_string(layers) + (layers == 1 ? " layer" : " layers") + each,
                       {{"recompute", "full"}, {"recompute_method", "block"}, {"recompute_num_layers", std::to_string(layers)}}, report.design);
   };
   std::optional<MemoryAdvice> best;

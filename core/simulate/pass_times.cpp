@@ -99,10 +99,14 @@ PassPlan played_passes(const Report& report, const Simulation& simulation) {
 
 std::optional<Problem> pass_times_note(const Report& report, const Simulation& simulation) {
   constexpr double kAlike = 0.03;  // of a forward
+  constexpr int64_t kAlikeMemory = 5;  // percent of what a microbatch holds
   if (schedule_of(report.design.parallel) != ScheduleKind::ZbAuto) return std::nullopt;
   const PassPlan played = played_passes(report, simulation);
   const std::array<double, kPasses> given = proportions(report.design.parallel.passes.times), found = proportions(played.times);
-  if (std::equal(given.begin(), given.end(), found.begin(), [](double a, double b) { return std::abs(a - b) < kAlike; })) return std::nullopt;
+  const PassPlan& now = report.design.parallel.passes;
+  if (std::equal(given.begin(), given.end(), found.begin(), [](double a, double b) { return std::abs(a - b) < kAlike; }) &&
+      std::abs(now.waiting_percent - played.waiting_percent) <= kAlikeMemory)
+    return std::nullopt;
   const auto text = [](const std::array<double, kPasses>& of) {
     std::string out = "100";
     for (const double share : of) out += " : " + std::to_string(std::llround(100 * share));
@@ -113,7 +117,8 @@ std::optional<Problem> pass_times_note(const Report& report, const Simulation& s
   Problem problem;
   problem.severity = Severity::Note;
   problem.where = "pass_times";
-  problem.what = "the order was found for " + text(given) + " (forward, gradient of the input, of weights, message), but in this step they take " + text(found);
+  problem.what = "the order was found for " + text(given) + " (forward, gradient of the input, of weights, message), with " + std::to_string(now.waiting_percent) +
+                 " % of a microbatch waiting for weights; in this step they take " + text(found) + ", and " + std::to_string(played.waiting_percent) + " % waits";
   problem.accepted = times + " with waiting_percent " + std::to_string(played.waiting_percent);
   problem.fixes = {{"use the times of this step", {{"pass_times", times}, {"waiting_percent", std::to_string(played.waiting_percent)}}}};
   return problem;

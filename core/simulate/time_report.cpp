@@ -49,7 +49,8 @@ std::string percent(double share) { return significant(100 * share) + " %"; }
 std::string with_time(const std::string& json, const Report& report, const Simulation& simulation) {
   Json out = Json::parse(json);
   out["time"] = time_json(simulation);
-  if (report.stages.size() > 1 && splits_backward(schedule_of(report.design.parallel))) {
+  const ScheduleKind kind = schedule_of(report.design.parallel);
+  if (report.stages.size() > 1 && splits_backward(kind) && chunk_layout(kind) == ChunkLayout::Round) {
     const PassPlan played = played_passes(report, simulation);
     out["time"]["passes"] = {{"pass_times", played.times}, {"waiting_percent", played.waiting_percent}};
   }

@@ -386,7 +386,7 @@ class InferenceTest : public QObject {
     d.parallel.sequence_parallel = true;
     QCOMPARE(serving_design(d, Mode::Decode, 4, 1024).workload.microbatch, int64_t{2});
     QCOMPARE(serving_design(d, Mode::Decode, 8, 1024).workload.microbatch, int64_t{2});
-    QCOMPARE(serving_design(d, Mode::Decode, 12, 1024).workload.microbatch, int64_t{2});
+    QCOMPARE(serving_design(d, Mode::Decode, 12, 1024).workload.microbatch, int64_t{4});
     d.parallel.sequence_parallel = false;
     QCOMPARE(serving_design(d, Mode::Decode, 4, 1024).workload.microbatch, int64_t{1});
   }
@@ -401,12 +401,24 @@ class InferenceTest : public QObject {
     QCOMPARE(of.at(31)->decode.microbatch, int64_t{8});
     QCOMPARE(of.at(31)->decode.figures.seconds, of.at(32)->decode.figures.seconds);
     QVERIFY(qAbs(of.at(31)->decode.figures.tokens_per_second / of.at(32)->decode.figures.tokens_per_second * 32 / 31 - 1) < 1e-12);
-    for (int64_t batch = 1; batch < 120; ++batch) {
-      const Design serving = serving_design(d, Mode::Decode, batch, 1024);
-      const int64_t empty = serving.workload.batch - batch, microbatches = serving.workload.batch / serving.workload.microbatch;
-      QVERIFY(empty >= 0 && empty < std::min<int64_t>(4, serving.workload.microbatch));
-      QVERIFY(batch < 4 ? microbatches == batch : microbatches >= 4 && microbatches < 8);
+    // Never more microbatches than stages, nor a whole one that is empty; one sequence more is never much faster.
+    for (const int64_t pp : {4, 8}) {
+      Design deeper = d;
+      deeper.parallel.pp = pp;
+      double before = 0;
+      for (int64_t batch = 1; batch < 70; ++batch) {
+        const Design serving = serving_design(deeper, Mode::Decode, batch, 1024);
+        const int64_t microbatch = serving.workload.microbatch, places = serving.workload.batch;
+        QVERIFY(places >= batch && places - batch < microbatch && places / microbatch <= pp);
+        const SweptPhase phase = swept_phase(serving);
+        QVERIFY2(phase.valid() && phase.figures.seconds > 0.97 * before, qPrintable(QString("pp %1, %2: %3 after %4").arg(pp).arg(batch).arg(phase.figures.seconds).arg(before)));
+        before = phase.figures.seconds;
+      }
     }
+    Design split = d;
+    split.parallel.tp = 4;
+    split.parallel.sequence_parallel = true;
+    for (int64_t batch = 1; batch < 40; ++batch) QVERIFY(serving_design(split, Mode::Decode, batch, 1024).workload.batch < batch + 4);
   }
 
   void refused_data() {

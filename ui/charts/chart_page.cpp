@@ -173,8 +173,9 @@ void ChartPage::followStage() {
 }
 
 void ChartPage::pickBar(int stage, int series) {
-  shown_ = {Shown::Bar, series};
   const Report* now = report();
+  if (series >= 0 && chart_->data().ownSeries(0, series) < 0) return;  // only another design has such
+  shown_ = {Shown::Bar, series};
   const bool segment = now && series != StageChart::kWholeStage;
   session_->setPick(segment ? pickOfBar(*now, stage, series) : Pick{}, this);
   session_->setStage(stage);

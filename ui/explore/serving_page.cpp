@@ -233,7 +233,7 @@ QWidget* ServingPage::makeInvitation() {
   for (const auto& [text, name, mode] : ways) {
     auto* button = new QPushButton(text, page);
     button->setObjectName(QString::fromLatin1(name));
-    button->setToolTip(tr("The same batch, in microbatches that fill the pipeline; the sequence length becomes the context. Undo brings training back."));
+    button->setToolTip(tr("The same batch, in microbatches that fill the pipeline (for decode rounded up to where it splits); the sequence length becomes the context. Undo brings training back."));
     connect(button, &QPushButton::clicked, this, [this, mode = mode] { enter(mode); });
     line->addWidget(button);
   }
@@ -424,7 +424,7 @@ void ServingPage::showState() {
   const bool can = at >= 0 && chart_->phase(at).valid();
   take_->setVisible(any);
   take_->setEnabled(can);
-  take_->setToolTip(can ? tr("This batch and context take the place of the present ones, in microbatches that fill the pipeline; Undo brings these back (double click, Enter)")
+  take_->setToolTip(can ? tr("This batch and context take the place of the present ones, in microbatches that fill the pipeline (a batch of decode that does not split is rounded up); Undo brings these back (double click, Enter)")
                         : tr("Pick a point first: its batch and context become those of the present design"));
 }
 

@@ -17,7 +17,7 @@ constexpr int kPauseMs = 400;
 
 LineField::LineField(const Knob& knob, QWidget* parent) : KnobField(parent), knob_(knob), line_(new QLineEdit(parent)) {
   line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  if (knob.type == KnobType::IntegerList) line_->setPlaceholderText(tr("even"));
+  if (knob.type == KnobType::IntegerList) line_->setPlaceholderText(QString::fromStdString(knob.when_empty).section(u' ', 0, 0));
   if (knob.type == KnobType::ChoiceList) line_->setPlaceholderText(tr("none"));
   line_->setAcceptDrops(false);  // a dropped design is the window's
   line_->installEventFilter(this);
