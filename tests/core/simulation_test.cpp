@@ -183,6 +183,7 @@ void SimulationTest::designs() {
   const auto s = simulate(*report);
   QVERIFY2(faults(*s).isEmpty(), all(faults(*s)));
   QVERIFY(s->mfu > 0 && s->mfu <= 1);
+  QVERIFY(s->hfu > 0 && s->hfu <= 1);
   // Model FLOPs of all kernels that are not run twice: no more than what is counted, but for masks and rings.
   QVERIFY(s->model_tflops > 0 && s->hardware_tflops > 0);
 }
