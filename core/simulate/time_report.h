@@ -1,4 +1,4 @@
-// The time of a step as text, as JSON, and as a timeline that ui.perfetto.dev opens.
+// The time of a step as text and as JSON.
 #pragma once
 
 #include <string>
@@ -20,7 +20,5 @@ std::string time_text(const Simulation& simulation);
 
 // "backward of microbatch 3, virtual stage 1", "reduce-scatter of gradients over dp".
 std::string span_title(const Simulation& simulation, const Span& span);
-// Trace Event Format (Google, "Trace Event Format", 2016): a process per stage, a thread per stream, microseconds.
-std::string timeline_json(const Simulation& simulation, const std::string& title);
 
 }  // namespace shardscape
