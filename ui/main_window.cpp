@@ -177,8 +177,9 @@ void MainWindow::wireView() {
     for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit}) {
       action->setEnabled(tabs_->currentWidget() == graph_ || tabs_->currentWidget() == timeline_ || tabs_->currentWidget() == explore_);
     }
-    beside_->setCurrentWidget(tabs_->currentWidget() == explore_ ? static_cast<QWidget*>(explore_->setup()) : inspector_);
+    placeSide();
   });
+  connect(explore_, &ExploreView::pageShown, this, &MainWindow::placeSide);
   connect(actions_.light, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Light); });
   connect(actions_.dark, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Dark); });
   connect(actions_.find, &QAction::triggered, this, [this] {
@@ -231,6 +232,12 @@ void MainWindow::wireView() {
     (dark ? actions_.dark : actions_.light)->setChecked(true);
   });
   (Theme::instance().mode() == Theme::Mode::Dark ? actions_.dark : actions_.light)->setChecked(true);
+}
+
+// What is searched belongs to the pages of a search; all else is inspected.
+void MainWindow::placeSide() {
+  const bool searches = tabs_->currentWidget() == explore_ && !explore_->usesInspector();
+  beside_->setCurrentWidget(searches ? static_cast<QWidget*>(explore_->setup()) : inspector_);
 }
 
 void MainWindow::wireCompare() {

@@ -61,6 +61,7 @@ class MainWindow : public QMainWindow {
   void wireFile();
   void wireView();
   void wireCompare();
+  void placeSide();
   void wireHelp();
   void copy();
   void importConfig();                       // asks for a file

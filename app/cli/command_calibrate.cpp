@@ -71,6 +71,10 @@ int run(const Arguments& arguments) {
     print_problem(*problem);
     return kAnswerIsNo;
   }
+  if (const auto problem = impossible_row(std::get<MeasuredOps>(ops), *accelerator, path)) {
+    print_problem(*problem);
+    return kAnswerIsNo;
+  }
   const std::string* source = arguments.value("--source");
   const CalibrationResult result = calibrate(*accelerator, std::get<MeasuredOps>(ops), source ? *source : "measured: " + path);
   if (arguments.has("--json")) std::cout << error_json(result).dump(2) << "\n";

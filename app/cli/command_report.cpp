@@ -24,11 +24,12 @@ int run(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&report)) return *exit_code;
   const Report& of = *std::get<0>(report);
   const auto simulation = simulate(of);
+  StepOps ops(std::get<0>(report), simulation);
   std::optional<std::vector<MemoryAdvice>> advice;
   if (arguments.has("--advice")) advice = memory_advice(of, *of.memory, [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
   const auto segments = fragmentation(of);
-  std::cout << (json ? with_inference(with_time(estimate_json(of, advice, segments, simulation.get()), of, *simulation), of, *simulation)
-                     : report_text(of) + memory_text(*of.memory, simulation.get()) + fragmentation_text(*segments) + warning(segments_warning(*of.memory, *segments)) + (advice ? advice_text(*advice) : "") + time_text(*simulation) + inference_text(of, *simulation));
+  std::cout << (json ? with_inference(with_time(estimate_json(of, advice, segments, &ops), of, *simulation), of, *simulation)
+                     : report_text(of) + memory_text(*of.memory, &ops) + fragmentation_text(*segments) + warning(segments_warning(*of.memory, *segments)) + (advice ? advice_text(*advice) : "") + time_text(*simulation) + inference_text(of, *simulation));
   if (const auto note = pass_times_note(of, *simulation)) print_problem(*note);
   return kDone;
 }

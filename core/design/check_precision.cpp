@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "design/checks.h"
+#include "machine/accelerator.h"
 
 namespace shardscape {
 namespace {
@@ -68,10 +69,29 @@ void check_sizes(Checks& checks) {
                "a multiple of " + grouped(multiple) + ", or compute " + kStorage, std::move(fixes));
 }
 
+// Whether its matrix units take the type: MX blocks came with those for 4 bits (Blackwell).
+bool has_units(const Accelerator& a, DType type) {
+  return type == DType::NVFP4 || type == DType::MXFP8 ? a.fp4_tflops > 0 : a.fp8_tflops > 0;
+}
+
+void check_units(Checks& checks) {
+  const Design& d = checks.design;
+  const DType type = compute_dtype(d.workload);
+  if (checks.first_only || !is_quantized(type) || !checks.sound({"compute", "accelerator"})) return;
+  const Accelerator* accelerator = find_accelerator(d.cluster.accelerator);
+  if (!accelerator || has_units(*accelerator, type)) return;
+  std::vector<Fix> fixes;
+  if (has_units(*accelerator, DType::FP8)) fixes.push_back(set_to("compute", std::string("fp8")));
+  fixes.push_back(set_to("compute", kStorage));
+  checks.note("compute", accelerator->name + " has no matrix units for " + std::string(dtype_name(type)) + ": times are those of its next wider type",
+              has_units(*accelerator, DType::FP8) ? "fp8 or storage, or an accelerator that has such units" : "storage, or an accelerator that has such units", std::move(fixes));
+}
+
 }  // namespace
 
 void check_precision(Checks& checks) {
   check_sizes(checks);
+  check_units(checks);
 }
 
 }  // namespace shardscape

@@ -7,9 +7,7 @@
 #include "model/library.h"
 
 namespace shardscape {
-namespace {
 
-// Modules that layers of the architecture have.
 RecomputeModules modules_in(const std::string& architecture) {
   const ModelLibrary& library = ModelLibrary::instance();
   RecomputeModules out;
@@ -29,7 +27,7 @@ RecomputeModules modules_in(const std::string& architecture) {
   return out;
 }
 
-std::string names(RecomputeModules modules) {
+std::string module_names(RecomputeModules modules) {
   std::string out;
   for (int i = 0; i < kRecomputeModuleCount; ++i)
     if (const auto module = static_cast<RecomputeModule>(i); modules.has(module))
@@ -37,22 +35,24 @@ std::string names(RecomputeModules modules) {
   return out;
 }
 
+namespace {
+
 void check_modules(Checks& checks) {
   const WorkloadSpec& w = checks.design.workload;
   if (w.recompute != Recompute::Selective || checks.first_only) return;  // they are notes
-  const std::string usual = names(WorkloadSpec{}.recompute_modules);
+  const std::string usual = module_names(WorkloadSpec{}.recompute_modules);
   Fix none = set_to("recompute", std::string("none"));
   if (w.recompute_modules != WorkloadSpec{}.recompute_modules) none = both(std::move(none), set_to("recompute_modules", usual));
   const RecomputeModules there = modules_in(checks.design.model.architecture);
   if (there == RecomputeModules{}) return;  // an architecture that is not known is told elsewhere
   const RecomputeModules useful = w.recompute_modules & there, missing{static_cast<uint16_t>(w.recompute_modules.bits & ~there.bits)};
-  const std::string accepted = "any of " + names(there);
+  const std::string accepted = "any of " + module_names(there);
   if (w.recompute_modules == RecomputeModules{}) {
     checks.note("recompute_modules", "selective recompute repeats nothing: no module is chosen", accepted,
                 {set_to("recompute_modules", usual), none});
   } else if (missing != RecomputeModules{}) {
-    checks.note("recompute_modules", "the layers of this model have no " + names(missing), accepted,
-                {useful == RecomputeModules{} ? none : set_to("recompute_modules", names(useful))});
+    checks.note("recompute_modules", "the layers of this model have no " + module_names(missing), accepted,
+                {useful == RecomputeModules{} ? none : set_to("recompute_modules", module_names(useful))});
   }
 }
 

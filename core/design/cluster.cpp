@@ -99,6 +99,9 @@ Network network_of(const Design& design) {
   // Without a size of pods whatever leaves a domain meets the thin level.
   if (net.oversubscription > 1) net.pod = cluster.pod_size > 0 ? cluster.pod_size : entry.pod > 0 ? entry.pod : net.domain;
   net.links = entry.links;
+  if (net.links == ScaleupLinks::Mesh) net.peers = std::max(entry.domain, entry.gpus_per_node) - 1;
+  net.torus_wrap = entry.torus_wrap;
+  net.torus = torus_edges(net.links, world_at_most(design, net.domain), net.torus_wrap);
   switch (cluster.in_network_reduction) {
     case InNetworkReduction::Auto: net.nvls = entry.nvls; break;  // NCCL uses NVLink SHARP unasked, SHARP only when told to
     case InNetworkReduction::None: break;

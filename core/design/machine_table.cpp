@@ -9,6 +9,7 @@
 #include "machine/calibration.h"
 #include "machine/collective_table.h"
 #include "machine/collective_time.h"
+#include "machine/scaleup_share.h"
 
 namespace shardscape {
 namespace {
@@ -104,6 +105,10 @@ class Table {
     const bool said = entry_.links != ScaleupLinks::Switch;
     add_word("scaleup_links", "Scale-up topology", kLinks[static_cast<size_t>(network_.links)], said ? ValueOrigin::Catalogue : ValueOrigin::Program,
              said ? source_of(entry_.sources, "scaleup_links") : "taken where nothing else is said");
+    if (const int64_t links = scaleup_links(network_); links > 1)
+      add("scaleup_link_gbps", "One of " + std::to_string(links) + " scale-up links", network_.scaleup_gbps / static_cast<double>(links), "GB/s",
+          c.scaleup_bandwidth > 0 ? ValueOrigin::Design : ValueOrigin::Catalogue,
+          c.scaleup_bandwidth > 0 ? set_by("scaleup_bandwidth") : source_of(entry_.sources, "scaleup_links"));
     of_network("scaleup_efficiency", "NVLink efficiency", network_.scaleup_efficiency, "", nullptr,
                {0, entry_.scaleup_efficiency > 0, false, "what rings of NCCL reach in the measured table of A100, taken where nothing was measured"});
     of_network("scaleup_latency_us", "NVLink latency", network_.hop.scaleup_us, "us", "scaleup_latency", {c.scaleup_latency, entry_.scaleup_latency_us > 0, false, kNcclRing});

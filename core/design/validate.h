@@ -18,6 +18,10 @@ std::vector<int64_t> layers_per_stage(const Design& design);
 // The same per virtual stage, in the order of the model; PipelineLayout says where each is.
 std::vector<int64_t> layers_per_virtual_stage(const Design& design);
 
+// Modules of selective recomputation that layers of the architecture have; none of an unknown one.
+RecomputeModules modules_in(const std::string& architecture);
+std::string module_names(RecomputeModules modules);  // "layernorm,mlp_act", as the knob has it
+
 // Base symbols of a valid design, and the derived ones with their rules (Vp = align(V, 128·tp), m = B/(b·dp)).
 Binding bind_symbols(const Design& design);
 // Whether the slots of an expert are a derived symbol (Cx): there is a capacity or an uneven load.

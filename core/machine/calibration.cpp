@@ -181,8 +181,10 @@ class Store {
     std::vector<Calibration> layers{unmeasured()};
     for (auto basis = bases.rbegin(); basis != bases.rend(); ++basis) {
       layers.push_back(**basis);
-      layers.back().training.clear();  // clocks under power are a device's own
-      layers.back().training_products.clear();
+      // What training makes of kernels stands in for the device's own until somebody measures that; links are another matter.
+      const std::string of = "as of the " + find_accelerator((*basis)->accelerator)->name + ": ";
+      for (TrainingFactor& factor : layers.back().training) factor.source = of + factor.source;
+      for (TrainingProducts& products : layers.back().training_products) products.source = of + products.source;
       layers.back().collectives.clear();
     }
     if (own) layers.push_back(*own);

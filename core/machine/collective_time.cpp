@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "machine/collective_table.h"
+#include "machine/scaleup_share.h"
 
 namespace shardscape {
 namespace {
@@ -32,19 +33,21 @@ constexpr double kPeerUs = 0.2;              // per peer of an all-to-all: 2 to 
 struct Group {
   double n, g, domains, fullest, pods, leaves = 1;
   bool unlike = false;
+  TorusSides torus{};
   bool crosses() const { return domains > 1; }
   double inner() const { return (domains - 1) / domains; }  // share of a buffer that others hold
 };
 
 Group group_of(const GroupSpan& span) {
   return {static_cast<double>(span.ranks), static_cast<double>(span.per_domain), static_cast<double>(span.domains()),
-          static_cast<double>(span.fullest > 0 ? span.fullest : span.per_domain), static_cast<double>(span.pods), static_cast<double>(span.leaves), span.unlike};
+          static_cast<double>(span.fullest > 0 ? span.fullest : span.per_domain), static_cast<double>(span.pods), static_cast<double>(span.leaves), span.unlike, span.torus};
 }
 
 // What an algorithm asks of a rank and its links.
 struct Plan {
   double link_hops = 0, net_hops = 0, spine_hops = 0, fixed_us = 0;  // spine_hops: of net_hops, those that pass above the leaf switches
   LinkLoad load;
+  double links = 1;         // share of a device's scale-up links that carry it
   bool tree = false;        // latencies of NCCL's trees
   bool in_turn = false;     // one level after the other, not both at once
   bool by_protocol = true;  // else in one transfer, by Simple's rate and LL's latencies
@@ -99,6 +102,7 @@ void change_rails(const Network& net, double share, double bytes, Plan& plan) {
 
 Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, const Group& group) {
   Plan plan;
+  const auto links_for = [&](LinkUse use, double ranks) { return scaleup_share(net, static_cast<int64_t>(ranks), group.torus, use); };
   const double n = group.n, g = group.g, domains = group.domains, times = kind == Kind::AllReduce ? 2 : 1;
   const double shared = 1 / pod_rate(net, group), climbs = group.leaves > 1 ? group.leaves : 0;
   double thinned = shared;  // by how much links above pods stretch what leaves
@@ -108,8 +112,9 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
     case Algorithm::Ring: {
       const double share = is_shard_move(kind) ? (n - 1) / n : 1;
       plan.net_hops = group.crosses() ? times * domains : 0;
-      plan.link_hops = std::max(0.0, times * (n - 1) - plan.net_hops);
+      plan.link_hops = std::max(0.0, times * (group.crosses() ? n - 1 : static_cast<double>(ring_hops(net, static_cast<int64_t>(n), group.torus))) - plan.net_hops);
       plan.spine_hops = times * climbs;
+      plan.links = links_for(LinkUse::Rings, g);
       plan.load = {g > 1 ? times * share * bytes : 0, group.crosses() ? times * share * bytes / g * shared : 0};
       break;
     }
@@ -118,12 +123,14 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       plan.link_hops = 2 * (n / domains - 1);
       plan.net_hops = 2 * log2_up(domains);
       plan.spine_hops = 2 * log2_up(group.leaves);
+      plan.links = links_for(LinkUse::Rings, g);
       plan.load = {g > 1 ? 2 * bytes / kTreeRate : 0, 2 * group.inner() * bytes / g / kTreeRate * shared};
       break;
     case Algorithm::HalvingDoubling:
       plan.link_hops = times * log2_up(group.fullest);
       plan.net_hops = times * log2_up(domains);
       plan.spine_hops = times * log2_up(group.leaves);
+      plan.links = links_for(LinkUse::Message, group.fullest);
       plan.load = {times * bytes * (group.fullest - 1) / group.fullest, times * group.inner() * bytes / g * shared};
       plan.in_turn = true;
       break;
@@ -131,6 +138,7 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       plan.link_hops = times * (group.fullest - 1);
       plan.net_hops = times * (domains - 1);
       plan.spine_hops = times * (group.leaves - 1);
+      plan.links = links_for(LinkUse::Rings, group.fullest);
       plan.load = {times * bytes * (group.fullest - 1) / group.fullest, times * group.inner() * bytes / g * shared};
       break;
     case Algorithm::InNetwork:
@@ -145,11 +153,15 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       plan.by_protocol = false;
       if (kind == Kind::SendRecv) {
         thinned = group.pods > 1 ? net.oversubscription : 1;
+        plan.links = links_for(LinkUse::Message, g);
         plan.load = {group.crosses() ? 0 : bytes, group.crosses() ? bytes * thinned : 0};
       } else {
         const double stays = (group.fullest - 1) / n, leaves = (n - g) / n;
         thinned = group.pods > 1 ? std::max(1.0, (1 - 1 / group.pods) * net.oversubscription) : 1;
-        plan.load = {times * bytes * stays, times * bytes * leaves * thinned};
+        plan.links = links_for(LinkUse::Rings, group.fullest);
+        // On a torus others' bytes pass by as well.
+        const double passing = plan.links / links_for(LinkUse::Exchange, group.fullest);
+        plan.load = {times * bytes * stays * passing, times * bytes * leaves * thinned};
         plan.fixed_us = times * kPeerUs * (n - 1);
         if (!group.unlike) changing = 1 - 1 / std::min(group.fullest, static_cast<double>(net.rails));
       }
@@ -183,7 +195,7 @@ Latencies latencies_of(const Network& net, const Plan& plan) {
 
 double wire_seconds(const Plan& plan, const Rates& rates, const Protocol& protocol) {
   const bool part = plan.by_protocol;
-  const double link = plan.load.scaleup_bytes / (plan.nvls ? rates.nvls : rates.link) / (part ? protocol.link_rate : 1);
+  const double link = plan.load.scaleup_bytes / (plan.nvls ? rates.nvls : rates.link * plan.links) / (part ? protocol.link_rate : 1);
   const double nic = plan.load.nic_bytes / rates.nic / (part ? protocol.net_rate : 1);
   return plan.in_turn ? link + nic : std::max(link, nic);
 }
@@ -296,7 +308,8 @@ CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, c
       measured = look_up(net, Kind::AllToAll, false, {2, group.crosses() ? 1 : 2});
       size = 2 * bytes;
     }
-    if (!measured.curve) return by_formula(net, kind, bytes, group, rates);
+    // Of more than two it used more than the links between two.
+    if (!measured.curve || (measured.group.n != 2 && net.links != ScaleupLinks::Switch)) return by_formula(net, kind, bytes, group, rates);
     const Group near = as_measured(group);
     const bool exact = usual_latency && lie_alike(group, near);
     const Plan there = plan_of(net, Algorithm::Direct, kind, bytes, near);
@@ -343,7 +356,7 @@ Rates rates_of(const Network& net, const GroupSpan& span) {
   };
   if (const TimeCurve* ring = nearest(Kind::AllGather, false)) {
     const auto n = static_cast<double>(ring->row().ranks);
-    rates.link = ring->rate() * (n - 1) / n * scale;
+    rates.link = ring->rate() * (n - 1) / n * scale / scaleup_share(net, ring->row().ranks, {}, LinkUse::Rings);
   }
   if (const TimeCurve* sum = nearest(Kind::AllReduce, true)) rates.nvls = sum->rate() * scale;
   return rates;

@@ -13,6 +13,9 @@
 //               (BlueConnect, MLSys 2019)
 //   in-network  S on the links once each way; through NICs S/g with SHARP, else as the tree does (NCCL's NVLSTree)
 //   direct      one hop and a little per peer; of an all-to-all S(g-1)/n on the links, S(n-g)/n through the NIC
+// These are bytes at the rate of a device. Where its links lead to single neighbours a group has a share of them only
+// (scaleup_share.h), and on a torus rings take fewer hops and pass on what exchanges send to others.
+//
 // What a hop costs and what share of the bandwidth is left depends on the protocol: LL, LL128 and Simple of NCCL, with the
 // constants of tuning.cc; the fastest is taken. What a network takes beyond the links that these constants were measured on is
 // added to each of its hops, as NCCL adds the latency that a network reports (latencyInter), and likewise what the way over a

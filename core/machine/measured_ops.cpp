@@ -4,7 +4,11 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <set>
 #include <string_view>
+#include <tuple>
+
+#include "base/units.h"
 
 namespace shardscape {
 namespace {
@@ -47,6 +51,11 @@ class Reader {
     }
     if (columns_.empty()) fail("the file has no line that names the columns", "op,m,n,k,us");
     if (ops_.rows() == 0) fail("the file has no rows below the names of its columns", "at least one measured op");
+    for (const auto& [curve, sizes] : sizes_) {
+      if (sizes.bytes.size() > 1) continue;
+      line_ = sizes.line;
+      fail("this " + std::get<0>(curve) + " of " + std::to_string(std::get<1>(curve)) + " ranks is measured with one number of bytes, and a curve needs two", "a row with another number of bytes");
+    }
     return std::move(ops_);
   }
 
@@ -134,7 +143,7 @@ class Reader {
       MatmulShape s{size_or("batch", 1), size("m"), size("n"), size("k")};
       s.compute = dtype();
       s.output = s.compute == DType::FP32 ? DType::FP32 : DType::BF16;
-      ops_.matmul.push_back({s, us});
+      ops_.matmul.push_back({s, us, line_});
     } else if (op == "attention") {
       AttentionShape s;
       s.batch = size("batch");
@@ -155,8 +164,11 @@ class Reader {
     } else if (std::find(kCollectives.begin(), kCollectives.end(), op) != kCollectives.end()) {
       const int64_t ranks = size("ranks", 2);
       const int64_t inside = size_or("per_domain", ranks);
-      if (inside > ranks) fail("per_domain is " + std::to_string(inside), "at most ranks, " + std::to_string(ranks));
+      if (ranks % inside != 0) fail("per_domain is " + std::to_string(inside), "a divisor of ranks, " + std::to_string(ranks));
       ops_.collectives.push_back({op, ranks, inside, number("bytes", 1e15), us});
+      Sizes& sizes = sizes_[{op, ranks, inside}];
+      sizes.line = line_;
+      sizes.bytes.insert(ops_.collectives.back().bytes);
     } else {
       fail("op is \"" + op + "\"", "matmul, attention, memory, " + joined(kCollectives));
     }
@@ -166,6 +178,11 @@ class Reader {
   std::string_view text_, current_;
   const std::string& name_;
   int line_ = 0;
+  struct Sizes {
+    int line = 0;  // the last one
+    std::set<double> bytes;
+  };
+  std::map<std::tuple<std::string, int64_t, int64_t>, Sizes> sizes_;  // of curves: op, ranks, ranks of a domain
   std::map<std::string, size_t, std::less<>> columns_;
   std::vector<std::string_view> fields_;
   MeasuredOps ops_;
@@ -179,6 +196,19 @@ std::variant<MeasuredOps, Problem> read_measured_ops(const std::string& text, co
   } catch (const Problem& problem) {
     return problem;
   }
+}
+
+std::optional<Problem> impossible_row(const MeasuredOps& ops, const Accelerator& accelerator, const std::string& name) {
+  constexpr double kBoost = 1.25;  // clocks above those that the peak is stated for
+  for (const MeasuredMatmul& row : ops.matmul) {
+    const MatmulShape& s = row.shape;
+    const double rate = 2 * static_cast<double>(s.batch * s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) / (row.us * 1e-6), peak = peak_flops(accelerator, s.compute);
+    if (rate <= kBoost * peak) continue;
+    return Problem{Severity::Error, name + ":" + std::to_string(row.line),
+                   grouped(s.m) + " x " + grouped(s.n) + " x " + grouped(s.k) + " in " + significant(row.us) + " us is " + significant(rate * 1e-12) + " TFLOP/s, but the peak of " + accelerator.name + " in " +
+                       std::string(dtype_name(s.compute)) + " is " + significant(peak * 1e-12), "microseconds of one run on " + accelerator.name, {}};
+  }
+  return std::nullopt;
 }
 
 }  // namespace shardscape

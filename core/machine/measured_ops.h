@@ -11,6 +11,7 @@
 //   ranks, per_domain (ranks)   collectives: how many take part, and how many of them share a scale-up domain
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +24,7 @@ namespace shardscape {
 struct MeasuredMatmul {
   MatmulShape shape;
   double us = 0;
+  int line = 0;  // of the table
 };
 struct MeasuredAttention {
   AttentionShape shape;
@@ -47,5 +49,7 @@ struct MeasuredOps {
 
 // name: what messages call the file; they name the line too.
 std::variant<MeasuredOps, Problem> read_measured_ops(const std::string& text, const std::string& name);
+// A product that no such accelerator computes in its time: nanoseconds for microseconds, or another device's row. Nothing where there is none.
+std::optional<Problem> impossible_row(const MeasuredOps& ops, const Accelerator& accelerator, const std::string& name);
 
 }  // namespace shardscape

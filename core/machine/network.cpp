@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 namespace shardscape {
@@ -205,7 +206,77 @@ Lie worst_lie(const DeviceMesh& mesh, Steps group, int64_t block, bool (*worse)(
   return lie;
 }
 
+// Of a group along steps, fastest first. Steps that cut dimensions unevenly are taken as far as they reach.
+TorusSides sides_of(const TorusEdges& torus, Steps group) {
+  TorusSides out{};
+  int64_t low = 1;
+  for (size_t i = 0; i < torus.size(); ++i) {
+    const int64_t high = low * torus[i].ranks;
+    for (const Step& step : group) {
+      const int64_t from = std::max(step.stride, low), to = std::min(step.stride * step.degree, high);
+      if (from >= to) continue;
+      out[i].ranks = std::min(torus[i].ranks, out[i].ranks * ((to + from - 1) / from));
+      out[i].reach = std::min(torus[i].ranks, (to + low - 1) / low);
+    }
+    out[i].reach = std::max(out[i].reach, out[i].ranks);
+    low = high;
+  }
+  return out;
+}
+
+// Of any ranks, those in the domain of the first: as far apart as they are on the mean.
+TorusSides sides_of(const Network& network, const std::vector<int64_t>& ranks) {
+  TorusSides out{};
+  int64_t low = 1;
+  for (size_t i = 0; i < network.torus.size(); ++i) {
+    const TorusEdge& edge = network.torus[i];
+    if (edge.ranks < 2) continue;
+    std::vector<int64_t> at;
+    for (const int64_t rank : ranks)
+      if (rank / network.domain == ranks.front() / network.domain) at.push_back(rank % network.domain / low % edge.ranks);
+    std::sort(at.begin(), at.end());
+    at.erase(std::unique(at.begin(), at.end()), at.end());
+    low *= edge.ranks;
+    const auto n = static_cast<int64_t>(at.size());
+    if (n < 2) continue;
+    int64_t apart = at.back() - at.front();
+    if (n == 2 && edge.closed) apart = std::min(apart, edge.ranks - apart);
+    out[i] = {n, std::clamp((apart * n + n - 2) / (n - 1), n, edge.ranks)};
+  }
+  return out;
+}
+
+bool is_torus(const Network& network) { return network.links == ScaleupLinks::Torus2 || network.links == ScaleupLinks::Torus3; }
+
 }  // namespace
+
+int64_t divisor_at_most(int64_t number, int64_t limit) {
+  int64_t d = std::max<int64_t>(1, std::min(number, limit));
+  while (number % d != 0) --d;
+  return d;
+}
+
+TorusEdges torus_edges(ScaleupLinks links, int64_t ranks, int64_t wrap) {
+  TorusEdges out{};
+  const int dimensions = links == ScaleupLinks::Torus3 ? 3 : links == ScaleupLinks::Torus2 ? 2 : 0;
+  bool whole = true;
+  for (int left = dimensions; left > 0; --left) {
+    TorusEdge& edge = out[static_cast<size_t>(dimensions - left)];
+    const auto near = static_cast<int64_t>(std::floor(std::pow(static_cast<double>(ranks), 1.0 / left) + 1e-9));
+    edge.ranks = left == 1 ? ranks : divisor_at_most(ranks, near);
+    edge.closed = edge.ranks > 2 && (wrap <= 0 || edge.ranks % wrap == 0);
+    whole &= edge.closed;
+    ranks /= edge.ranks;
+  }
+  for (TorusEdge& edge : out) edge.closed &= whole || wrap <= 0 || dimensions < 3;
+  return out;
+}
+
+TorusSides neighbours(const Network& network, int64_t ranks) {
+  Steps group;
+  group.add(1, std::min(ranks, network.domain));
+  return sides_of(network.torus, group);
+}
 
 std::string_view algorithm_name(CollectiveAlgorithm algorithm) { return kAlgorithms[static_cast<size_t>(algorithm)]; }
 
@@ -249,11 +320,17 @@ GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, 
 }
 
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network) {
-  return span_of(mesh, axes, network.domain, network.oversubscription > 1 ? network.pod : 0, network.hop.spine_us > 0 ? network.leaf : 0, network.node);
+  GroupSpan span = span_of(mesh, axes, network.domain, network.oversubscription > 1 ? network.pod : 0, network.hop.spine_us > 0 ? network.leaf : 0, network.node);
+  if (!is_torus(network) || span.per_domain < 2) return span;
+  Steps group;
+  span.torus = group_steps(mesh, axes, group) ? sides_of(network.torus, group) : sides_of(network, mesh.group(0, axes));
+  return span;
 }
 
 GroupSpan span_of(const std::vector<int64_t>& ranks, const Network& network) {
-  return span_of(ranks, network.domain, network.oversubscription > 1 ? network.pod : 0, network.hop.spine_us > 0 ? network.leaf : 0, network.node);
+  GroupSpan span = span_of(ranks, network.domain, network.oversubscription > 1 ? network.pod : 0, network.hop.spine_us > 0 ? network.leaf : 0, network.node);
+  if (is_torus(network) && span.per_domain > 1) span.torus = sides_of(network, ranks);
+  return span;
 }
 
 }  // namespace shardscape

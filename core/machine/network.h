@@ -1,6 +1,7 @@
 // Links between accelerators, and what of them a group of ranks spans.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,12 +13,32 @@ namespace shardscape {
 
 class CollectiveTable;
 
-// How the ranks of a scale-up domain are joined. Seconds take any as one fabric; a simulator is told.
+// How the ranks of a scale-up domain are joined; what of its links a group can use, scaleup_share.h says.
 enum class ScaleupLinks : uint8_t {
   Switch,        // one link per rank, to switches
   Mesh,          // links of its own to every other rank
   Torus2, Torus3 // to its neighbours along two or three dimensions
 };
+
+// A dimension of a torus. closed: its last rank has a link to its first, which is not the one between neighbours.
+struct TorusEdge {
+  int64_t ranks = 1;
+  bool closed = false;
+  friend bool operator==(const TorusEdge&, const TorusEdge&) = default;
+};
+inline constexpr size_t kTorusEdges = 3;
+using TorusEdges = std::array<TorusEdge, kTorusEdges>;  // the first along neighbouring ranks; those that are missing have one rank
+// As near to a square or cube as the ranks allow. wrap: what closes a dimension: it is a multiple of that many ranks, and of three
+// dimensions all are, as optical switches join the faces of whole cubes (jax-ml/scaling-book, tpus.md @04d8de5); 0: three ranks.
+TorusEdges torus_edges(ScaleupLinks links, int64_t ranks, int64_t wrap);
+int64_t divisor_at_most(int64_t number, int64_t limit);
+
+// What of a dimension a group has: so many coordinates, spread over so many. All other ranks between them belong to groups like it.
+struct TorusSide {
+  int64_t ranks = 1, reach = 1;
+  friend bool operator==(const TorusSide&, const TorusSide&) = default;
+};
+using TorusSides = std::array<TorusSide, kTorusEdges>;
 
 enum class CollectiveKind : uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Reduce, SendRecv };
 inline constexpr int kCollectiveKindCount = 7;
@@ -61,6 +82,9 @@ struct Network {
   int64_t pod = 0;                  // ranks that reach each other without the oversubscribed level; 0: all
   double oversubscription = 1;      // bandwidth below that level over the bandwidth of its links upwards
   ScaleupLinks links = ScaleupLinks::Switch;
+  int64_t peers = 0;                // of a mesh: devices that a device has links to, where a domain has fewer
+  int64_t torus_wrap = 0;           // as torus_edges() takes it
+  TorusEdges torus{};               // of the domain, or of the part of it that a job is given
   bool nvls = false;                // switches of a scale-up domain add up (NVLink SHARP)
   bool sharp = false;               // so do those between domains
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::Auto;
@@ -77,6 +101,7 @@ struct GroupSpan {
   int64_t pods = 1;                 // parts of the network between which links are oversubscribed
   int64_t leaves = 1;               // of leaf switches, along a rail
   bool unlike = false;              // its ranks stand in unlike places of their nodes or domains, so on unlike rails
+  TorusSides torus{};               // of a domain that is one
   int64_t domains() const { return touched > 0 ? touched : ranks / per_domain; }
   bool even() const { return per_domain * domains() == ranks; }
   friend bool operator==(const GroupSpan&, const GroupSpan&) = default;
@@ -90,5 +115,7 @@ GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod = 0, int64_t leaf = 0, int64_t node = 0);
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network);
 GroupSpan span_of(const std::vector<int64_t>& ranks, const Network& network);
+// How ranks from the first of a torus on lie.
+TorusSides neighbours(const Network& network, int64_t ranks);
 
 }  // namespace shardscape

@@ -36,7 +36,7 @@ ScaleupLinks links(const JsonFile& file, const json& entry, const std::string& n
 NetworkEntry network(const JsonFile& file, const json& entry) {
   if (!entry.is_object()) file.fail("networks", entry.dump() + " is not a network", "an object in braces");
   file.only(entry, {"id", "name", "accelerators", "gpus_per_node", "domain", "segment", "scaleup_gbps", "nic_gbps", "scaleup_efficiency", "nic_efficiency",
-                    "scaleup_latency_us", "nic_latency_us", "spine_latency_us", "launch_us", "rails", "leaf", "pod", "oversubscription", "scaleup_links",
+                    "scaleup_latency_us", "nic_latency_us", "spine_latency_us", "launch_us", "rails", "leaf", "pod", "oversubscription", "scaleup_links", "torus_wrap",
                     "nvls", "sharp", "source", "sources", "note"});
   NetworkEntry item;
   item.id = file.text(entry, "id");
@@ -44,7 +44,7 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   if (item.id.empty() || item.id == "auto") file.fail("id", "\"" + item.id + "\" cannot name a network", "any other text");
   item.sources = read_sources(file, entry, item.id, {"gpus_per_node", "domain", "segment", "scaleup_gbps", "nic_gbps", "scaleup_efficiency", "nic_efficiency",
                                                      "scaleup_latency_us", "nic_latency_us", "spine_latency_us", "launch_us", "rails", "leaf", "pod",
-                                                     "oversubscription", "scaleup_links", "nvls", "sharp"});
+                                                     "oversubscription", "scaleup_links", "torus_wrap", "nvls", "sharp"});
   for (const json& id : file.array(entry, "accelerators")) {
     if (!id.is_string()) file.fail(item.id, id.dump() + " is not an accelerator's id", "a text in quotes");
     item.accelerators.push_back(id.get<std::string>());
@@ -67,6 +67,7 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   item.pod = count(file, entry, "pod", item.id, 0);
   item.oversubscription = number(file, entry, "oversubscription", item.id, 1, 1e3, 1);
   item.links = links(file, entry, item.id);
+  item.torus_wrap = count(file, entry, "torus_wrap", item.id, 0);
   item.nvls = file.boolean_or(entry, "nvls", false);
   item.sharp = file.boolean_or(entry, "sharp", false);
   return item;

@@ -26,6 +26,7 @@ struct NetworkEntry {
   int64_t rails = 0, leaf = 0, pod = 0;
   double oversubscription = 1;
   ScaleupLinks links = ScaleupLinks::Switch;
+  int64_t torus_wrap = 0;                 // what closes a dimension of a torus: torus_edges() in network.h
   bool nvls = false, sharp = false;       // what the switches can do
 };
 

@@ -102,14 +102,23 @@ Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t co
     return out;
   }
   out.workload.context_length = context;
-  // In as many microbatches as stages or a few more; where the sequences of a microbatch would not split, in fewer.
-  const auto splits = [&](int64_t m) { return of_replica % m == 0 && of_replica / m % least == 0; };
-  const int64_t stages = std::min(design.parallel.pp, of_replica);
-  int64_t m = std::max<int64_t>(1, stages);
-  while (m < of_replica && !splits(m)) ++m;
-  if (!splits(m))
-    for (m = stages - 1; m > 1 && !splits(m);) --m;
-  if (m >= 1 && splits(m)) out.workload.microbatch = std::max<int64_t>(1, of_replica / m);
+  // In as many microbatches as stages or a few more, of which the last may have places that stay empty, as few as can be.
+  const auto each = [&](int64_t m) { return ((of_replica + m - 1) / m + least - 1) / least * least; };
+  const int64_t stages = std::max<int64_t>(1, std::min(design.parallel.pp, of_replica));
+  int64_t m = stages;
+  for (int64_t more = stages + 1; more < 2 * stages; ++more)
+    if (more * each(more) < m * each(m)) m = more;
+  // In fewer where the sequences of a microbatch would not split.
+  if (least > 1 && m * each(m) > of_replica)
+    for (int64_t fewer = stages - 1; fewer >= 1; --fewer)
+      if (fewer * each(fewer) == of_replica) {
+        m = fewer;
+        break;
+      }
+  const int64_t microbatch = each(m), places = microbatch * m * design.parallel.dp;
+  if (batch % design.parallel.dp != 0 || of_replica < least || places > kMaxBatch) return out;
+  out.workload.microbatch = microbatch;
+  out.workload.batch = places;
   return out;
 }
 
@@ -205,8 +214,11 @@ ServingSweep sweep(const Design& design, const std::vector<int64_t>& of_batches,
       of_context.insert(std::upper_bound(of_context.begin(), of_context.end(), largest), largest);
     told();
     for (const int64_t batch : of_context) {
-      ServedPoint point{batch, context, swept_phase(serving_design(design, Mode::Prefill, batch, context), stop),
-                        swept_phase(serving_design(design, Mode::Decode, batch, context), stop)};
+      const Design decoding = serving_design(design, Mode::Decode, batch, context);
+      ServedPoint point{batch, context, swept_phase(serving_design(design, Mode::Prefill, batch, context), stop), swept_phase(decoding, stop)};
+      const double taken = static_cast<double>(batch) / static_cast<double>(decoding.workload.batch);  // places that no sequence has make no tokens
+      point.decode.figures.tokens_per_second *= taken;
+      point.decode.figures.tokens_per_gpu *= taken;
       if (stop.stop_requested()) {
         out.points.resize(first);  // a context is there as a whole, or not
         return out;

@@ -31,7 +31,8 @@ double served_seconds(const Report& report, const Simulation& simulation);
 InferenceFigures inference_figures(const Report& report, const Simulation& simulation);
 
 // The design as it reads prompts of so many tokens, together where they are short; or as it makes the last token of so many of each
-// sequence: in as few microbatches as fill the pipeline.
+// sequence: in as few microbatches as fill the pipeline. These are equally large, so that the batch of decode may come out larger than what was asked
+// for, by places that stay empty.
 Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t context);
 
 struct ServedPhase {

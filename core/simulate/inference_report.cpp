@@ -79,6 +79,8 @@ std::string sweep_text(const ServingSweep& sweep) {
                 format_bytes(p.decode.figures.kv_cache_bytes), format_bytes(p.decode.memory), fits});
   }
   for (const auto& [context, batch] : sweep.largest) {
+    const bool possible = std::any_of(sweep.points.begin(), sweep.points.end(), [context = context](const ServedPoint& p) { return p.context == context && p.decode.valid(); });
+    if (batch == 0 && !possible) continue;  // the rows above say why
     out += batch > 0 ? "at most " + grouped(batch) + " sequences of " + grouped(context) + " tokens fit" : "no sequences of " + grouped(context) + " tokens fit";
     if (const ServedPoint* p = find_point(sweep, context, batch); p && p->decode.valid())
       out += ": " + format_seconds(p->decode.figures.seconds) + " per output token, " + significant(p->decode.figures.tokens_per_gpu) + " tokens/s per GPU";

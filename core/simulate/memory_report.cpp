@@ -18,15 +18,15 @@ Json categories_json(const CategoryBytes& bytes) {
   return out;
 }
 
-Json when(const StageMemory& memory, const Simulation* simulation) {
-  const auto seconds = simulation ? peak_seconds(memory, *simulation) : std::nullopt;
+Json when(const StageMemory& memory, StepOps* ops) {
+  const auto seconds = ops ? peak_seconds(memory, *ops) : std::nullopt;
   return seconds ? Json(*seconds) : Json();
 }
 
-Json stage_json(const StageMemory& s, const Simulation* simulation) {
+Json stage_json(const StageMemory& s, StepOps* ops) {
   Json culprits = Json::array();
   for (const Culprit& c : s.culprits) culprits.push_back({{"name", c.name}, {"category", memory_category_name(c.category)}, {"bytes", c.bytes}});
-  return {{"allocated", s.allocated}, {"reserved", s.reserved}, {"in_use", s.in_use}, {"moment", s.moment}, {"seconds", when(s, simulation)},
+  return {{"allocated", s.allocated}, {"reserved", s.reserved}, {"in_use", s.in_use}, {"moment", s.moment}, {"seconds", when(s, ops)},
           {"categories", categories_json(s.at_peak)}, {"culprits", culprits}};
 }
 
@@ -45,13 +45,13 @@ std::string use_text(const char* segments, const AllocatorUse& use) {
 
 }  // namespace
 
-std::string memory_text(const MemoryTimeline& memory, const Simulation* simulation) {
+std::string memory_text(const MemoryTimeline& memory, StepOps* ops) {
   const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
   std::string out = std::string(memory.fits ? "fits: " : "does not fit: ") + format_bytes(worst.in_use) + " of " + format_bytes(memory.capacity) +
                     " in use on the worst rank, stage " + std::to_string(worst.stage) + " (tensors " + format_bytes(worst.allocated) +
                     ", reserved by the allocator " + format_bytes(worst.reserved) + ")\n";
   for (const StageMemory& s : memory.stages) {
-    const auto seconds = simulation ? peak_seconds(s, *simulation) : std::nullopt;
+    const auto seconds = ops ? peak_seconds(s, *ops) : std::nullopt;
     out += "fullest moment of stage " + std::to_string(s.stage) + ": " + format_bytes(s.allocated) + (seconds ? " at " + format_seconds(*seconds) : "") + ", " + s.moment + "\n";
     for (size_t i = 0; i < s.culprits.size() && i < kCulpritsShown; ++i) out += "  " + format_bytes(s.culprits[i].bytes) + "  " + s.culprits[i].name + "\n";
   }
@@ -82,14 +82,14 @@ std::string advice_text(const std::vector<MemoryAdvice>& advice) {
 }
 
 std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice, const std::optional<Fragmentation>& fragmentation,
-                          const Simulation* simulation) {
+                          StepOps* ops) {
   if (!report.memory) return report_json(report);
   const MemoryTimeline& memory = *report.memory;
   Json out = Json::parse(report_json(report));
   const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
   out["fits"] = memory.fits;
   out["memory_capacity"] = memory.capacity;
-  out["peak"] = {{"stage", memory.peak_stage}, {"allocated", worst.allocated}, {"reserved", worst.reserved}, {"bytes", worst.in_use}, {"seconds", when(worst, simulation)}};
+  out["peak"] = {{"stage", memory.peak_stage}, {"allocated", worst.allocated}, {"reserved", worst.reserved}, {"bytes", worst.in_use}, {"seconds", when(worst, ops)}};
   if (fragmentation) out["peak"]["segments"] = {{"native", use_json(fragmentation->native)}, {"expandable", use_json(fragmentation->expandable)}};
   if (fragmentation && segments_warning(memory, *fragmentation)) out["memory_warning"] = *segments_warning(memory, *fragmentation);
   if (advice) {
@@ -101,7 +101,7 @@ std::string estimate_json(const Report& report, const std::optional<std::vector<
     }
     out["advice"] = list;
   }
-  for (const StageMemory& s : memory.stages) out["stages"][static_cast<size_t>(s.stage)]["peak"] = stage_json(s, simulation);
+  for (const StageMemory& s : memory.stages) out["stages"][static_cast<size_t>(s.stage)]["peak"] = stage_json(s, ops);
   return out.dump(2) + "\n";
 }
 

@@ -49,7 +49,7 @@ struct Profile {
 struct AtWork {
   size_t chunk = 0;
   Level level;
-  int microbatch = -1;
+  Action of{};
 };
 
 class StageWalk {
@@ -73,17 +73,33 @@ class StageWalk {
     fix();
   }
 
-  // Calls seen(action, begin, peak, end).
+  // Calls seen(action, begin, peak, end, place of the peak).
   template <typename Seen>
-  void run(const std::vector<Action>& actions, const Seen& seen) const {
+  void run(const std::vector<Action>& actions, const Seen& seen) {
     CategoryBytes now = fixed_;
     for (size_t i = 0; i < actions.size(); ++i) {
       const Action& a = actions[i];
       const CategoryBytes begin = now;
       const bool pair = a.overlapped && a.kind == ActionKind::Forward;
-      const CategoryBytes peak = pair ? both(a, actions[i + 1], terms_, now).first : play(a, terms_[class_of(a)], now);
-      seen(a, begin, peak, now);
-      if (pair) seen(actions[++i], now, peak, now);
+      std::vector<AtWork> who;
+      CategoryBytes peak;
+      if (pair) {
+        const auto [most, step] = both(a, actions[i + 1], terms_, now);
+        peak = most;
+        who = at_work(a, &actions[i + 1], step);
+      } else {
+        peak = play(a, terms_[class_of(a)], now);
+        who = at_work(a, nullptr, -1);
+      }
+      const auto at = [&](const Action& action) {
+        const auto it = std::find_if(who.begin(), who.end(), [&](const AtWork& w) { return w.of == action; });
+        return it == who.end() ? PeakPlace{} : place_of(*it);
+      };
+      seen(a, begin, peak, now, at(a));
+      if (pair) {
+        ++i;
+        seen(actions[i], now, peak, now, at(actions[i]));
+      }
     }
   }
 
@@ -168,21 +184,24 @@ class StageWalk {
 
   // Who runs at a moment, where its action needs most.
   std::vector<AtWork> at_work(const StageMoment& moment) const {
-    const Action& a = moment.of;
+    if (!moment.beside) return at_work(moment.of, nullptr, -1);
+    int64_t now = level_before(moment, totals_, total(fixed_));
+    return at_work(moment.of, &*moment.beside, both(moment.of, *moment.beside, totals_, now).second);
+  }
+  // step: of a pair, as both() tells it.
+  std::vector<AtWork> at_work(const Action& a, const Action* beside, int step) const {
     const auto chunk = [](const Action& action) { return static_cast<size_t>(action.chunk); };
     std::vector<AtWork> out;
-    if (moment.beside) {
-      int64_t now = level_before(moment, totals_, total(fixed_));
-      const int step = both(a, *moment.beside, totals_, now).second;
+    if (beside) {
       const auto add = [&](const Action& action, const std::vector<Level>& levels) {
-        if (step >= 0 && static_cast<size_t>(step) < levels.size()) out.push_back({chunk(action), levels[static_cast<size_t>(step)], action.microbatch});
+        if (step >= 0 && static_cast<size_t>(step) < levels.size()) out.push_back({chunk(action), levels[static_cast<size_t>(step)], action});
       };
       add(a, forwards_[class_of(a)].levels);
-      add(*moment.beside, backwards_[class_of(*moment.beside)].levels);
+      add(*beside, backwards_[class_of(*beside)].levels);
     } else if (a.kind == ActionKind::Forward) {
-      out.push_back({chunk(a), forwards_[class_of(a)].peak, a.microbatch});
+      out.push_back({chunk(a), forwards_[class_of(a)].peak, a});
     } else if (a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput) {
-      out.push_back({chunk(a), backwards_[class_of(a)].peak, a.microbatch});
+      out.push_back({chunk(a), backwards_[class_of(a)].peak, a});
     }
     return out;
   }
@@ -218,6 +237,13 @@ class StageWalk {
     return s.storages[static_cast<size_t>(s.tensor(s.input).storage)].name;
   }
   const Instance& instance_of(const AtWork& work) const { return instances_[starts_[work.chunk] + work.level.instance]; }
+  PeakPlace place_of(const AtWork& work) {
+    const SegmentMemory& memory = m_.of(instance_of(work).key).memory;
+    const Part runs = work.level.part;
+    const SegmentPart& part = runs == Part::Forward ? memory.forward : runs == Part::Backward ? memory.backward
+                              : runs == Part::Replay ? memory.replay : memory.replay_in_group;
+    return {static_cast<int64_t>(starts_[work.chunk] + work.level.instance), runs, part.peak_op};
+  }
 
   // What the allocator has reserved but not handed out.
   int64_t waste(const StageMoment& moment, const std::vector<AtWork>& at_work) {
@@ -422,17 +448,14 @@ class StageWalk {
     for (const AtWork& work : at_work) {
       const Instance& at = instance_of(work);
       if (&work == &at_work.front()) {
-        const SegmentMemory& memory = m_.of(at.key).memory;
-        const Part runs = work.level.part;
-        const SegmentPart& part = runs == Part::Forward ? memory.forward : runs == Part::Backward ? memory.backward
-                                  : runs == Part::Replay ? memory.replay : memory.replay_in_group;
         out.segment = at.key.first;
         out.layer = at.layer;
-        out.op = part.peak_op;
+        out.at = place_of(work);
+        out.of = work.of;
       }
       for (const LiveStorage& storage : m_.live(at.key, work.level.part)) {
         if (storage.bytes == 0 || (input_received(starts_[work.chunk] + work.level.instance) && storage.name == input_name(at.key.first))) continue;
-        out.culprits.push_back({storage.name + " of microbatch " + std::to_string(work.microbatch), storage.category, storage.bytes});
+        out.culprits.push_back({storage.name + " of microbatch " + std::to_string(work.of.microbatch), storage.category, storage.bytes});
         explained[static_cast<size_t>(storage.category)] += storage.bytes;
       }
     }
@@ -445,7 +468,7 @@ class StageWalk {
     out.moment = std::string(action_label(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
     if (out.layer >= 0) out.moment += ", layer " + std::to_string(out.layer);
     else if (out.segment >= 0) out.moment += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
-    if (out.op >= 0) out.moment += ": " + op_kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.op);
+    if (out.at.op >= 0) out.moment += ": " + op_kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.at.op);
   }
 
   Memories& m_;
@@ -529,7 +552,9 @@ std::vector<ActionMemory> stage_timeline(const Report& report, int stage) {
   StageWalk walk(memories, report.stages[static_cast<size_t>(stage)], stage);
   std::vector<ActionMemory> out;
   walk.run(make_stage_schedule(report.design.parallel, stage, static_cast<int>(report.microbatches)),
-           [&](const Action& action, const CategoryBytes& begin, const CategoryBytes& peak, const CategoryBytes& end) { out.push_back({action, begin, peak, end}); });
+           [&](const Action& action, const CategoryBytes& begin, const CategoryBytes& peak, const CategoryBytes& end, const PeakPlace& at) {
+             out.push_back({action, begin, peak, end, at});
+           });
   return out;
 }
 

@@ -13,10 +13,18 @@
 
 namespace shardscape {
 
+// Where in an action it is fullest.
+struct PeakPlace {
+  int64_t instance = -1;         // index into the StageLayout's; -1: none is at work
+  SegmentLifetimes::Part part = SegmentLifetimes::Part::Forward;
+  OpId op = -1;                  // -1: as the segment begins
+};
+
 // Bytes while one action of the schedule runs, by category; Runtime, which lies outside of the allocator, included.
 struct ActionMemory {
   Action action{};
   CategoryBytes begin{}, peak{}, end{};
+  PeakPlace at{};
 };
 
 // What takes memory at the fullest moment: "Attention, saved by 12 layers, 2 microbatches".
@@ -40,7 +48,7 @@ struct StageMemory {
   Action of{};
   int64_t layer = -1;            // of the model; -1: outside of layers
   int segment = -1;              // -1: between actions
-  OpId op = -1;                  // -1: as the segment begins
+  PeakPlace at{};
   std::string moment;            // "backward of microbatch 3, layer 79: Down projection, gradient"
   std::vector<Culprit> culprits; // add up to at_peak, largest first
 };

@@ -452,7 +452,7 @@ class Timer {
     GroupSpan hop = span(axes);
     // The slowest hop of the ring sets its pace: from the last rank of a domain to the first of the next one.
     const bool crosses = hop.domains() > 1;
-    hop = {2, hop.per_domain >= 2 && !crosses ? 2 : 1, 0, 0, 1, hop.leaves > 1 ? 2 : 1, hop.unlike || (crosses && hop.per_domain > 1)};
+    hop = {2, hop.per_domain >= 2 && !crosses ? 2 : 1, 0, 0, 1, hop.leaves > 1 ? 2 : 1, hop.unlike || (crosses && hop.per_domain > 1), hop.torus};
     for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
       for (const OpId m : *moved) message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
     OpTime out{0, 0, 0, TimeCategory::Attention, comm_category(axes)};

@@ -120,15 +120,34 @@ std::optional<Problem> pass_times_note(const Report& report, const Simulation& s
 
 bool is_pass(ActionKind kind) { return pass_of(kind) != kNone; }
 
-std::optional<double> peak_seconds(const StageMemory& memory, const Simulation& simulation) {
-  const StageTimes& stage = simulation.stages[static_cast<size_t>(memory.stage)];
+double fullest_seconds(int stage, const Action& action, const PeakPlace& at, const PassStretch& stretch, StepOps& ops) {
+  const StageTimes& times = ops.simulation().stages[static_cast<size_t>(stage)];
+  using Lives = SegmentLifetimes::Part;
+  const auto is_there = [&](const PlayedLayer& layer) {
+    const Span& span = times.spans[static_cast<size_t>(layer.span)];
+    return layer.instance == at.instance && (layer.part == Part::Forward) == (at.part == Lives::Forward) && span.microbatch == action.microbatch && span.chunk == action.chunk;
+  };
+  const auto from = std::lower_bound(times.layers.begin(), times.layers.end(), stretch.begin, [](const PlayedLayer& l, double begin) { return l.begin < begin; });
+  // Of the parts that a layer's backward is played in the one with the op. What makes gradients of weights comes later where it is an action of its own.
+  const auto part = [&](const PlayedLayer& layer) {
+    if (at.part == Lives::Forward) return Part::Forward;
+    if (at.part != Lives::Backward) return Part::Replay;
+    return at.op < 0 || action.kind == ActionKind::BackwardInput ? Part::Backward : part_of(ops.report().graph().structure, ops.segment_of(stage, layer), at.op);
+  };
+  for (auto layer = from; layer != times.layers.end() && layer->begin <= stretch.end; ++layer)
+    if (is_there(*layer) && layer->part == part(*layer)) return std::min(ops.begin_of(stage, *layer, at.op), stretch.end);
+  return stretch.end;
+}
+
+std::optional<double> peak_seconds(const StageMemory& memory, StepOps& ops) {
+  const StageTimes& stage = ops.simulation().stages[static_cast<size_t>(memory.stage)];
   if (memory.of.kind == ActionKind::Optimizer)
     for (const Span& span : stage.spans)
-      if (span.kind == SpanKind::Optimizer) return (span.begin + span.end) / 2;
+      if (span.kind == SpanKind::Optimizer) return span.begin;
   if (!is_pass(memory.of.kind)) return std::nullopt;
   const PassTimes times(stage);
   const PassStretch* stretch = times.of(memory.of);
-  return stretch ? std::optional((stretch->begin + stretch->end) / 2) : std::nullopt;
+  return stretch ? std::optional(fullest_seconds(memory.stage, memory.of, memory.at, *stretch, ops)) : std::nullopt;
 }
 
 }  // namespace shardscape

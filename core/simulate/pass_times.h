@@ -8,6 +8,7 @@
 #include "schedule/schedule.h"
 #include "simulate/memory_timeline.h"
 #include "simulate/simulation.h"
+#include "simulate/step_ops.h"
 
 namespace shardscape {
 
@@ -29,9 +30,11 @@ class PassTimes {
 
 bool is_pass(ActionKind kind);  // a forward, or a backward or a part of one
 
-// Seconds into the step of a stage's fullest moment: the middle of its action, which is as near as memory and time agree on. Nothing
-// where that action computes nothing.
-std::optional<double> peak_seconds(const StageMemory& memory, const Simulation& simulation);
+// Seconds into the step at which an action is fullest: when the op begins that needs most, in the layer that runs it; its end
+// where that layer only makes gradients of weights, which an action of its own does. stretch: of the action.
+double fullest_seconds(int stage, const Action& action, const PeakPlace& at, const PassStretch& stretch, StepOps& ops);
+// The same of a stage's fullest moment. Nothing where its action computes nothing.
+std::optional<double> peak_seconds(const StageMemory& memory, StepOps& ops);
 
 // What a schedule that follows from the times of passes would be given after this step: means over stages and microbatches in whole
 // microseconds, of a forward, a gradient of the input (what is recomputed for it included), one of weights and a message; and what waits for the

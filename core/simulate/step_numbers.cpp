@@ -24,6 +24,10 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
   for (const MeshAxes& axes : reads->groups) {
     const GroupSpan span = span_of(mesh, axes, machine.network);
     for (const int64_t word : {span.ranks, span.per_domain, span.touched, span.fullest, span.pods, span.leaves, int64_t{span.unlike}}) key.add(word);
+    for (const TorusSide& side : span.torus) {
+      key.add(side.ranks);
+      key.add(side.reach);
+    }
   }
   return memo.get(key, [&] {
     auto made = std::make_shared<LayerTable>(report, machine);

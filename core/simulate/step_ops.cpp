@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/product_kernels.h"
+
 namespace shardscape {
 
 StepOps::StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation)
@@ -34,6 +36,20 @@ std::vector<OpSpan> StepOps::of(int stage, const PlayedLayer& layer) {
   std::vector<OpSpan> out;
   add(instance(stage, layer), layer, out);
   return out;
+}
+
+const Segment& StepOps::segment_of(int stage, const PlayedLayer& layer) {
+  return report_->graph().segments[static_cast<size_t>(instance(stage, layer).segment)];
+}
+
+double StepOps::begin_of(int stage, const PlayedLayer& layer, OpId op) {
+  const StageInstance& at = instance(stage, layer);
+  const auto [kernels, fresh] = kernels_.try_emplace(at.segment);
+  if (fresh) kernels->second = product_kernels(report_->graph().segments[static_cast<size_t>(at.segment)]);
+  const OpId runs = op < 0 ? op : kernels->second[static_cast<size_t>(op)];
+  const std::vector<OpSpan> ops = of(stage, layer);
+  const auto found = std::find_if(ops.begin(), ops.end(), [&](const OpSpan& o) { return o.op >= runs; });
+  return found == ops.end() ? layer.end : found->begin;
 }
 
 std::vector<OpSpan> StepOps::of(int stage, int span) {

@@ -29,6 +29,11 @@ class StepOps {
   size_t count(int stage, const PlayedLayer& layer);
   const StageInstance& instance(int stage, const PlayedLayer& layer);
   const OpTime& time(const OpSpan& op) const { return table_.ops().ops[static_cast<size_t>(op.segment)][static_cast<size_t>(op.op)]; }
+  // When an op of a played layer begins; what runs after it where it takes no time, until the layer ends.
+  double begin_of(int stage, const PlayedLayer& layer, OpId op);
+  const Segment& segment_of(int stage, const PlayedLayer& layer);
+  const Report& report() const { return *report_; }
+  const Simulation& simulation() const { return *simulation_; }
 
  private:
   const StageLayout& layout(int stage);
@@ -40,6 +45,7 @@ class StepOps {
   LayerTable table_;
   std::map<int, StageLayout> layouts_;  // by StageReport::like
   std::map<std::tuple<int, LayerClass, Part>, size_t> counts_;  // by segment
+  std::map<int, std::vector<OpId>> kernels_;  // by segment
 };
 
 }  // namespace shardscape

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <string_view>
 
 #include "base/units.h"
+#include "machine/scaleup_share.h"
 #include "simulate/machine_of.h"
 
 namespace shardscape {
@@ -13,12 +13,6 @@ namespace {
 
 constexpr double kNsPerUs = 1e3;
 constexpr double kHopsThroughSwitch = 2;
-
-int64_t divisor_at_most(int64_t number, int64_t limit) {
-  int64_t d = std::max<int64_t>(1, std::min(number, limit));
-  while (number % d != 0) --d;
-  return d;
-}
 
 bool power_of_two(int64_t n) { return std::has_single_bit(static_cast<uint64_t>(n)); }
 
@@ -78,21 +72,23 @@ class Describer {
     switch (network_.links) {
       case ScaleupLinks::Switch: return add("Switch", ranks, network_.scaleup_gbps, network_.hop.scaleup_us);
       case ScaleupLinks::Mesh:
-        // A rank's links share its rate: each leads to one other rank of the whole domain.
-        return add("FullyConnected", ranks, network_.scaleup_gbps / static_cast<double>(std::max<int64_t>(1, network_.domain - 1)), network_.hop.scaleup_us);
-      case ScaleupLinks::Torus2: return torus(ranks, flat ? 1 : 2, 2);
-      case ScaleupLinks::Torus3: return torus(ranks, flat ? 1 : 3, 3);
+        return add("FullyConnected", ranks, link_gbps(), network_.hop.scaleup_us);
+      case ScaleupLinks::Torus2: case ScaleupLinks::Torus3: return torus(ranks, flat);
     }
   }
 
-  // As near to a cube as the ranks allow. The links of one dimension carry what both of its directions can.
-  void torus(int64_t ranks, int dimensions, int of_hardware) {
-    for (int left = dimensions; left > 0; --left) {
-      const auto edge = static_cast<int64_t>(std::floor(std::pow(static_cast<double>(ranks), 1.0 / left) + 1e-9));
-      const int64_t part = left == 1 ? ranks : divisor_at_most(ranks, edge);
-      ranks /= part;
-      if (part > 1) add("Ring", part, network_.scaleup_gbps / of_hardware, network_.hop.scaleup_us);
+  double link_gbps() const { return network_.scaleup_gbps / static_cast<double>(scaleup_links(network_)); }
+
+  // What is closed to a ring carries what both of its directions can; a line has one way to its end, and is the nearest to a ring.
+  void torus(int64_t ranks, bool flat) {
+    if (flat) return add("Ring", ranks, 2 * link_gbps(), network_.hop.scaleup_us);
+    bool lines = false;
+    for (const TorusEdge& edge : torus_edges(network_.links, ranks, network_.torus_wrap)) {
+      if (edge.ranks < 2) continue;
+      add("Ring", edge.ranks, (edge.closed ? 2 : 1) * link_gbps(), network_.hop.scaleup_us);
+      lines |= !edge.closed && edge.ranks > 2;
     }
+    if (lines) out_.nearest.push_back("dimensions of the torus that are not closed in a job of this size are described as rings at the rate of one link");
   }
 
   bool halving_fits(const SimDimension& dimension) const {

@@ -4,6 +4,9 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -48,6 +51,7 @@ class CalibrationTest : public QObject {
  private Q_SLOTS:
   void initTestCase();
   void own_files();
+  void relatives();
   void masks();
   void own_mistakes();
   void reads();
@@ -59,6 +63,7 @@ class CalibrationTest : public QObject {
   void disturbed_rows();
   void rows_data();
   void rows();
+  void impossible();
   void row_mistakes_data();
   void row_mistakes();
   void recovers();
@@ -81,6 +86,19 @@ void CalibrationTest::initTestCase() {
     {"dtype": "bfloat16", "pass": "forward", "causal": false, "source": "of all pairs", "scale": 3},
     {"dtype": "bfloat16", "pass": "forward", "causal": true, "source": "of half of them", "scale": 2},
     {"dtype": "bfloat16", "pass": "backward", "causal": false, "source": "of all pairs", "scale": 4}]})");
+  QFile catalogue(SHARDSCAPE_SOURCE_DIR "/resources/catalogue/accelerators.json");
+  if (!catalogue.open(QIODevice::ReadOnly)) qFatal("no catalogue");
+  QJsonObject root = QJsonDocument::fromJson(catalogue.readAll()).object();
+  QJsonArray mine;
+  for (const QJsonValue& value : root["accelerators"].toArray())
+    if (QJsonObject a = value.toObject(); a["id"] == "h100-sxm-80gb") {
+      a["id"] = "h100-of-mine";
+      a["name"] = "Mine";
+      a.remove("aliases");
+      mine.append(a);
+    }
+  root["accelerators"] = mine;
+  write(home_.filePath("shardscape/resources/catalogue/accelerators.json"), QJsonDocument(root).toJson());
   write(folder + "h100.json", R"({"format": 1, "accelerator": "h100-sxm-80gb", "memory": {"source": "mine", "launch_us": 9, "share": 0.4},
     "training_factor": [{"dtype": "bfloat16", "factor": 1.25, "source": "mine"}]})");
 }
@@ -108,6 +126,20 @@ void CalibrationTest::own_files() {
   MatmulShape eight = shape;
   eight.compute = DType::FP8;
   QVERIFY(std::fabs(matmul_seconds(h100, eight) / matmul_seconds(h800, eight) - 1.25 / own) < 0.01);
+}
+
+// A device of one's own is as fast in training as the relative whose tables it borrows, and says whose that is.
+void CalibrationTest::relatives() {
+  const Accelerator* mine = find_accelerator("h100-of-mine");
+  QVERIFY(mine);
+  const auto& training = kernels_of(*mine).data.training;
+  QVERIFY(!training.empty() && training.front().source == "as of the NVIDIA H100 SXM 80 GB: mine");
+  Machine machine, h100;
+  machine.accelerator = mine;
+  h100.accelerator = find_accelerator("h100-sxm-80gb");
+  const MatmulShape shape{1, 4096, 4096, 4096};
+  QCOMPARE(matmul_seconds(machine, shape), matmul_seconds(h100, shape));
+  QCOMPARE(kernels_of(*mine).data.collectives.size(), size_t{0});
 }
 
 // The table of the mask, else of the other one, else none.
@@ -225,8 +257,8 @@ void CalibrationTest::rows_data() {
   QTest::newRow("comments and blanks") << QByteArray("# a\n\n op , us , m,n,k\r\n#\r\ngemm, 4.5 ,1,2,3\r\n\r\n") << QList<int>{1, 0, 0, 0};
   QTest::newRow("mark of a spreadsheet") << QByteArray("\xEF\xBB\xBFop,m,n,k,us\nmatmul,1,2,3,4.5") << QList<int>{1, 0, 0, 0};
   QTest::newRow("all kinds") << QByteArray("op,us,m,n,k,batch,heads,queries,head_dim,causal,bytes,ranks\n"
-                                           "matmul,1,8,8,8,,,,,,,\nattention,1,,,,2,4,128,64,1,,\nmemory,1,,,,,,,,,1e6,\nall_gather,1,,,,,,,,,4096,8\n")
-                             << QList<int>{1, 1, 1, 1};
+                                           "matmul,1,8,8,8,,,,,,,\nattention,1,,,,2,4,128,64,1,,\nmemory,1,,,,,,,,,1e6,\nall_gather,1,,,,,,,,,4096,8\nall_gather,2,,,,,,,,,8192,8\n")
+                             << QList<int>{1, 1, 1, 2};
 }
 
 void CalibrationTest::rows() {
@@ -250,6 +282,15 @@ void CalibrationTest::rows() {
   }
 }
 
+// Nanoseconds for microseconds, or the like; with the line that they stand in.
+void CalibrationTest::impossible() {
+  const Accelerator& h100 = *find_accelerator("h100-sxm-80gb");
+  const auto read = [](const QByteArray& us) { return std::get<MeasuredOps>(read_measured_ops("op,m,n,k,us\nmatmul,4096,4096,4096,200\nmatmul,4096,4096,4096," + us.toStdString() + "\n", "ops.csv")); };
+  QVERIFY(!impossible_row(read("190"), h100, "ops.csv"));
+  const auto problem = impossible_row(read("0.2"), h100, "ops.csv");
+  QVERIFY(problem && problem->where == "ops.csv:3" && problem->what.find("4,096 x 4,096 x 4,096 in 0.200 us is") == 0);
+}
+
 void CalibrationTest::row_mistakes_data() {
   QTest::addColumn<QByteArray>("text");
   QTest::addColumn<QString>("where");
@@ -269,13 +310,15 @@ void CalibrationTest::row_mistakes_data() {
   row("size without a column", "op,us,m,n\nmatmul,1,2,3\n", "ops.csv:2", "k is missing", "a whole number from 1");
   row("size zero", "op,us,m,n,k\nmatmul,1,2,0,3\n", "ops.csv:2", "n is \"0\"", "a whole number from 1");
   row("size no number", "op,us,m,n,k\nmatmul,1,2,3x,3\n", "ops.csv:2", "n is \"3x\"", "a whole number from 1");
+  row("a curve of one size", "op,us,bytes,ranks\nall_to_all,5,1024,8\nall_to_all,6,1024,8\nall_gather,5,1024,8\nall_gather,5,2048,8\n", "ops.csv:3", "all_to_all of 8 ranks is measured with one number of bytes", "another number of bytes");
+  row("domains that are not full", "op,us,bytes,ranks,per_domain\nall_gather,5,1024,8,3\n", "ops.csv:2", "per_domain is 3", "a divisor of ranks, 8");
   row("time negative", "op,us,m,n,k\nmatmul,-1,2,3,4\n", "ops.csv:2", "us is \"-1\"", "a number above 0");
   row("time not a number", "op,us,m,n,k\nmatmul,nan,2,3,4\n", "ops.csv:2", "us is \"nan\"", "a number above 0");
   row("dtype", "op,us,m,n,k,dtype\nmatmul,1,2,3,4,bf16\n", "ops.csv:2", "dtype is \"bf16\"", "bfloat16, float16");
   row("flag", "op,us,batch,heads,queries,head_dim,causal\nattention,1,1,1,1,1,maybe\n", "ops.csv:2", "causal is \"maybe\"", "0 or 1");
   row("groups", "op,us,batch,heads,kv_heads,queries,head_dim\nattention,1,1,8,3,1,1\n", "ops.csv:2", "kv_heads is 3", "a divisor of heads, 8");
   row("one rank", "op,us,ranks,bytes\nall_reduce,1,1,8\n", "ops.csv:2", "ranks is \"1\"", "a whole number from 2");
-  row("domain", "op,us,ranks,per_domain,bytes\nall_reduce,1,4,8,8\n", "ops.csv:2", "per_domain is 8", "at most ranks, 4");
+  row("domain", "op,us,ranks,per_domain,bytes\nall_reduce,1,4,8,8\n", "ops.csv:2", "per_domain is 8", "a divisor of ranks, 4");
   row("bytes", "op,us,bytes\nmemory,1,\n", "ops.csv:2", "bytes is missing", "a number above 0");
 }
 

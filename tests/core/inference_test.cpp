@@ -391,6 +391,24 @@ class InferenceTest : public QObject {
     QCOMPARE(serving_design(d, Mode::Decode, 4, 1024).workload.microbatch, int64_t{1});
   }
 
+  // An odd sequence leaves a place of a microbatch empty; it does not split the batch into one-sequence microbatches.
+  void oddBatches() {
+    const Design d = served("llama3-8b", Mode::Decode, {{"pp", "4"}});
+    const ServingSweep swept = sweep(d, {31, 32}, {8192});
+    std::map<int64_t, const ServedPoint*> of;
+    for (const ServedPoint& p : swept.points) of[p.batch] = &p;
+    QVERIFY(of.at(31)->decode.valid() && of.at(32)->decode.valid());
+    QCOMPARE(of.at(31)->decode.microbatch, int64_t{8});
+    QCOMPARE(of.at(31)->decode.figures.seconds, of.at(32)->decode.figures.seconds);
+    QVERIFY(qAbs(of.at(31)->decode.figures.tokens_per_second / of.at(32)->decode.figures.tokens_per_second * 32 / 31 - 1) < 1e-12);
+    for (int64_t batch = 1; batch < 120; ++batch) {
+      const Design serving = serving_design(d, Mode::Decode, batch, 1024);
+      const int64_t empty = serving.workload.batch - batch, microbatches = serving.workload.batch / serving.workload.microbatch;
+      QVERIFY(empty >= 0 && empty < std::min<int64_t>(4, serving.workload.microbatch));
+      QVERIFY(batch < 4 ? microbatches == batch : microbatches >= 4 && microbatches < 8);
+    }
+  }
+
   void refused_data() {
     QTest::addColumn<QByteArray>("preset");
     QTest::addColumn<QByteArray>("knob");

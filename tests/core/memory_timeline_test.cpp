@@ -2,6 +2,7 @@
 #include <QtTest>
 
 #include "graph/build.h"
+#include "graph/product_kernels.h"
 #include "model/library.h"
 #include "design/knobs.h"
 #include "simulate/memory_advice.h"
@@ -43,19 +44,59 @@ class MemoryTimelineTest : public QObject {
     Design design = chosen();
     const auto report = estimate(design);
     const auto simulation = simulate(*report);
+    StepOps step(report, simulation);
     int told = 0;
     for (const StageMemory& memory : report->memory->stages) {
-      const auto at = peak_seconds(memory, *simulation);
+      const auto at = peak_seconds(memory, step);
       if (!is_pass(memory.of.kind) && memory.of.kind != ActionKind::Optimizer) continue;
       QVERIFY2(at, memory.moment.c_str());
       ++told;
       const auto& spans = simulation->stages[static_cast<size_t>(memory.stage)].spans;
-      QVERIFY(std::any_of(spans.begin(), spans.end(), [&](const Span& span) { return span.microbatch == memory.of.microbatch && span.chunk == memory.of.chunk && span.begin <= *at; }));
       QVERIFY(*at >= 0 && *at <= simulation->step_seconds);
-      const PassTimes times(simulation->stages[static_cast<size_t>(memory.stage)]);
-      if (const PassStretch* pass = times.of(memory.of)) QVERIFY(pass->begin <= *at && *at <= pass->end && pass->end > pass->begin);
+      if (memory.of.kind == ActionKind::Optimizer) continue;
+      const PassStretch pass = *PassTimes(simulation->stages[static_cast<size_t>(memory.stage)]).of(memory.of);
+      QVERIFY(pass.begin <= *at && *at <= pass.end && pass.end > pass.begin);
+      // The op that the moment names begins then; or it takes no time, in the layer that the moment names.
+      const Segment& segment = report->graph().segments[static_cast<size_t>(memory.segment)];
+      const OpId first = memory.at.op < 0 ? -1 : product_kernels(segment)[static_cast<size_t>(memory.at.op)];
+      bool runs = false, layer = false, named = false, begins = false;
+      for (size_t i = 0; i < spans.size(); ++i) {
+        if (spans[i].microbatch != memory.of.microbatch || spans[i].chunk != memory.of.chunk || spans[i].begin >= pass.end || spans[i].end < pass.begin) continue;
+        for (const OpSpan& op : step.of(memory.stage, static_cast<int>(i))) {
+          if (op.segment != memory.segment || op.layer != memory.layer) continue;
+          runs = true;
+          layer = layer || (op.begin - 1e-9 <= *at && *at <= op.end + 1e-9);
+          named = named || op.op == first;
+          begins = begins || (op.op == first && std::abs(op.begin - *at) < 1e-9);
+        }
+      }
+      if (!runs) QVERIFY(memory.of.kind == ActionKind::BackwardInput && segment.kind == SegmentKind::Embedding && *at == pass.end);
+      QVERIFY2(layer || !runs, memory.moment.c_str());
+      QVERIFY2(begins || !named, memory.moment.c_str());
     }
     QVERIFY(told > 0);
+  }
+  // The head is the last of a forward, the last layer the first of a backward.
+  void peaksAreNotTheMiddleOfTheirAction() {
+    const auto report = estimate(default_design());
+    const auto simulation = simulate(*report);
+    StepOps step(report, simulation);
+    const auto share = [&](int stage) {
+      const StageMemory& memory = report->memory->stages[static_cast<size_t>(stage)];
+      const PassStretch pass = *PassTimes(simulation->stages[static_cast<size_t>(stage)]).of(memory.of);
+      return (*peak_seconds(memory, step) - pass.begin) / (pass.end - pass.begin);
+    };
+    QVERIFY(report->memory->stages[1].moment.find("head") != std::string::npos);
+    QVERIFY(share(1) > 0.9);
+    QVERIFY(report->memory->stages[0].moment.find("layer 15") != std::string::npos);
+    QVERIFY(share(0) < 0.1);
+    // The curve has it at the same time: the place of every action's peak is that of the stage's where it is the fullest.
+    for (const StageMemory& memory : report->memory->stages) {
+      const auto actions = stage_timeline(*report, memory.stage);
+      const auto it = std::find_if(actions.begin(), actions.end(), [&](const ActionMemory& a) { return a.action == memory.of; });
+      QCOMPARE(it->at.instance, memory.at.instance);
+      QCOMPARE(it->at.op, memory.at.op);
+    }
   }
   // A storage lives from the first op that touches it to the last; what is kept, and the result, live on.
   void forwardLifetimesFollowTheirDefinition_data() { add_trace_designs(); }
@@ -214,6 +255,33 @@ class MemoryTimelineTest : public QObject {
     QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, a step 2.1 % shorter"));
     advice.time_percent = 0.04;
     QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, a step as long as now"));
+  }
+
+  // Modules that the model has, and as few layers as it takes, beside all of them.
+  void adviceKnowsCheapRecomputation() {
+    Design design = preset_design("llama3.1-405b", 8, 16, 16, true);
+    design.parallel.sync = SyncStrategy::DistributedOptimizer;
+    design.workload.batch = 512;
+    design.workload.microbatch = 1;
+    const auto report = make_report(design);
+    QVERIFY(report->valid());
+    const auto memory = memory_timeline(*report);
+    QVERIFY(!memory->fits);
+    int layers = 0;
+    bool modules = false;
+    for (const MemoryAdvice& a : memory_advice(*report, *memory)) {
+      for (const auto& [knob, value] : a.settings) {
+        modules = modules || (a.fits && value == "layernorm,mlp_act");
+        QVERIFY2(value.find("moe") == std::string::npos, value.c_str());
+        if (knob == "recompute_num_layers") layers = std::stoi(value);
+      }
+      QVERIFY2(a.fits || a.saved > memory->capacity / 200, a.what.c_str());
+    }
+    QVERIFY(modules && layers > 0);
+    Design fewer = design;
+    for (const auto& [knob, value] : {std::pair<const char*, std::string>{"recompute", "full"}, {"recompute_method", "block"}, {"recompute_num_layers", std::to_string(std::max(1, layers - 1))}})
+      QVERIFY(!set_knob(fewer, *find_knob(knob), value));
+    QCOMPARE(memory_timeline(*make_report(fewer))->fits, layers == 1);
   }
 
   // Where no single change suffices, several together; no more of them than it takes.

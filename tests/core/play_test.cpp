@@ -187,6 +187,8 @@ class PlayTest : public QObject {
     QTest::newRow("racks") << "gb200-nvl72-186gb" << 128 << "Switch Switch" << QList{64, 2} << D{900, 50} << D{300, 1350} << true;
     QTest::newRow("every pair has a link") << "mi300x-192gb" << 8 << "FullyConnected" << QList{8} << D{64} << D{800} << true;
     QTest::newRow("torus") << "tpu-v4" << 64 << "Ring" << QList{4, 4, 4} << D{100, 100, 100} << D{1000, 1000, 1000} << true;
+    QTest::newRow("some of the devices that links lead to") << "mi300x-192gb" << 4 << "FullyConnected" << QList{4} << D{64} << D{800} << true;
+    QTest::newRow("part of a cube is not closed") << "tpu-v4" << 16 << "Ring" << QList{2, 2, 4} << D{50, 50, 50} << D{1000, 1000, 1000} << false;
     QTest::newRow("racks of two nodes") << "h100-grand-teton-96gb" << 16 << "Switch Switch" << QList{8, 2} << D{450, 50} << D{300, 1750} << true;
     QTest::newRow("beyond a leaf switch") << "h100-grand-teton-96gb" << 32 << "Switch Switch" << QList{8, 4} << D{450, 50} << D{300, 1750} << false;
     QTest::newRow("nodes that are not full") << "h100-sxm-80gb" << 12 << "Switch Switch" << QList{6, 2} << D{450, 50} << D{300, 1350} << false;

@@ -393,7 +393,7 @@ void ValidateTest::rules_data() {
       "recompute_num_layers", "17 layers are more than 16", "1 to 16", 1);
   row("more offloaded layers than there are", [](Design& d) { d.workload.offload_activations = 17; }, note,
       "offload_activations", "17 layers are more than 16", "0 to 16", 2);
-  row("quantized FFN", [](Design& d) { d.model.ffn = 14352; d.workload.compute = ComputePrecision::MXFP8; }, error,
+  row("quantized FFN", [](Design& d) { d.model.ffn = 14352; d.workload.compute = ComputePrecision::MXFP8; d.cluster.accelerator = "b200-hgx-180gb"; }, error,
       "ffn", "mxfp8 wants the FFN size in multiples of 32 on every rank, but 14,352 over tp = 2 makes 7,176", "a multiple of 64", 2);
   row("quantized hidden size", [](Design& d) { d.model.hidden = 4104; d.workload.compute = ComputePrecision::FP8; }, error,
       "hidden", "float8 wants the hidden size in multiples of 16", "a multiple of 16", 1);
@@ -402,7 +402,12 @@ void ValidateTest::rules_data() {
         d.workload.mode = Mode::Decode;
         d.workload.microbatch = 8;
         d.workload.compute = ComputePrecision::MXFP8;
+        d.cluster.accelerator = "b200-hgx-180gb";
       }, error, "ssm_dt_rank", "mxfp8 wants the rank of the step size in multiples of 32 on every rank, but 48", "a multiple of 32, or compute storage", 2);
+  row("units for four bits", [](Design& d) { d.workload.compute = ComputePrecision::NVFP4; }, note,
+      "compute", "NVIDIA H100 SXM 80 GB has no matrix units for nvfp4: times are those of its next wider type", "fp8 or storage", 2);
+  row("units for eight bits", [](Design& d) { d.workload.compute = ComputePrecision::FP8; d.cluster.accelerator = "a100-sxm-80gb"; }, note,
+      "compute", "has no matrix units for float8", "storage", 1);
   row("quantized tokens", [](Design& d) { d.workload.seq = 8200; d.workload.compute = ComputePrecision::FP8Block; }, error,
       "seq", "float8_block wants the tokens of a rank in multiples of 128, but b S makes 4,100", "a multiple of 256", 2);
   row("dispatch without experts", [](Design& d) { d.workload.dispatch_dtype = DispatchPrecision::FP8; }, note,

@@ -22,6 +22,7 @@
 #include "ui/graph_view/graph_view.h"
 #include "ui/models/collectives_model.h"
 #include "ui/models/roofline_model.h"
+#include "ui/state/relations.h"
 #include "ui/theme/theme.h"
 #include "ui/timeline/counterpart.h"
 #include "ui/timeline/gantt_canvas.h"
@@ -93,7 +94,7 @@ class BesideViewsTest : public QObject {
     QVERIFY(std::abs(box.left() - layout.x(below.lanes->item(theirs).begin)) < 1e-6);
     QVERIFY(box.top() > layout.heading(1).bottom());
 
-    // Hovering one tells of all; selecting one of the other design is in no other view, and the inspector tells of both.
+    // Hovering one tells of all; selecting one of the other design selects the same of the present one, and the inspector tells of both.
     const QString tip = canvas.tipAt(box.center());
     QVERIFY2(tip.startsWith("B: Backward, microbatch 0"), qPrintable(tip));
     const ItemRef same = canvas.counterpart(theirs, canvas.steps()[0]);
@@ -102,7 +103,8 @@ class BesideViewsTest : public QObject {
     QVERIFY2(tip.contains("\nA: " + said), qPrintable(tip));
     QTest::mouseClick(&canvas, Qt::LeftButton, {}, box.center().toPoint());
     QCOMPARE(canvas.selected(), theirs);
-    QCOMPARE(session.pick().kind, PickKind::Nothing);
+    QCOMPARE(session.pick().kind, PickKind::Span);
+    QCOMPARE(view.lanes()->of_span(session.pick().stage, session.pick().span), same);
     QVERIFY(session.inspection().title.startsWith("B: Backward"));
     QCOMPARE(more_of(session, "A"), said);
     QVERIFY(session.inspection().links.isEmpty());  // they would lead into the present design
@@ -183,7 +185,7 @@ class BesideViewsTest : public QObject {
     canvas.select(theirs);
     session.comparisons()->clear();
     QCOMPARE(canvas.steps().size(), size_t{1});
-    QVERIFY(!canvas.selected().valid());
+    QCOMPARE(canvas.selected(), same);  // which is selected still
     QCOMPARE(canvas.view().seconds, alone);
     QCOMPARE(model.columnCount(), SpansModel::WaitsFor + 1);
   }
@@ -343,7 +345,7 @@ class BesideViewsTest : public QObject {
     view.waitForGraph();
     QVERIFY(view.canvas()->selected() != op);
 
-    // The other's graph, by mouse: it is marked against the present one, and its ops are picked in no other view.
+    // The other's graph, by mouse: it is marked against the present one, and its ops are those of the present one by the same name.
     QTest::mouseClick(view.designChoice()->button(1), Qt::LeftButton);
     view.waitForGraph();
     const auto other = session.comparisons()->all()[0].made.report;
@@ -353,7 +355,10 @@ class BesideViewsTest : public QObject {
     QTest::keyClick(view.canvas(), Qt::Key_N);
     view.waitForGraph();
     QCOMPARE(view.canvas()->selected().level, NodeLevel::Op);
-    QCOMPARE(session.pick().kind, PickKind::Nothing);
+    const Outline& theirs = *view.scene()->outline();
+    QCOMPARE(session.pick().kind, PickKind::Op);
+    QCOMPARE(session.report()->graph().segments[static_cast<size_t>(segment_of_unit(*session.report(), session.pick().unit))].op(session.pick().op).name,
+             theirs.segment(theirs.segment_of(view.canvas()->selected().unit)).op(view.canvas()->selected().op).name);
     QVERIFY(session.inspection().title.startsWith("B: "));
     QVERIFY(!more_of(session, "A").isEmpty());
 
@@ -407,6 +412,13 @@ class BesideViewsTest : public QObject {
     QVERIFY(more_of(session, "B").contains(seconds_text(theirs.seconds)));
     QVERIFY(canvas.tipAt(canvas.place(canvas.picked())).contains("\nB: " + seconds_text(theirs.seconds)));
     QVERIFY(canvas.rect().contains(canvas.besidePlace(0, same).toPoint()));
+    // A click on what the other does selects the same here.
+    session.setPick({}, nullptr);
+    QCOMPARE(canvas.picked(), -1);
+    QTest::mouseClick(&canvas, Qt::LeftButton, {}, canvas.besidePlace(0, same).toPoint());
+    QVERIFY(canvas.picked() >= 0);
+    QCOMPARE(name(*session.report(), canvas.data().points[static_cast<size_t>(canvas.picked())]), name(*alone.report(), theirs));
+    QCOMPARE(session.pick().kind, PickKind::Op);
     const QAbstractItemModel* model = view.rooflineTable()->model();
     QCOMPARE(model->columnCount(), RooflineModel::OfRoof + 1 + 3);
     session.comparisons()->clear();
@@ -456,6 +468,12 @@ class BesideViewsTest : public QObject {
     QStringList names;
     for (const QPushButton* chip : mesh.chips()) names << chip->property("group").toString();
     QVERIFY2(!names.contains("tp") && names.contains("dp"), qPrintable(names.join(' ')));
+    // Its groups are those of the present design where that has them.
+    for (QPushButton* chip : mesh.chips()) {
+      QTest::mouseClick(chip, Qt::LeftButton);
+      const bool here = chip->property("group").toString() == "pp";
+      QCOMPARE(session.pick().kind, here ? PickKind::Group : PickKind::Nothing);
+    }
     QVERIFY(session.inspection().title.startsWith("B: "));
     mesh.canvas()->setFocus();
     QTest::keyClick(mesh.canvas(), Qt::Key_Down);

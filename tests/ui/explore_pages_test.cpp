@@ -13,6 +13,7 @@
 #include "design/document.h"
 #include "explore_window.h"
 #include "offscreen.h"
+#include "simulate/inference.h"
 #include "ui/charts/save_menu.h"
 #include "ui/document.h"
 #include "ui/explore/compare_page.h"
@@ -279,6 +280,40 @@ class ExplorePagesTest : public QObject {
     QVERIFY(page.chart()->tipAt(page.chart()->place(ScalingChart::Strong, first)).contains("efficiency"));
     QTest::mouseClick(page.chart(), Qt::LeftButton, {}, page.chart()->place(ScalingChart::Strong, first).toPoint());
     QCOMPARE(page.chart()->selected(), first);
+  }
+
+  // Where nothing is trained, no step is: the seconds are those until the first, or the next token.
+  void saysTheWordsOfItsMode_data() {
+    QTest::addColumn<int>("mode");
+    QTest::addColumn<QString>("word");
+    QTest::addColumn<QString>("raw");
+    QTest::newRow("train") << int(Mode::Train) << "Step" << "step time (s)";
+    QTest::newRow("prefill") << int(Mode::Prefill) << "TTFT" << "time to first token (s)";
+    QTest::newRow("decode") << int(Mode::Decode) << "TPOT" << "time per output token (s)";
+  }
+  void saysTheWordsOfItsMode() {
+    QFETCH(int, mode);
+    QFETCH(QString, word);
+    QFETCH(QString, raw);
+    ExploreWindow w;
+    if (static_cast<Mode>(mode) != Mode::Train) w.session.setDesign(serving_design(w.session.design(), static_cast<Mode>(mode), 16, 4096), "serve");
+    for (const auto& [page, shown] : {std::pair{w.view().matters(), ExploreView::WhatMatters}, {w.view().scaling(), ExploreView::Scaling}}) {
+      w.view().showPage(shown);
+      QTRY_VERIFY_WITH_TIMEOUT(page->ready(), 30'000);
+      QStringList words, raws;
+      for (int c = 0; c < page->table()->model()->columnCount(); ++c) {
+        words << page->table()->model()->headerData(c, Qt::Horizontal).toString();
+        raws << page->table()->model()->headerData(c, Qt::Horizontal, TableModel::RawRole).toString();
+      }
+      QVERIFY2(words.contains(word) && (word == "Step" || !words.contains("Step")), qPrintable(words.join(' ')));
+      QVERIFY2(raws.contains(raw), qPrintable(raws.join(' ')));
+    }
+    ScalingChart* chart = w.view().scaling()->chart();
+    chart->setFocus();
+    QTest::keyClick(chart, Qt::Key_Right);
+    QVERIFY(chart->selected() >= 0);
+    const QString tip = chart->tipAt(chart->place(ScalingChart::Strong, chart->selected()));
+    QVERIFY2(tip.contains((word == "Step" ? QString("\nstep ") : '\n' + word + ' ')), qPrintable(tip));
   }
 
   // The search belongs to the document.

@@ -18,6 +18,7 @@
 #include "ui/explore/serving_page.h"
 #include "ui/graph_view/graph_view.h"
 #include "ui/graph_view/segments.h"
+#include "ui/inspector/inspector_panel.h"
 #include "ui/state/comparisons.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/chart_table.h"
@@ -331,6 +332,36 @@ class ServingTest : public QObject {
     w.session.waitForEstimate();
     const QString verdict = w.main.verdictStrip()->text();
     QVERIFY2(verdict.contains("TTFT, last prompt: ") && verdict.contains(", first "), qPrintable(verdict));
+  }
+
+  // Not what is searched, which says nothing here, but what fits, and all of the point that is picked.
+  void theInspectorStandsBeside() {
+    ServingWindow w;
+    QVERIFY(w.main.inspector()->isVisible() && !w.setup().isVisible());
+    QCOMPARE(w.session.inspection().title, QString("What fits"));
+    QCOMPARE(size_t(w.session.inspection().rows.size()), w.serving().shown()->largest.size());
+    const int at = w.chart().find(16, 4096);
+    QTest::mouseClick(&w.chart(), Qt::LeftButton, {}, w.chart().place(at).toPoint());
+    QCOMPARE(w.session.inspection().title, QString("16 sequences of 4,096 tokens"));
+    const auto value = [&](const auto& rows, const char* name) {
+      for (const auto& [key, text] : rows)
+        if (key == QLatin1String(name)) return text;
+      return QString();
+    };
+    QCOMPARE(value(w.session.inspection().rows, "Time per output token"), QString::fromStdString(format_seconds(w.chart().phase(at).figures.seconds)));
+    QCOMPARE(value(w.session.inspection().more, "Prompt tokens/s per GPU"), QString::fromStdString(significant(w.chart().point(at).prefill.figures.tokens_per_gpu)));
+    // Its column says what it is: tokens of prompts, not prompts.
+    QStringList words;
+    for (int c = 0; c < w.serving().model()->columnCount(); ++c) words << w.serving().model()->headerData(c, Qt::Horizontal).toString().replace('\n', ' ');
+    QVERIFY2(words.contains("Prompt tokens/s per GPU") && !words.contains("Prompts per GPU"), qPrintable(words.join(", ")));
+    // A page of the search has its panel, and none of the others a button that searches.
+    w.view().showPage(ExploreView::Designs);
+    QVERIFY(w.setup().isVisible() && !w.main.inspector()->isVisible());
+    w.view().showPage(ExploreView::Compare);
+    QVERIFY(w.main.inspector()->isVisible());
+    QVERIFY(!w.view().findChild<QPushButton*>("run_search_here")->isVisible());
+    w.main.showView(0);
+    QVERIFY(w.main.inspector()->isVisible());
   }
 
   void pinnedDesignsAreBeside() {

@@ -443,13 +443,16 @@ class TimelineTest : public QObject {
       session.setStage(stage);
       const StageMemory& memory = session.report()->memory->stages[static_cast<size_t>(stage)];
       int64_t most = 0;
-      double last = 0;
+      double last = 0, fullest = 0;
       for (const MemoryPoint& point : view.curve()->points()) {
+        if (point.bytes > most) fullest = point.seconds;
         most = std::max(most, point.bytes);
         QVERIFY(point.seconds >= last);
         last = point.seconds;
       }
       QCOMPARE(most, memory.in_use);
+      StepOps ops(session.estimate()->report, session.estimate()->simulation);
+      QCOMPARE(fullest, *peak_seconds(memory, ops));
       QVERIFY(std::abs(last - session.estimate()->simulation->step_seconds) < 1e-9);
       QVERIFY(view.curve()->title().contains(QString::number(stage)));
       QVERIFY(view.curve()->peakText().contains(QString::fromStdString(memory.moment)));

@@ -29,6 +29,13 @@ struct BarLimit {
 struct BarBeside {
   int member = 1;                           // as Comparisons::letter counts
   std::vector<std::vector<double>> values;  // [stage][series]
+  std::vector<int> own;                     // by series: its place among those of that design; -1, or past the end: it has no such
+};
+
+// A segment of a bar; member 0 is the design itself, the next ones are those beside it.
+struct BarMark {
+  int member = 0, stage = 0, series = 0;
+  friend bool operator==(const BarMark&, const BarMark&) = default;
 };
 
 struct BarData {
@@ -39,6 +46,7 @@ struct BarData {
   std::vector<BarSeries> legend;            // left to right
   std::vector<std::vector<double>> values;  // [stage][series]
   std::vector<BarBeside> beside;
+  size_t own = 0;                           // how many series are the design's own, once there are others beside
   std::optional<BarLimit> limit;
   std::function<QString(double)> text;  // a value with its unit: "41.6 GiB"
   QString nothing;                      // said in the plot where every value is zero
@@ -54,6 +62,13 @@ struct BarData {
   // Member 0 is the design itself, the next ones are those beside it.
   int members() const { return 1 + static_cast<int>(beside.size()); }
   const std::vector<std::vector<double>>& of(int member) const { return member == 0 ? values : beside[static_cast<size_t>(member - 1)].values; }
+  // The place of a series among those that a design has by itself; -1: it has no such.
+  int ownSeries(int member, int at) const {
+    const auto place = static_cast<size_t>(at);
+    if (member == 0) return place < (beside.empty() ? series.size() : own) ? at : -1;
+    const std::vector<int>& of = beside[static_cast<size_t>(member - 1)].own;
+    return place < of.size() ? of[place] : -1;
+  }
   int letter(int member) const { return member == 0 ? 0 : beside[static_cast<size_t>(member - 1)].member; }
   int stages(int member = 0) const { return static_cast<int>(of(member).size()); }
   int most_stages() const {

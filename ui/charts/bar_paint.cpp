@@ -39,6 +39,7 @@ QList<QPointF> dots(const QRectF& rect, double radius) {
 }  // namespace
 
 void BarData::put_beside(const BarData& other, int letter) {
+  if (beside.empty()) own = series.size();
   std::vector<size_t> place;
   for (const BarSeries& one : other.series) {
     const auto same = [&](const BarSeries& s) { return s.label == one.label; };
@@ -48,7 +49,8 @@ void BarData::put_beside(const BarData& other, int letter) {
   }
   for (const BarSeries& entry : other.legend)
     if (std::none_of(legend.begin(), legend.end(), [&](const BarSeries& s) { return s.label == entry.label; })) legend.push_back(entry);
-  BarBeside& added = beside.emplace_back(BarBeside{letter, {}});
+  BarBeside& added = beside.emplace_back(BarBeside{letter, {}, std::vector<int>(series.size(), -1)});
+  for (size_t i = 0; i < place.size(); ++i) added.own[place[i]] = static_cast<int>(i);
   for (const std::vector<double>& stage : other.values) {
     std::vector<double>& mapped = added.values.emplace_back(series.size(), 0);
     for (size_t i = 0; i < stage.size(); ++i) mapped[place[i]] = stage[i];

@@ -1,7 +1,6 @@
 #include "ui/charts/chart_page.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QScopedValueRollback>
@@ -43,10 +42,9 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   layout->setSpacing(0);
   auto* top = new QHBoxLayout;
   top->setSpacing(8);
-  heading_ = new QLabel(title, this);
-  heading_->setProperty("role", "heading");
-  top->addWidget(heading_);
-  top->addStretch(1);
+  heading_ = new ElidedLabel(this, Theme::instance().uiFont(14, QFont::DemiBold));
+  heading_->setText(title);
+  top->addWidget(heading_, 1);  // gives way to the buttons where there is little room
   controls_ = new QHBoxLayout;
   controls_->setSpacing(8);
   top->addLayout(controls_);
@@ -90,11 +88,15 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
 }
 
 // The present design's bars, and those of every pinned one that can run.
-BarData ChartPage::pairedBars(const Report& report) const {
+BarData ChartPage::pairedBars(const Report& report) {
   BarData data = bars(report);
+  besides_.clear();
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   for (size_t i = 0; i < pinned.size(); ++i)
-    if (pinned[i].made.simulation) data.put_beside(bars(*pinned[i].made.report), static_cast<int>(i) + 1);
+    if (pinned[i].made.simulation) {
+      data.put_beside(bars(*pinned[i].made.report), static_cast<int>(i) + 1);
+      besides_.push_back(pinned[i].made);
+    }
   return data;
 }
 
@@ -114,6 +116,8 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
   table_->setTable(model, left_out_columns);
   notice_ = new ChartNotice(session_, this);
   connect(chart_, &StageChart::picked, this, &ChartPage::pickBar);
+  connect(chart_, &StageChart::pickedBeside, this, &ChartPage::pickBesideBar);
+  connect(beside_table_, &ChartTable::rowPicked, this, &ChartPage::pickPart);
   connect(table_, &ChartTable::rowPicked, this, &ChartPage::pickRow);
   connect(session_, &Session::reportChanged, this, [this] { refresh(); });
   connect(session_, &Session::unitsChanged, this, [this] { refresh(); });
@@ -163,6 +167,8 @@ void ChartPage::followStage() {
   const Shown whole_stage{Shown::Bar, StageChart::kWholeStage};
   if (shown_.what == Shown::Row && session_->stage() != filled_stage_) shown_ = whole_stage;
   if (remembered_.what == Shown::Row && session_->stage() != filled_stage_) remembered_ = whole_stage;
+  for (Shown* of : {&shown_, &remembered_})
+    if (of->of && session_->stage() != filled_stage_) *of = whole_stage;
   refresh();
 }
 
@@ -175,8 +181,35 @@ void ChartPage::pickBar(int stage, int series) {
   explain({Shown::Bar, series});
 }
 
+// The same of the present design is selected, where it has such; the inspector tells of the bar that was clicked.
+void ChartPage::pickBesideBar(int member, int stage, int series) {
+  const Report* now = report();
+  const int own = chart_->data().ownSeries(member, series);
+  if (!now || own < 0) return;
+  const ComparedDesign there = besideOf(member);
+  const Shown shown{Shown::Bar, own, there.report, stage};
+  const int here = std::min(stage, static_cast<int>(now->stages.size()) - 1);
+  shown_ = shown;
+  session_->setPick(pick_beside(pickOfBar(*there.report, stage, own), {there.report.get(), nullptr}, {now, nullptr}, here), this);
+  session_->setStage(here);
+  explain(shown);
+}
+
+void ChartPage::pickPart(int row) {
+  const BarData& data = chart_->data();
+  const int series = beside_model_->seriesAt(row), stage = session_->stage();
+  if (series < 0 || data.ownSeries(0, series) >= 0) return pickBar(stage, series);
+  for (int member = 1; member < data.members(); ++member)
+    if (data.ownSeries(member, series) >= 0 && stage < data.stages(member)) return pickBesideBar(member, stage, series);
+}
+
 void ChartPage::pickRow(int row) {
-  if (rowsAreStages()) return pickBar(row, chart_->pickedSeries());
+  if (rowsAreStages()) {  // a cell is a segment of its stage, where it has a category
+    int series = chart_->pickedMember() == 0 ? chart_->pickedSeries() : int(StageChart::kWholeStage);
+    for (int one = 0; one < static_cast<int>(chart_->data().series.size()); ++one)
+      if (columnOf(one) == table_->currentIndex().column()) series = one;
+    return pickBar(row, series);
+  }
   shown_ = {Shown::Row, row};
   if (const Report* now = report()) session_->setPick(pickOfRow(*now, row), this);
   explain({Shown::Row, row});
@@ -187,7 +220,28 @@ std::vector<int> ChartPage::markedSeries() const {
   const int stage = session_->stage();
   if (!filled_ || stage >= chart_->data().stages()) return out;
   for (int series = 0; series < static_cast<int>(chart_->data().series.size()); ++series)
-    if (marksSeries(*filled_, session_->picked(), stage, series)) out.push_back(series);
+    if (chart_->data().ownSeries(0, series) >= 0 && marksSeries(*filled_, session_->picked(), stage, series)) out.push_back(series);
+  return out;
+}
+
+// The same in the bars of the other designs: of the stage beside the picked one, nodes of the graph where their layer is.
+std::vector<BarMark> ChartPage::markedBeside() const {
+  std::vector<BarMark> out;
+  const BarData& data = chart_->data();
+  if (!filled_ || !isVisible() || session_->picked().nothing()) return out;
+  const auto estimate = session_->estimate();
+  const PlayedReport here{filled_.get(), estimate && estimate->report == filled_ ? estimate->simulation.get() : nullptr};
+  for (int member = 1; member < data.members(); ++member) {
+    const ComparedDesign& of = besideOf(member);
+    auto played = std::make_shared<Estimate>();
+    played->report = of.report;
+    played->simulation = of.simulation;
+    const Pick pick = pick_beside(session_->pick(), here, {of.report.get(), of.simulation.get()}, session_->stage());
+    const Picked there(pick, of.report, std::move(played));
+    const int stage = pick.stage < 0 ? session_->stage() : pick.stage;
+    for (int series = 0; stage < data.stages(member) && series < static_cast<int>(data.series.size()); ++series)
+      if (const int own = data.ownSeries(member, series); own >= 0 && marksSeries(*of.report, there, stage, own)) out.push_back({member, stage, series});
+  }
   return out;
 }
 
@@ -218,26 +272,66 @@ void ChartPage::explain(Shown shown) {
   shown_ = shown;
   const Report* now = report();
   if (!now) return;
-  if (shown_.what == Shown::Bar && shown_.index >= static_cast<int>(chart_->data().series.size())) {
-    shown_.index = StageChart::kWholeStage;
-  }
+  const bool gone = shown_.of ? besideShown(shown_).first == 0 : shown_.what == Shown::Bar && chart_->data().ownSeries(0, shown_.index) < 0;
+  if (gone) shown_ = {Shown::Bar, StageChart::kWholeStage};
   if (shown_.what == Shown::Row && shown_.index >= table_->model()->rowCount())
     shown_ = {Shown::Bar, StageChart::kWholeStage};
   showSelection(shown_);
   if (shown_.what == Shown::Nothing) return;
   remembered_ = shown_;
   const QScopedValueRollback<bool> guard(showing_, true);
-  session_->inspect(shown_.what == Shown::Bar ? inspectBar(*now, session_->stage(), shown_.index)
-                                              : inspectRow(*now, shown_.index));
+  session_->inspect(shown_.of ? inspectBeside(shown_) : shown_.what == Shown::Bar ? inspectBar(*now, session_->stage(), shown_.index) : inspectRow(*now, shown_.index));
+}
+
+std::pair<int, int> ChartPage::besideShown(const Shown& of) const {
+  const BarData& data = chart_->data();
+  for (int member = 1; member < data.members(); ++member)
+    for (int series = 0; besideOf(member).report == of.of && of.stage < data.stages(member) && series < static_cast<int>(data.series.size()); ++series)
+      if (data.ownSeries(member, series) == of.index) return {member, series};
+  return {0, 0};
+}
+
+Inspection ChartPage::inspectBeside(const Shown& of) const {
+  const auto [member, series] = besideShown(of);
+  const BarData& data = chart_->data();
+  const auto value = [&, series = series](int design) { return data.of(design)[static_cast<size_t>(of.stage)][static_cast<size_t>(series)]; };
+  Inspection out = inspectBar(*of.of, of.stage, of.index);
+  out.title = QStringLiteral("%1: %2").arg(Comparisons::letter(data.letter(member)), out.title);
+  out.more_title = tr("The same in the other designs");
+  out.more.clear();
+  for (int other = 0; other < data.members(); ++other) {
+    if (other == member) continue;
+    const QString letter = Comparisons::letter(data.letter(other));
+    if (of.stage >= data.stages(other)) out.more.append({letter, tr("no such stage")});
+    else out.more.append({letter, data.text(value(other)) + (value(member) > 0 ? tr(", %1").arg(signed_percent_text(value(other) / value(member) - 1)) : QString())});
+  }
+  return out;
 }
 
 void ChartPage::explainAgain() { explain(remembered_); }
 
 void ChartPage::showSelection(const Shown& of) {
-  chart_->setPicked(session_->stage(), of.what == Shown::Bar ? of.index : StageChart::kWholeStage);
-  chart_->setMarked(markedSeries());
-  if (rowsAreStages()) return table_->showRow(session_->stage());
-  table_->showRow(of.what == Shown::Row ? of.index : -1, markedRows());
+  const int stage = session_->stage();
+  const auto [member, series] = of.of ? besideShown(of) : std::pair{0, of.what == Shown::Bar ? of.index : int(StageChart::kWholeStage)};
+  const std::vector<int> marked = markedSeries();
+  const std::vector<BarMark> beside = markedBeside();
+  chart_->setPicked(member > 0 ? of.stage : stage, series, member);
+  chart_->setMarked(stage, marked, beside);
+  std::vector<int> parts;
+  const auto part = [&](int of_series) {
+    if (const int row = beside_model_->rowOf(of_series); row >= 0 && std::find(parts.begin(), parts.end(), row) == parts.end()) parts.push_back(row);
+  };
+  for (const int one : marked) part(one);
+  for (const BarMark& one : beside)
+    if (one.stage == stage) part(one.series);
+  beside_table_->showRow(series >= 0 ? beside_model_->rowOf(series) : -1, parts);
+  if (!rowsAreStages()) return table_->showRow(of.what == Shown::Row ? of.index : -1, markedRows());
+  table_->showRow(stage);
+  std::vector<std::pair<int, int>> cells;
+  for (int row = 0; filled_ && row < chart_->data().stages(); ++row)
+    for (int one = 0; one < static_cast<int>(chart_->data().series.size()); ++one)
+      if (columnOf(one) >= 0 && chart_->data().ownSeries(0, one) >= 0 && marksSeries(*filled_, session_->picked(), row, one)) cells.emplace_back(row, columnOf(one));
+  table_->setMarkedCells(std::move(cells));
 }
 
 Inspection ChartPage::inspectRow(const Report& report, int row) const {

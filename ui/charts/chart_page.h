@@ -4,13 +4,13 @@
 #include <QWidget>
 #include <memory>
 
+#include "explore/comparison.h"
 #include "report/report.h"
 #include "ui/charts/bar_data.h"
 #include "ui/charts/chart_export.h"
 #include "ui/state/session.h"
 
 class QHBoxLayout;
-class QLabel;
 class QPushButton;
 
 namespace shardscape::ui {
@@ -53,6 +53,7 @@ class ChartPage : public QWidget {
   virtual Inspection inspectBar(const Report& report, int stage, int series) const = 0;
   virtual Inspection inspectRow(const Report& report, int row) const;
   virtual bool rowsAreStages() const { return false; }
+  virtual int columnOf(int) const { return -1; }  // of a series, where the table has a column for each
   // What a segment or a row stands for in other views.
   virtual Pick pickOfBar(const Report& report, int stage, int series) const = 0;
   virtual Pick pickOfRow(const Report&, int) const { return {}; }
@@ -75,23 +76,32 @@ class ChartPage : public QWidget {
   struct Shown {  // what this view has put into the inspector
     enum What { Nothing, Bar, Row } what = Nothing;
     int index = 0;  // series or row
+    // A bar of a design beside the present one: index is of its own series.
+    std::shared_ptr<const Report> of = nullptr;
+    int stage = 0;
   };
   const Report* report() const;
-  BarData pairedBars(const Report& report) const;
+  BarData pairedBars(const Report& report);
   void placeTables();
   void pickBar(int stage, int series);
+  void pickBesideBar(int member, int stage, int series);
   void pickRow(int row);
+  void pickPart(int row);        // of the table side by side
+  const ComparedDesign& besideOf(int member) const { return besides_[static_cast<size_t>(member - 1)]; }
+  std::pair<int, int> besideShown(const Shown& of) const;  // member and series of the chart; 0: it is gone
+  Inspection inspectBeside(const Shown& of) const;
   void followStage();
   void explain(Shown shown);
   void showSelection(const Shown& of);
   std::vector<int> markedSeries() const;
   std::vector<int> markedRows() const;
+  std::vector<BarMark> markedBeside() const;
   Shown shownOfPick() const;     // the one thing of this view that is picked, or else the stage
   void fitTable();
 
   Session* session_;
   QString title_, name_;
-  QLabel* heading_;
+  ElidedLabel* heading_;
   QHBoxLayout* controls_;
   StageChart* chart_;
   ElidedLabel* caption_;
@@ -104,6 +114,7 @@ class ChartPage : public QWidget {
   Shown shown_;
   Shown remembered_{Shown::Bar, -1};  // shown again when the view comes back
   bool showing_ = false;
+  std::vector<ComparedDesign> besides_;  // whose bars are beside those of the present design in the chart
   std::shared_ptr<const Report> filled_;
   int filled_stage_ = -1;
   UnitSystem filled_units_ = UnitSystem::Binary;

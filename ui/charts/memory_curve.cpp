@@ -35,7 +35,11 @@ int64_t most_of(const std::vector<MemoryPoint>& points) {
 std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   std::vector<MemoryPoint> out;
   std::optional<PassTimes> when;
-  if (estimate.simulation) when.emplace(estimate.simulation->stages[static_cast<size_t>(stage)]);
+  std::optional<StepOps> ops;
+  if (estimate.simulation) {
+    when.emplace(estimate.simulation->stages[static_cast<size_t>(stage)]);
+    ops.emplace(estimate.report, estimate.simulation);
+  }
   const std::vector<ActionMemory> actions = stage_timeline(*estimate.report, stage);
   int64_t most = 0;
   for (const ActionMemory& action : actions) most = std::max(most, total(action.peak));
@@ -54,7 +58,8 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
     if (!when) stretch = {static_cast<double>(index), static_cast<double>(index + (pass ? 1 : 0)), -1};
     if (pass) ++index;
     add(stretch.begin, action.begin, stretch.span);
-    if (pass) add((stretch.begin + stretch.end) / 2, action.peak, stretch.span);
+    const bool told = ops && stretch.span >= 0;
+    if (pass) add(told ? fullest_seconds(stage, action.action, action.at, stretch, *ops) : (stretch.begin + stretch.end) / 2, action.peak, stretch.span);
     add(stretch.end, action.end, stretch.span);
   }
   if (estimate.simulation && !out.empty()) out.push_back({std::max(now, estimate.simulation->step_seconds), out.back().bytes, -1});

@@ -16,7 +16,8 @@ namespace shardscape::ui {
 
 namespace {
 
-constexpr int kBesideCurve = 190;  // pixels, at least
+constexpr int kBesideCurve = 190, kLowBesideCurve = 110;  // pixels, at least; the latter where the view is low
+constexpr double kBesideShare = 0.28;
 
 std::shared_ptr<const MemoryBeside> curve_of(const ComparedDesign& of, int stage, int stages) {
   Estimate estimate;
@@ -76,8 +77,17 @@ void MemoryView::placeBeside() {
     }
   // Beside others the curve has more to tell, and the bars are narrow.
   qobject_cast<QVBoxLayout*>(layout())->setStretchFactor(chart(), curves.empty() ? 3 : 2);
-  curve_->setMinimumHeight(curves.empty() ? 0 : kBesideCurve);
   curve_->setBeside(std::move(curves));
+  fitCurve();
+}
+
+void MemoryView::fitCurve() {
+  curve_->setMinimumHeight(curve_->beside().empty() ? 0 : std::clamp(static_cast<int>(height() * kBesideShare), kLowBesideCurve, kBesideCurve));
+}
+
+void MemoryView::resizeEvent(QResizeEvent* event) {
+  ChartPage::resizeEvent(event);
+  fitCurve();
 }
 
 void MemoryView::showEvent(QShowEvent* event) {
@@ -142,8 +152,9 @@ QString MemoryView::csv(const Report&) const { return csv_text(*model_); }
 Inspection MemoryView::inspectBar(const Report& report, int stage, int series) const {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   const UnitSystem units = session()->units();
-  const bool advised = session()->estimated() && advice()->of(session()->estimate().get());
-  const Fragmentation* played = session()->estimated() ? advice()->fragmentationOf(session()->estimate().get()) : nullptr;
+  const bool known = session()->estimated() && &report == session()->report().get();  // of designs beside it nobody asked
+  const bool advised = known && advice()->of(session()->estimate().get());
+  const Fragmentation* played = known ? advice()->fragmentationOf(session()->estimate().get()) : nullptr;
   const Fragmentation* segments = played && played->stage == stage ? played : nullptr;
   Inspection out = series == StageChart::kWholeStage ? inspect_stage_memory(report, of, units, segments)
                                                      : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
@@ -160,6 +171,8 @@ Pick MemoryView::pickOfBar(const Report&, int stage, int series) const {
   pick.memory = static_cast<MemoryCategory>(series);
   return pick;
 }
+
+int MemoryView::columnOf(int series) const { return StageMemoryModel::kFirstCategory + series; }
 
 bool MemoryView::marksSeries(const Report&, const Picked& picked, int stage, int series) const {
   return picked.memory(stage, static_cast<MemoryCategory>(series));

@@ -30,10 +30,13 @@ class MemoryView : public ChartPage {
   Pick pickOfBar(const Report& report, int stage, int series) const override;
   bool marksSeries(const Report& report, const Picked& picked, int stage, int series) const override;
   bool rowsAreStages() const override { return true; }
+  int columnOf(int series) const override;
 
  private:
   void followEstimate();
   void placeBeside();
+  void fitCurve();
+  void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
   StageMemoryModel* model_;
   MemoryCurve* curve_ = nullptr;

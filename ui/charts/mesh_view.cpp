@@ -181,12 +181,12 @@ void MeshView::setGroup(const QString& name) {
 // In all views.
 void MeshView::pickGroup(const QString& name) {
   setGroup(name);
-  if (choice_->member() > 0) return;  // the others show the present design
+  if (!session_->report() || !session_->report()->valid()) return;
   Pick pick;
   pick.kind = PickKind::Group;
   pick.stage = session_->stage();
   pick.group = name.toStdString();
-  session_->setPick(pick, this);
+  session_->setPick(on_stage(pick, *session_->report(), pick.stage), this);  // the others show the present design, which may have no such group
 }
 
 // The first group that is picked; the one that is shown where it is among them, or none is.

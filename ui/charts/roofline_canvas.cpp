@@ -151,8 +151,12 @@ void RooflineCanvas::paintBeside(QPainter& painter, const Axes& axes, const QCol
       painter.setPen(readable(ink, ground));
       painter.drawText(QPointF(axes.x(right) - 4 - QFontMetricsF(painter.font()).horizontalAdvance(Comparisons::letter(other.member)), axes.y(roof.peak) - 4), Comparisons::letter(other.member));
     }
-    painter.setPen(QPen(ink, 1.5));
-    for (const RooflinePoint& point : other.roofline.points) paintMark(painter, axes, *other.report, point);
+    std::set<int> same;  // as what is marked
+    for (const int of : marked_) same.insert(same_point(*report_, data_.points[static_cast<size_t>(of)], other));
+    for (int i = 0; i < static_cast<int>(other.roofline.points.size()); ++i) {
+      painter.setPen(QPen(ink, same.count(i) ? 3 : 1.5));
+      paintMark(painter, axes, *other.report, other.roofline.points[static_cast<size_t>(i)]);
+    }
   }
 }
 
@@ -384,13 +388,10 @@ int RooflineCanvas::at(const QPointF& point) const {
 QString RooflineCanvas::tipAt(const QPointF& point) const {
   const int i = at(point);
   if (i < 0) {
-    for (size_t b = 0; b < beside_.size(); ++b)
-      for (size_t p = 0; p < beside_[b].roofline.points.size(); ++p) {
-        const RooflinePoint& there = beside_[b].roofline.points[p];
-        if (QLineF(point, besidePlace(b, static_cast<int>(p))).length() > radius(there) + 2) continue;
-        return tr("%1: %2").arg(Comparisons::letter(beside_[b].member), describe(*beside_[b].report, beside_[b].roofline, there));
-      }
-    return {};
+    const auto other = besideAt(point);
+    if (!other) return {};
+    const RooflineBeside& whose = beside_[other->first];
+    return tr("%1: %2").arg(Comparisons::letter(whose.member), describe(*whose.report, whose.roofline, whose.roofline.points[static_cast<size_t>(other->second)]));
   }
   const RooflinePoint& of = data_.points[static_cast<size_t>(i)];
   return describe(*report_, data_, of) + besideText(of);
@@ -416,8 +417,23 @@ void RooflineCanvas::paintEvent(QPaintEvent*) {
   painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
 }
 
+std::optional<std::pair<size_t, int>> RooflineCanvas::besideAt(const QPointF& point) const {
+  for (size_t b = 0; b < beside_.size(); ++b)
+    for (size_t p = 0; p < beside_[b].roofline.points.size(); ++p)
+      if (QLineF(point, besidePlace(b, static_cast<int>(p))).length() <= radius(beside_[b].roofline.points[p]) + 2) return std::pair{b, static_cast<int>(p)};
+  return std::nullopt;
+}
+
+// The point of the present design that does the same; -1: none does.
+int RooflineCanvas::sameHere(size_t beside, int point) const {
+  for (size_t i = 0; i < data_.points.size(); ++i)
+    if (same_point(*report_, data_.points[i], beside_[beside]) == point) return static_cast<int>(i);
+  return -1;
+}
+
 void RooflineCanvas::mousePressEvent(QMouseEvent* event) {
-  const int point = at(event->position());
+  int point = at(event->position());
+  if (const auto other = point < 0 ? besideAt(event->position()) : std::nullopt) point = sameHere(other->first, other->second);
   if (event->button() != Qt::LeftButton || point < 0) return QWidget::mousePressEvent(event);
   setPicked(point);
   Q_EMIT pointPicked(point);

@@ -54,6 +54,8 @@ class RooflineCanvas : public QWidget {
   std::optional<std::pair<QLineF, QRectF>> cacheRoof(const Axes& axes, const QFontMetricsF& metrics) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
+  std::optional<std::pair<size_t, int>> besideAt(const QPointF& point) const;  // whose, and which of its points
+  int sameHere(size_t beside, int point) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
   std::vector<RooflineBeside> beside_;

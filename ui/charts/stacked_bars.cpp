@@ -25,7 +25,7 @@ StackedBars::StackedBars(QCPAxis* key_axis, QCPAxis* value_axis) : QCPAbstractPl
   setSelectable(QCP::stNone);
 }
 
-void StackedBars::setSelection(BarHit selection, std::vector<int> marked, bool focused) {
+void StackedBars::setSelection(BarHit selection, std::vector<BarMark> marked, bool focused) {
   selection_ = selection;
   marked_ = std::move(marked);
   focused_ = focused;
@@ -71,12 +71,12 @@ BarHit StackedBars::hit(const QPointF& position) const {
   // The stage numbers below the axis belong to the column too.
   if (position.x() < area.left() || position.x() > area.right() || position.y() < area.top()) return hit;
   const int stage = static_cast<int>(std::floor(mKeyAxis->pixelToCoord(position.x()) + 0.5));
-  if (stage < 0 || stage >= data_->stages()) return hit;
-  hit.stage = stage;
-  for (int series = 0; series < static_cast<int>(data_->series.size()); ++series) {
-    const QRectF rect = segment(stage, series);
-    if (rect.height() > 0 && rect.contains(position)) hit.series = series;
-  }
+  for (int member = 0; stage >= 0 && member < data_->members(); ++member)
+    for (int series = 0; stage < data_->stages(member) && series < static_cast<int>(data_->series.size()); ++series) {
+      const QRectF rect = segment(stage, series, member);
+      if (rect.height() > 0 && rect.contains(position)) hit = {stage, series, member};
+    }
+  if (hit.stage < 0 && stage >= 0 && stage < data_->stages()) hit.stage = stage;
   return hit;
 }
 
@@ -217,12 +217,12 @@ void StackedBars::drawLimit(QCPPainter& painter) const {
 }
 
 void StackedBars::drawSelection(QCPPainter& painter) const {
-  if (selection_.stage < 0 || selection_.stage >= data_->stages()) return;
+  if (selection_.stage < 0 || selection_.member >= data_->members() || selection_.stage >= data_->stages(selection_.member)) return;
   const Colors& colors = Theme::instance().colors();
   painter.setAntialiasing(true);
   painter.setBrush(Qt::NoBrush);
-  const QRectF bar = column(selection_.stage);
-  const double gap = slotWidth() < 14 ? 1 : 2.5;
+  const QRectF bar = column(selection_.stage, selection_.member);
+  const double gap = slotWidth() < 14 * data_->members() ? 1 : 2.5;
   const QRectF outline = bar.adjusted(-gap, -gap, gap, gap);
   if (focused_) {
     QColor halo = colors.accent;
@@ -232,15 +232,15 @@ void StackedBars::drawSelection(QCPPainter& painter) const {
   }
   painter.setPen(QPen(colors.accent, 2));
   painter.drawRoundedRect(outline, 3, 3);
-  const auto frame = [&](int series) {
-    if (series < 0 || series >= static_cast<int>(data_->series.size())) return;
-    const QRectF part = segment(selection_.stage, series);
+  const auto frame = [&](const BarMark& mark) {
+    if (mark.series < 0 || mark.series >= static_cast<int>(data_->series.size()) || mark.member >= data_->members() || mark.stage >= data_->stages(mark.member)) return;
+    const QRectF part = segment(mark.stage, mark.series, mark.member);
     if (part.height() < 1) return;
     painter.setPen(QPen(colors.text, 1.6));
     painter.drawRect(part.adjusted(0.8, part.height() > 3 ? 1.3 : 0, -0.8, -0.3));
   };
-  for (const int series : marked_) frame(series);
-  frame(selection_.series);
+  for (const BarMark& mark : marked_) frame(mark);
+  frame({selection_.member, selection_.stage, selection_.series});
 }
 
 }  // namespace shardscape::ui

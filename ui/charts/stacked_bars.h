@@ -10,6 +10,8 @@ namespace shardscape::ui {
 struct BarHit {
   int stage = -1;
   int series = -1;  // -1: in the stage's column, on none of its segments
+  int member = 0;   // of designs side by side; others than the first are hit in their segments only
+  friend bool operator==(const BarHit&, const BarHit&) = default;
 };
 
 class StackedBars : public QCPAbstractPlottable {
@@ -17,7 +19,7 @@ class StackedBars : public QCPAbstractPlottable {
   StackedBars(QCPAxis* key_axis, QCPAxis* value_axis);
 
   void setData(const BarData* data) { data_ = data; }  // owned by the chart
-  void setSelection(BarHit selection, std::vector<int> marked, bool focused);  // marked: segments of the selected stage
+  void setSelection(BarHit selection, std::vector<BarMark> marked, bool focused);
   void setGround(const QColor& ground) { ground_ = ground; }
   BarHit hit(const QPointF& position) const;
   QRectF segment(int stage, int series, int member = 0) const;  // in pixels
@@ -48,7 +50,7 @@ class StackedBars : public QCPAbstractPlottable {
 
   const BarData* data_ = nullptr;
   BarHit selection_;
-  std::vector<int> marked_;
+  std::vector<BarMark> marked_;
   bool focused_ = false;
   QColor ground_;
 };

@@ -35,7 +35,9 @@ struct StageChart::Parts {
   QSharedPointer<QCPAxisTickerFixed> stages;
   BarData data;
   BarHit picked;
-  std::vector<int> marked;
+  int marked_stage = 0;
+  std::vector<int> marked;  // of that stage
+  std::vector<BarMark> beside;
   bool dirty = true;  // not replotted since a change while hidden
 };
 
@@ -85,6 +87,7 @@ StageChart::~StageChart() = default;
 const BarData& StageChart::data() const { return parts_->data; }
 int StageChart::pickedStage() const { return parts_->picked.stage; }
 int StageChart::pickedSeries() const { return parts_->picked.series; }
+int StageChart::pickedMember() const { return parts_->picked.member; }
 
 void StageChart::setData(BarData data) {
   parts_->data = std::move(data);
@@ -92,21 +95,29 @@ void StageChart::setData(BarData data) {
   replot();
 }
 
-void StageChart::setPicked(int stage, int series) {
+void StageChart::setPicked(int stage, int series, int member) {
   if (series >= static_cast<int>(parts_->data.series.size())) series = kWholeStage;
-  if (parts_->picked.stage == stage && parts_->picked.series == series) return;
-  parts_->picked = {stage, series};
-  setAccessibleDescription(QTextDocumentFragment::fromHtml(tipText(stage, series)).toPlainText());
+  if (const BarHit now{stage, series, member}; std::exchange(parts_->picked, now) == now) return;
+  setAccessibleDescription(QTextDocumentFragment::fromHtml(tipText(stage, series, member)).toPlainText());
   replot();
 }
 
-void StageChart::setMarked(std::vector<int> series) {
-  if (series == parts_->marked) return;
+void StageChart::setMarked(int stage, std::vector<int> series, std::vector<BarMark> beside) {
+  if (stage == parts_->marked_stage && series == parts_->marked && beside == parts_->beside) return;
+  parts_->marked_stage = stage;
   parts_->marked = std::move(series);
+  parts_->beside = std::move(beside);
   replot();
 }
 
 const std::vector<int>& StageChart::marked() const { return parts_->marked; }
+const std::vector<BarMark>& StageChart::markedBeside() const { return parts_->beside; }
+
+std::vector<BarMark> StageChart::marks() const {
+  std::vector<BarMark> out = parts_->beside;
+  for (const int series : parts_->marked) out.push_back({0, parts_->marked_stage, series});
+  return out;
+}
 
 QRectF StageChart::segmentRect(int stage, int series, int member) const {
   return parts_->bars->segment(stage, series, member).translated(parts_->plot->pos());
@@ -154,15 +165,20 @@ void StageChart::replot() {
   plot.xAxis->setRange(-0.5, std::max(1, data.most_stages()) - 0.5);
   plot.yAxis->setRange(0, parts_->bars->top() / data.divisor * kHeadroom);
   fitTicks(plot.size());
-  parts_->bars->setSelection(parts_->picked, parts_->marked, hasFocus());
+  parts_->bars->setSelection(parts_->picked, marks(), hasFocus());
   if (!isVisible()) return;
   parts_->dirty = false;
   plot.replot(QCustomPlot::rpQueuedReplot);
 }
 
-QString StageChart::tipText(int stage, int series) const {
+QString StageChart::tipText(int stage, int series, int member) const {
   const BarData& data = parts_->data;
-  if (stage < 0 || stage >= data.stages() || !data.text) return {};
+  if (stage < 0 || !data.text) return {};
+  if (stage >= data.stages()) {  // only others have so many
+    if (member >= data.members() || stage >= data.stages(member) || series < 0) return {};
+    return QStringLiteral("<b>%1</b>, %2<br>%3: %4").arg(escaped(data.series[static_cast<size_t>(series)].label), tr("stage %1").arg(stage), Comparisons::letter(data.letter(member)),
+                                                         data.text(data.of(member)[static_cast<size_t>(stage)][static_cast<size_t>(series)]));
+  }
   const double total = data.total(stage);
   const std::vector<double>& values = data.values[static_cast<size_t>(stage)];
   // The same of the designs beside it.
@@ -210,7 +226,7 @@ void StageChart::paint(QPaintDevice& device, QSize size, double scale, const std
   setGround(Theme::instance().colors().ground);
   fitTicks(plot.size());
   parts_->heading->setTitleShown(false);
-  parts_->bars->setSelection(parts_->picked, parts_->marked, hasFocus());
+  parts_->bars->setSelection(parts_->picked, marks(), hasFocus());
   if (more) more(painter);
   painter.end();
   plot.replot(QCustomPlot::rpQueuedReplot);  // toPainter laid the elements out for its own size
@@ -229,14 +245,15 @@ bool StageChart::eventFilter(QObject* watched, QEvent* event) {
       if (mouse->button() != Qt::LeftButton) break;
       setFocus(Qt::MouseFocusReason);
       const BarHit hit = parts_->bars->hit(mouse->position());
-      if (hit.stage >= 0) Q_EMIT picked(hit.stage, hit.series);
+      if (hit.member > 0) Q_EMIT pickedBeside(hit.member, hit.stage, hit.series);
+      else if (hit.stage >= 0) Q_EMIT picked(hit.stage, hit.series);
       return true;
     }
     case QEvent::MouseMove: {
       const auto* mouse = static_cast<QMouseEvent*>(event);
       const BarHit hit = parts_->bars->hit(mouse->position());
       parts_->plot->setCursor(hit.stage >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
-      const QString text = tipText(hit.stage, hit.series);
+      const QString text = tipText(hit.stage, hit.series, hit.member);
       if (text.isEmpty())
         QToolTip::hideText();
       else
@@ -267,7 +284,15 @@ void StageChart::keyPressEvent(QKeyEvent* event) {
     }
     return kWholeStage;
   };
+  // The same segment of the next design.
+  const auto hop = [&](int by) {
+    const int member = parts_->picked.member + by, series = parts_->picked.series, at = parts_->picked.stage;
+    if (series < 0 || member < 0 || member >= data.members() || at >= data.stages(member) || data.of(member)[static_cast<size_t>(at)][static_cast<size_t>(series)] <= 0) return;
+    member == 0 ? Q_EMIT picked(at, series) : Q_EMIT pickedBeside(member, at, series);
+  };
   switch (event->key()) {
+    case Qt::Key_PageUp: return hop(-1);
+    case Qt::Key_PageDown: return hop(1);
     case Qt::Key_Left: Q_EMIT picked(std::max(0, stage - 1), parts_->picked.series); break;
     case Qt::Key_Right: Q_EMIT picked(std::min(data.stages() - 1, stage + 1), parts_->picked.series); break;
     case Qt::Key_Home: Q_EMIT picked(0, parts_->picked.series); break;

@@ -19,24 +19,27 @@ class StageChart : public QWidget {
 
   void setData(BarData data);
   const BarData& data() const;
-  // Outlines the stage, and one of its segments.
-  void setPicked(int stage, int series);
-  // Segments of the picked stage that belong to what is picked in any view.
-  void setMarked(std::vector<int> series);
+  // Outlines the stage, and one of its segments; of a design beside the first, its bar.
+  void setPicked(int stage, int series, int member = 0);
+  // Segments that belong to what is picked in any view: of one stage, and of designs beside.
+  void setMarked(int stage, std::vector<int> series, std::vector<BarMark> beside);
   const std::vector<int>& marked() const;
+  const std::vector<BarMark>& markedBeside() const;
   int pickedStage() const;
   int pickedSeries() const;
+  int pickedMember() const;
   // Where a segment is drawn, in this widget's coordinates.
   QRectF segmentRect(int stage, int series, int member = 0) const;
 
   QSize sizeHint() const override { return {640, 320}; }
-  QSize minimumSizeHint() const override { return {320, 180}; }
+  QSize minimumSizeHint() const override { return {320, 150}; }
   // With title and background, in the size given; vector devices stay vectors.
   // more: paints what else belongs on the device.
   void paint(QPaintDevice& device, QSize size, double scale = 1, const std::function<void(QPainter&)>& more = {}) const;
 
  Q_SIGNALS:
   void picked(int stage, int series);  // series: kWholeStage where no segment was hit
+  void pickedBeside(int member, int stage, int series);  // a segment of another design
 
  protected:
   bool event(QEvent* event) override;
@@ -52,7 +55,8 @@ class StageChart : public QWidget {
   void replot();
   void setGround(const QColor& ground) const;
   void fitTicks(QSize size) const;
-  QString tipText(int stage, int series) const;
+  QString tipText(int stage, int series, int member = 0) const;
+  std::vector<BarMark> marks() const;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

@@ -12,12 +12,14 @@
 #include <cmath>
 
 #include "simulate/estimate.h"
+#include "ui/charts/memory_inspection.h"
 #include "ui/dialogs/export_target.h"
 #include "ui/explore/grouped_bars.h"
 #include "ui/state/comparisons.h"
 #include "ui/state/display_text.h"
 #include "ui/state/session.h"
 #include "ui/theme/theme.h"
+#include "ui/timeline/span_text.h"
 #include "ui/widgets/chart_table.h"
 #include "ui/widgets/elided_label.h"
 
@@ -149,6 +151,14 @@ ComparePage::ComparePage(Session* session, QWidget* parent) : QWidget(parent), s
   connect(session_, &Session::designChanged, this, &ComparePage::refresh);
   connect(session_, &Session::estimateChanged, this, &ComparePage::refresh);
   connect(session_, &Session::unitsChanged, this, &ComparePage::refresh);
+  connect(session_, &Session::pickChanged, this, &ComparePage::followPick);
+  connect(bars_, &GroupedBars::picked, this, &ComparePage::pickFigure);
+  connect(bars_, &GroupedBars::cleared, this, [this] {
+    session_->setPick({}, this);
+    markPicked();
+    explain();
+  });
+  connect(table_, &ChartTable::rowPicked, this, &ComparePage::pickFigure);
   refresh();
 }
 
@@ -284,12 +294,82 @@ void ComparePage::refresh() {
   figures_ = compare_figures(made);
   bars_->setFigures(figures_, session_->units());
   model_->setFigures(figures_, count, session_->units());
+  markPicked();
+  explain();
   fitHeights();
+}
+
+// A part of the step's time or of the fullest rank's memory is the same selection as in other views.
+std::optional<Pick> ComparePage::pickOf(const ComparedFigure& figure) const {
+  Pick pick;
+  for (int c = 0; c < kTimeCategoryCount; ++c) {
+    pick.kind = PickKind::Time;
+    pick.time = static_cast<TimeCategory>(c);
+    if (figure.id == std::string(time_category_name(pick.time)) + "_seconds") return pick;
+  }
+  const std::shared_ptr<const Report> report = session_->report();
+  for (int c = 0; report && report->memory && c < kAllMemoryCategories; ++c) {
+    pick = {};
+    pick.kind = PickKind::Memory;
+    pick.memory = static_cast<MemoryCategory>(c);
+    pick.stage = report->memory->peak_stage;
+    if (figure.id == std::string(memory_category_name(pick.memory)) + "_bytes") return pick;
+  }
+  return std::nullopt;
+}
+
+void ComparePage::pickFigure(int figure) {
+  const std::optional<Pick> pick = pickOf(figures_[static_cast<size_t>(figure)]);
+  if (!pick) return;
+  session_->setPick(*pick, this);
+  for (const GroupedBars::Row& row : bars_->rows())
+    if (row.figure == figure) scroll_->ensureVisible(0, static_cast<int>(row.area.center().y()), 0, static_cast<int>(row.area.height()));
+  markPicked();
+  explain();
+}
+
+void ComparePage::followPick(const QObject* by) {
+  if (by == this || !isVisible()) return;
+  markPicked();
+  explain();
+}
+
+void ComparePage::markPicked() {
+  const Picked& picked = session_->picked();
+  std::vector<int> marked;
+  int own = -1;
+  for (size_t i = 0; i < figures_.size(); ++i) {
+    const std::optional<Pick> pick = pickOf(figures_[i]);
+    if (!pick || !(pick->kind == PickKind::Time ? picked.time(pick->time) : picked.memory(pick->stage, pick->memory))) continue;
+    marked.push_back(static_cast<int>(i));
+    if (*pick == picked.pick()) own = static_cast<int>(i);
+  }
+  // A row that stands for no part stays where a person has put it.
+  if (!marked.empty() || !table_->hasFocus()) table_->showRow(own, marked);
+  bars_->setMarked(std::move(marked));
+}
+
+void ComparePage::explain() {
+  if (!isVisible()) return;
+  const Pick& pick = session_->pick();
+  const auto estimate = session_->estimate();
+  const auto figure = std::find_if(figures_.begin(), figures_.end(), [&](const ComparedFigure& of) { return pickOf(of) == pick; });
+  if (pick.kind == PickKind::Nothing || figure == figures_.end() || !estimate || !estimate->simulation || estimate->report != session_->report()) return session_->inspect({});
+  const Report& report = *estimate->report;
+  Inspection out = pick.kind == PickKind::Time ? inspect_category(*estimate->simulation, pick.time)
+                                               : inspect_memory(report, report.stages[static_cast<size_t>(pick.stage)], pick.memory, session_->units());
+  out.more_title = tr("The same in the other designs");
+  for (size_t member = 1; member < figure->values.size(); ++member) {
+    const QString percent = text(figure->percent(member));
+    out.more.append({Comparisons::letter(static_cast<int>(member)), figure_text(figure->kind, figure->values[member], session_->units()) + (percent.isEmpty() ? QString() : QStringLiteral(", ") + percent)});
+  }
+  session_->inspect(out);
 }
 
 void ComparePage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   refresh();
+  if (comparisons_->size() == 0) session_->inspect({});
 }
 
 void ComparePage::resizeEvent(QResizeEvent*) { fitHeights(); }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 
 #include "explore/comparison.h"
 #include "ui/charts/chart_export.h"
 #include "ui/models/table_model.h"
+#include "ui/state/pick.h"
 
 class QLabel;
 class QPushButton;
@@ -64,6 +66,11 @@ class ComparePage : public QWidget {
   QWidget* makeMessage();
   QPushButton* button(const QString& text, const QString& name, const QString& tip, QWidget* parent);
   void refresh();
+  void followPick(const QObject* by);
+  void pickFigure(int figure);
+  void markPicked();
+  void explain();                       // in the inspector: the figure that is picked, in all designs
+  std::optional<Pick> pickOf(const ComparedFigure& figure) const;  // nothing of figures that stand for no part of a step
   void fillMembers();
   std::vector<Design> designs() const;  // the present one first
   QString stateOf(int member) const;

@@ -111,8 +111,8 @@ std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const SearchR
     column.label = QString::fromLatin1(figure.label ? figure.label : objectives()[static_cast<size_t>(column.objective)].label);
     column.heading = QString::fromLatin1(figure.heading);
     if (const Mode mode = space.spec().base.workload.mode; column.id == QStringLiteral("step_time") && mode != Mode::Train && !space.spec().find("mode")) {
-      column.label = mode == Mode::Decode ? QStringLiteral("Time per output token") : QStringLiteral("Time to first token");
-      column.heading = mode == Mode::Decode ? QStringLiteral("TPOT") : QStringLiteral("TTFT");
+      column.label = stepLabel(mode);
+      column.heading = stepHeading(mode);
     }
     column.unit = QString::fromLatin1(figure.unit);
     column.measure = figure.measure;

@@ -145,7 +145,7 @@ void ExploreView::showRun() {
   run_->setToolTip(run.toolTip());
   run_->setEnabled(run.isEnabled());
   run_->setShortcut(setup_->isVisible() ? QKeySequence() : QKeySequence(Qt::CTRL | Qt::Key_Return));  // a new text drops it
-  run_->setVisible(isVisible() && !setup_->isVisible());
+  run_->setVisible(isVisible() && !setup_->isVisible() && !usesInspector());
   if (run_->property("primary") != run.property("primary")) {
     run_->setProperty("primary", run.property("primary"));
     run_->style()->unpolish(run_);
@@ -156,8 +156,11 @@ void ExploreView::showRun() {
 void ExploreView::showPage(int page) {
   pages_->setCurrent(page);
   stack_->setCurrentIndex(page);
+  Q_EMIT pageShown();
   showState();
 }
+
+bool ExploreView::usesInspector() const { return stack_->currentWidget() == compare_ || stack_->currentWidget() == serving_; }
 
 // Another document has another search, or none.
 void ExploreView::followSearch() {

@@ -45,9 +45,11 @@ class ExploreView : public QWidget {
   void fit();
   void makeCurrent(int row);  // of the designs; one undo step
   void pinPresent();          // beside what comes of it
+  bool usesInspector() const;  // the page that is shown is about the present design, not about a search
   bool stale() const;         // the designs are of another space than the present design's
 
  Q_SIGNALS:
+  void pageShown();
   void fileRequested();       // a design of a file to compare with
 
  protected:

@@ -1,5 +1,7 @@
 #include "ui/explore/grouped_bars.h"
 
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -7,6 +9,7 @@
 #include "ui/models/value_scale.h"
 #include "ui/state/comparisons.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/arrow_keys.h"
 #include "ui/widgets/canvas_events.h"
 
 namespace shardscape::ui {
@@ -41,12 +44,15 @@ QString figure_text(FigureKind kind, double value, UnitSystem units) {
 
 GroupedBars::GroupedBars(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("grouped_bars"));
+  setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Designs side by side: where the step goes, and what memory holds"));
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void GroupedBars::setFigures(std::vector<ComparedFigure> figures, UnitSystem units) {
   figures_ = std::move(figures);
+  marked_.clear();
+  here_ = -1;
   units_ = units;
   groups_.clear();
   for (const ComparedFigure& figure : figures_)
@@ -99,9 +105,53 @@ int GroupedBars::fullHeight() const {
   return static_cast<int>(kTitle + static_cast<double>(most) * rowHeight() + 4);
 }
 
+void GroupedBars::setMarked(std::vector<int> figures) {
+  if (figures == marked_) return;
+  marked_ = std::move(figures);
+  update();
+}
+
+void GroupedBars::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
+  const std::vector<Row> all = rows();
+  const auto hit = std::find_if(all.begin(), all.end(), [&](const Row& row) { return row.area.contains(event->position()); });
+  if (hit == all.end()) return Q_EMIT cleared();
+  here_ = static_cast<int>(hit - all.begin());
+  Q_EMIT picked(hit->figure);
+}
+
+void GroupedBars::keyPressEvent(QKeyEvent* event) {
+  const std::vector<Row> all = rows();
+  const int last = static_cast<int>(all.size()) - 1;
+  if (event->key() == Qt::Key_Escape) return Q_EMIT cleared();
+  int next = here_;
+  switch (event->key()) {
+    case Qt::Key_Up: next = here_ < 0 ? 0 : here_ - 1; break;
+    case Qt::Key_Down: next = here_ + 1; break;
+    case Qt::Key_Home: next = 0; break;
+    case Qt::Key_End: next = last; break;
+    case Qt::Key_Return:
+    case Qt::Key_Space: next = std::max(0, here_); break;
+    default: return QWidget::keyPressEvent(event);
+  }
+  if (last < 0) return;
+  here_ = std::clamp(next, 0, last);
+  setAccessibleDescription(tipAt(all[static_cast<size_t>(here_)].area.center()));
+  Q_EMIT picked(all[static_cast<size_t>(here_)].figure);
+}
+
 void GroupedBars::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   paint(painter, QRectF(rect()), Theme::instance().colors().ground);
+  const Colors& colors = Theme::instance().colors();
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(colors.text, 1.6));  // as segments of bars elsewhere
+  for (const Row& row : rows())
+    if (std::find(marked_.begin(), marked_.end(), row.figure) != marked_.end())
+      for (const QRectF& bar : row.bars) painter.drawRect(bar.adjusted(-1, -1, 1, 1));
+  if (!hasFocus() || here_ >= 0) return;
+  painter.setPen(QPen(colors.accent, 1));
+  painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
 }
 
 void GroupedBars::paint(QPainter& painter, const QRectF& rect, const QColor&) const {
@@ -151,6 +201,8 @@ QString GroupedBars::tipAt(const QPointF& point) const {
 }
 
 bool GroupedBars::event(QEvent* event) {
+  if (keep_arrow_keys(event)) return true;
+  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
   if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
   return QWidget::event(event);
 }

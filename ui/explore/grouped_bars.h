@@ -25,12 +25,20 @@ class GroupedBars : public QWidget {
   std::vector<Row> rows() const;
   const QStringList& groups() const { return groups_; }
   QString tipAt(const QPointF& point) const;
+  void setMarked(std::vector<int> figures);   // places in the figures given: that belong to what is picked in any view
+  const std::vector<int>& marked() const { return marked_; }
   int fullHeight() const;
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
   QSize sizeHint() const override { return {640, fullHeight()}; }
   QSize minimumSizeHint() const override { return {320, fullHeight()}; }
 
+ Q_SIGNALS:
+  void picked(int figure);
+  void cleared();
+
  protected:
+  void mousePressEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   bool event(QEvent* event) override;
 
@@ -41,6 +49,8 @@ class GroupedBars : public QWidget {
   double rowHeight() const;
   std::vector<ComparedFigure> figures_;
   QStringList groups_;
+  std::vector<int> marked_;
+  int here_ = -1;                 // where the keys are: a place in rows()
   UnitSystem units_ = UnitSystem::Binary;
 };
 

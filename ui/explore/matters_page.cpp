@@ -58,7 +58,7 @@ const Neighbour* same_change(const Sensitivity& of, const Knob& knob, const std:
 
 }  // namespace
 
-void SensitivityModel::setSensitivity(const Sensitivity& of, const std::vector<Tornado::Beside>& beside, UnitSystem units) {
+void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode, const std::vector<Tornado::Beside>& beside, UnitSystem units) {
   Rows rows;
   for (const KnobSensitivity& knob : of.knobs)
     for (const Neighbour& n : knob.neighbours) {
@@ -84,7 +84,7 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, const std::vector<T
   std::vector<TableColumn> columns{{tr("Knob"), QStringLiteral("knob"), false, {}},
           {tr("Is"), QStringLiteral("value"), false, {}},
           {tr("Would be"), QStringLiteral("neighbour"), false, {}},
-          {tr("Step"), QStringLiteral("step (s)"), true, {}, true},
+          {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode), true},
           {tr("Tokens/s"), QStringLiteral("change of tokens per second (share)"), true, {}},
           {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
           {tr("Fits"), QStringLiteral("fits"), false, {}},
@@ -97,7 +97,7 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, const std::vector<T
   assign(std::move(columns), std::move(rows));
 }
 
-void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, const std::vector<ScalingChart::Beside>& beside, UnitSystem units) {
+void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, Mode mode, const std::vector<ScalingChart::Beside>& beside, UnitSystem units) {
   Rows rows;
   for (const bool grows : {false, true})
     for (const ScalePoint& p : grows ? weak : strong) {
@@ -121,7 +121,7 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
           {tr("GPUs"), QStringLiteral("gpus"), true, {}},
           {tr("dp"), QStringLiteral("dp"), true, {}},
           {tr("Batch"), QStringLiteral("batch"), true, {}},
-          {tr("Step"), QStringLiteral("step (s)"), true, {}},
+          {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode)},
           {tr("Tokens/s\nper GPU"), QStringLiteral("tokens per second and GPU"), true, {}},
           {tr("Efficiency"), QStringLiteral("efficiency (share)"), true, tr("Tokens per second and GPU over those of the smallest size")},
           {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
@@ -223,16 +223,16 @@ void MattersPage::fillTornado() {
   for (const auto& one : beside_.all()) beside.push_back({one.member, one.made->sensitivity});
   tornado_->setSensitivity(matter_->sensitivity, what_->current() == 1 ? Matters::Memory : Matters::Time, session_->units());
   tornado_->setBeside(beside);
-  sensitivity_model_->setSensitivity(*matter_->sensitivity, beside, session_->units());
+  sensitivity_model_->setSensitivity(*matter_->sensitivity, design_.workload.mode, beside, session_->units());
 }
 
 void MattersPage::fillScaling() {
   std::vector<ScalingChart::Beside> beside;
   for (const auto& one : beside_.all()) beside.push_back({one.member, {one.made->strong, one.made->weak}});
   const std::vector<ScalePoint>& strong = matter_->strong;
-  chart_->setPoints(strong, matter_->weak, design_.world());
+  chart_->setPoints(strong, matter_->weak, design_.world(), design_.workload.mode);
   chart_->setBeside(beside);
-  scaling_model_->setPoints(strong, matter_->weak, beside, session_->units());
+  scaling_model_->setPoints(strong, matter_->weak, design_.workload.mode, beside, session_->units());
   // The first sizes may be too few for the design: the table begins with one that can run.
   const auto runs = std::find_if(strong.begin(), strong.end(), [](const ScalePoint& p) { return p.evaluation.timed(); });
   if (runs != strong.end()) table_->scrollTo(table_->model()->index(static_cast<int>(runs - strong.begin()), 0), QAbstractItemView::PositionAtTop);

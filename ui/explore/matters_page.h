@@ -26,7 +26,7 @@ class SensitivityModel : public TableModel {
  public:
   using TableModel::TableModel;
   // Beside others: what the same change does to them.
-  void setSensitivity(const Sensitivity& of, const std::vector<Tornado::Beside>& beside, UnitSystem units);
+  void setSensitivity(const Sensitivity& of, Mode mode, const std::vector<Tornado::Beside>& beside, UnitSystem units);
 };
 
 class ScalingModel : public TableModel {
@@ -34,7 +34,7 @@ class ScalingModel : public TableModel {
  public:
   using TableModel::TableModel;
   // Beside others: tokens per second and GPU on as many GPUs.
-  void setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, const std::vector<ScalingChart::Beside>& beside, UnitSystem units);
+  void setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, Mode mode, const std::vector<ScalingChart::Beside>& beside, UnitSystem units);
 };
 
 // What either page works out of a design.

@@ -9,6 +9,7 @@
 
 #include "ui/models/value_scale.h"
 #include "ui/state/comparisons.h"
+#include "ui/state/display_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/arrow_keys.h"
 #include "ui/widgets/canvas_events.h"
@@ -29,10 +30,11 @@ ScalingChart::ScalingChart(QWidget* parent) : QWidget(parent) {
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
-void ScalingChart::setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now) {
+void ScalingChart::setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now, Mode mode) {
   lines_[Strong] = std::move(strong);
   lines_[Weak] = std::move(weak);
   now_ = gpus_now;
+  mode_ = mode;
   selected_ = -1;
   fitAxes();
 }
@@ -188,8 +190,9 @@ void ScalingChart::paintLine(QPainter& painter, const QRectF& plot, const std::v
 }
 
 QString ScalingChart::text(Line line, const ScalePoint& p) const {
-  return tr("%1, %2 GPUs, dp %3, batch %4\nstep %5, %6 tokens/s per GPU, efficiency %7")
-             .arg(line == Weak ? tr("Weak") : tr("Strong"), grouped_text(p.gpus), grouped_text(p.dp), grouped_text(p.batch), QString::fromStdString(format_seconds(p.evaluation.step_seconds)),
+  return tr("%1, %2 GPUs, dp %3, batch %4\n%5, %6 tokens/s per GPU, efficiency %7")
+             .arg(line == Weak ? tr("Weak") : tr("Strong"), grouped_text(p.gpus), grouped_text(p.dp), grouped_text(p.batch),
+                  (mode_ == Mode::Train ? tr("step %1") : stepHeading(mode_) + QStringLiteral(" %1")).arg(QString::fromStdString(format_seconds(p.evaluation.step_seconds))),
                   grouped_text(static_cast<Wide>(std::llround(per_gpu(p)))), percent_text(p.efficiency)) +
          (p.evaluation.feasibility == Feasibility::Fits ? QString() : tr("\ndoes not fit in memory"));
 }

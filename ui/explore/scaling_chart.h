@@ -16,7 +16,7 @@ class ScalingChart : public QWidget {
  public:
   explicit ScalingChart(QWidget* parent = nullptr);
   enum Line { Strong, Weak };
-  void setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now);
+  void setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now, Mode mode);
   // Of designs that are pinned beside the present one, on the same axes.
   struct Beside {
     int member = 1;                            // as Comparisons::letter counts
@@ -51,6 +51,7 @@ class ScalingChart : public QWidget {
   std::vector<ScalePoint> lines_[2];
   std::vector<Beside> beside_;
   int64_t now_ = 0;
+  Mode mode_ = Mode::Train;
   double low_ = 3, high_ = 17, most_ = 1;  // powers of two; tokens per second and GPU
   int selected_ = -1;
   Line line_ = Strong;

@@ -67,7 +67,7 @@ void ServingModel::setSweep(const ServingSweep& sweep, Mode mode, const std::vec
     }
     rows.push_back(std::move(row));
   }
-  const QString labels[] = {tr("Context"), tr("Batch"), tr("Largest"), tr("TTFT\nfirst"), tr("TTFT\nlast"), tr("Prompt\ntokens/s"), tr("Prompts\nper GPU"), tr("Prompt\nb"), tr("Prompt\nmemory"), tr("Prompts\nfit"),
+  const QString labels[] = {tr("Context"), tr("Batch"), tr("Largest"), tr("TTFT\nfirst"), tr("TTFT\nlast"), tr("Prompt\ntokens/s"), tr("Prompt\ntokens/s\nper GPU"), tr("Prompt\nb"), tr("Prompt\nmemory"), tr("Prompts\nfit"),
                             tr("TPOT"), tr("Tokens/s"), tr("Tokens/s\nper GPU"), tr("b"), tr("Memory"), tr("Fits"), tr("KV cache"), tr("Remark")};
   const QString tips[] = {tr("Tokens of each sequence"), tr("Sequences at once, over all replicas"), {}, tr("Until the prompts that are read first have their first token"),
                           tr("Until the last prompt has its first token; all came at once"), {}, tr("Tokens of prompts that are read per second and GPU"), {}, {}, {},

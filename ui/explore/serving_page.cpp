@@ -16,6 +16,7 @@
 #include "explore/values.h"
 #include "ui/dialogs/export_target.h"
 #include "ui/explore/serving_chart.h"
+#include "ui/explore/serving_inspection.h"
 #include "ui/explore/serving_model.h"
 #include "ui/form/issue_line.h"
 #include "ui/graph_view/segments.h"
@@ -340,7 +341,7 @@ void ServingPage::cancel() {
 void ServingPage::fill() {
   const bool serves = !trains(session_->design());
   stack_->setCurrentIndex(serves ? 0 : 1);
-  if (!serves) return;
+  if (!serves) return explain();
   if (shown_ && !shown_->largest.empty()) {
     if (isVisible() && !working_) beside_.show(ranges_of(*shown_));
     std::vector<ServingCanvas::Beside> beside;
@@ -368,6 +369,7 @@ void ServingPage::fill() {
   }
   showPresent();
   showState();
+  explain();
 }
 
 void ServingPage::fitTable() { table_->setFixedHeight(table_->heightUpTo(std::max(kLeastTable, static_cast<int>(height() * kTableShare)))); }
@@ -431,6 +433,14 @@ void ServingPage::pick(int at) {
   map_->setSelected(at);
   table_->showRow(at);
   showState();
+  explain();
+}
+
+void ServingPage::explain() {
+  if (!isVisible()) return;
+  if (trains(session_->design()) || !phase_ || phase_->points.empty()) return session_->inspect({});
+  const int at = chart_->selected();
+  session_->inspect(at >= 0 ? inspect_served_point(*chart_, at, mode(), session_->units()) : inspect_sweep(*phase_, mode()));
 }
 
 void ServingPage::take(int at) {

@@ -75,6 +75,7 @@ class ServingPage : public QWidget {
   void fitTable();
   void pick(int at);
   void take(int at);
+  void explain();                // in the inspector
   void enter(Mode mode);         // from training
   Mode mode() const;
   ServingCanvas* canvas() const;

@@ -57,7 +57,10 @@ GraphView::GraphView(Session* session, QWidget* parent)
     search();
     markDifferences();
     markPicked();
-    if (const auto node = std::exchange(select_next_, std::nullopt)) canvas_->reveal(*node);
+    if (const auto node = std::exchange(select_next_, std::nullopt)) {
+      const QScopedValueRollback<bool> guard(following_, true);
+      canvas_->reveal(*node);
+    }
     if (std::exchange(pick_next_, false)) followPick(nullptr);
     inspectAgain();
   });
@@ -69,7 +72,7 @@ GraphView::GraphView(Session* session, QWidget* parent)
     inspected_ = {};
     inspected_wire_ = {};
     if (following_) return;
-    if (showsPresent() && !pick_next_) session_->setPick({}, this);
+    if (!pick_next_) session_->setPick({}, this);
     session_->inspect({});
   });
   connect(session_, &Session::pickChanged, this, &GraphView::followPick);
@@ -153,6 +156,13 @@ QWidget* GraphView::makeDifferenceBar() {
   return bar;
 }
 
+// The report whose graph is drawn; null: it is of neither, or the chosen one's is still laid out.
+std::shared_ptr<const Report> GraphView::shown() const {
+  for (const auto& report : {session_->report(), choice_->report()})
+    if (scene_->outline() && report.get() == &scene_->outline()->report()) return report;
+  return nullptr;
+}
+
 bool GraphView::showsPresent() const { return scene_->outline() && &scene_->outline()->report() == session_->report().get(); }
 
 std::vector<GraphView::Against> GraphView::against() const {
@@ -172,16 +182,17 @@ void GraphView::showChosen() {
   offerPasses();
   const Outline* before = scene_->outline();
   select_next_.reset();
-  if (before && &before->report() != report.get() && inspected_.level == NodeLevel::Op && inspected_.unit < before->units()) {
-    for (const Against& other : against()) {
-      if (other.report != report) continue;
-      const OpId op = other.difference->ops[static_cast<size_t>(before->segment_of(inspected_.unit))][static_cast<size_t>(inspected_.op)].other;
-      const Outline there(report);
-      const int unit = before->is_layer(inspected_.unit) ? std::min(inspected_.unit, there.units() - 2) : inspected_.unit == 0 ? 0 : there.units() - 1;
-      if (op >= 0 && op < static_cast<OpId>(there.segment(there.segment_of(unit)).ops.size())) select_next_ = there.op_node(unit, op);
+  if (before && &before->report() != report.get()) {
+    const Pick there = pick_beside(pickOf(inspected_, inspected_units_), {&before->report(), nullptr}, {report.get(), nullptr}, 0);
+    if (const NodeId node = nodeOf(there, Outline(report)); node.level != NodeLevel::Root) {
+      select_next_ = node;
+      canvas_->rename(node);
+    } else {
+      const QScopedValueRollback<bool> guard(following_, true);  // what is selected elsewhere stays so
+      canvas_->clearSelection();
+      session_->inspect({});
     }
   }
-  if (before && &before->report() != report.get() && !select_next_) canvas_->clearSelection();
   inspected_ = {};
   scene_->setReport(report);
 }
@@ -279,19 +290,24 @@ NodeId GraphView::nodeOf(const Pick& pick, const Outline& outline) {
   }
 }
 
-// Every op that belongs to what is picked; of a node by itself the frame around it says so.
+// Every op that belongs to what is picked; of a node by itself the frame around it says so. In the graph of another design what is the same there.
 void GraphView::markPicked() {
   PickedOps marks;
-  const Picked& picked = session_->picked();
-  const Pick& pick = picked.pick();
+  std::shared_ptr<const Picked> picked = session_->sharedPicked();
+  const std::shared_ptr<const Report> report = scene_->outline() ? shown() : nullptr;
+  if (report && !showsPresent() && session_->report()) {
+    const int stage = Comparisons::counterpart(session_->stage(), static_cast<int>(session_->report()->stages.size()), static_cast<int>(report->stages.size()));
+    picked = std::make_shared<const Picked>(pick_beside(session_->pick(), {session_->report().get(), nullptr}, {report.get(), nullptr}, stage), report, nullptr);
+  }
+  const Pick& pick = picked->pick();
   const bool node = pick.kind == PickKind::Block || pick.kind == PickKind::Unit || (pick.kind == PickKind::Op && pick.units == 1 && !pick.kernel);
-  if (scene_->outline() && showsPresent() && picked.report() == session_->report().get() && !picked.nothing() && !node) {
+  if (report && picked->report() == report.get() && !picked->nothing() && !node) {
     const Outline& outline = *scene_->outline();
     marks.stage = pick.stage;
-    std::tie(marks.first_unit, marks.end_unit) = picked.units();
+    std::tie(marks.first_unit, marks.end_unit) = picked->units();
     for (int s = 0; s < static_cast<int>(outline.graph().segments.size()); ++s)
       for (OpId id = 0; id < static_cast<OpId>(outline.segment(s).ops.size()); ++id)
-        if (picked.op(s, id)) marks.ops.add(s, id >= outline.segment(s).backward_begin, outline.segment(s).op(id).block, id);
+        if (picked->op(s, id)) marks.ops.add(s, id >= outline.segment(s).backward_begin, outline.segment(s).op(id).block, id);
   }
   canvas_->setPicked(std::move(marks));
 }
@@ -317,22 +333,30 @@ void GraphView::search() {
   search_field_->setMatches(static_cast<int>(found_.stops.size()));
 }
 
+Pick GraphView::pickOf(const NodeId& id, int units) {
+  Pick pick;
+  pick.kind = id.level == NodeLevel::Op ? PickKind::Op : id.level == NodeLevel::Block ? PickKind::Block : id.level == NodeLevel::Unit ? PickKind::Unit : PickKind::Nothing;
+  if (pick.kind == PickKind::Nothing) return pick;
+  pick.stage = id.stage;
+  pick.unit = id.unit;
+  pick.units = units;
+  pick.op = id.op;
+  pick.block = pick.kind == PickKind::Block ? id.block : -1;
+  pick.backward = pick.kind == PickKind::Block && id.backward;
+  return pick;
+}
+
 void GraphView::selectNode(const NodeId& id, int units) {
   if (!scene_->outline()) return;
   if (!following_ && isVisible() && showsPresent()) {
-    Pick pick;
-    pick.kind = id.level == NodeLevel::Op ? PickKind::Op : id.level == NodeLevel::Block ? PickKind::Block : id.level == NodeLevel::Unit ? PickKind::Unit : PickKind::Nothing;
-    if (pick.kind != PickKind::Nothing) {
-      pick.stage = id.stage;
-      pick.unit = id.unit;
-      pick.units = units;
-      pick.op = id.op;
-      pick.block = pick.kind == PickKind::Block ? id.block : -1;
-      pick.backward = pick.kind == PickKind::Block && id.backward;
-    }
     inspected_ = id;
-    session_->setPick(pick, this);
+    session_->setPick(pickOf(id, units), this);
     if (id.level == NodeLevel::Stage) session_->setStage(id.stage);
+  } else if (!following_ && isVisible() && choice_->member() > 0 && shown().get() == choice_->report().get()) {
+    // The same of the present design, in all views; the very node that is selected already may stand for more there.
+    inspected_ = id;
+    const Pick here = pick_beside(pickOf(id, units), {shown().get(), nullptr}, {session_->report().get(), nullptr}, 0);
+    if (const Pick& now = session_->pick(); now.kind != here.kind || now.unit != here.unit || now.op != here.op || now.block != here.block || now.backward != here.backward) session_->setPick(here, this);
   }
   inspectNode(id, units);
 }

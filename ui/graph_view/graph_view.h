@@ -67,6 +67,8 @@ class GraphView : public QWidget {
   void followPick(const QObject* by);  // what was selected in another view
   void markPicked();
   static NodeId nodeOf(const Pick& pick, const Outline& outline);
+  static Pick pickOf(const NodeId& id, int units);  // Nothing of a stage
+  std::shared_ptr<const Report> shown() const;
   void showSelection();  // in the inspector, which another view may have had
 
   Session* session_;

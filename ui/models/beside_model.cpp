@@ -1,5 +1,7 @@
 #include "ui/models/beside_model.h"
 
+#include <algorithm>
+
 #include "ui/models/beside_cells.h"
 #include "ui/state/comparisons.h"
 
@@ -23,14 +25,21 @@ void BesideModel::setBars(const BarData& data, int stage) {
     }
     for (TableCell& cell : row) cell.strong = whole;
     if (any) rows.push_back(std::move(row));
+    return any;
   };
   add(tr("Stage %1 as a whole").arg(stage), true, [&](int member) { return data.total(stage, member); });
+  series_.clear();
   for (size_t series = 0; series < data.series.size(); ++series)
-    add(data.series[series].label, false, [&](int member) { return data.of(member)[static_cast<size_t>(stage)][series]; });
+    if (add(data.series[series].label, false, [&](int member) { return data.of(member)[static_cast<size_t>(stage)][series]; })) series_.push_back(static_cast<int>(series));
   std::vector<TableColumn> columns{{tr("Part"), QStringLiteral("part"), false, {}}, {tr("A, %1").arg(data.unit), QStringLiteral("A"), true, tr("The present design")}};
   for (int member = 1; member < data.members(); ++member)
     for (TableColumn& column : beside_columns(data.letter(member), {}, {}, {})) columns.push_back(std::move(column));
   assign(std::move(columns), std::move(rows));
+}
+
+int BesideModel::rowOf(int series) const {
+  const auto it = std::find(series_.begin(), series_.end(), series);
+  return it == series_.end() ? -1 : 1 + static_cast<int>(it - series_.begin());
 }
 
 }  // namespace shardscape::ui

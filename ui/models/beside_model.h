@@ -16,6 +16,11 @@ class BesideModel : public TableModel {
   static int percent(int member) { return value(member) + 2; }
   using TableModel::TableModel;
   void setBars(const BarData& data, int stage);
+  int seriesAt(int row) const { return row > 0 && row <= static_cast<int>(series_.size()) ? series_[static_cast<size_t>(row - 1)] : -1; }  // -1: the whole
+  int rowOf(int series) const;  // -1: none of the designs has any of it
+
+ private:
+  std::vector<int> series_;  // of the rows below the first
 };
 
 }  // namespace shardscape::ui

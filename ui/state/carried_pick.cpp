@@ -98,4 +98,30 @@ int find_span(const Simulation& simulation, int stage, const SpanKey& key) {
   return it == spans.end() ? -1 : static_cast<int>(it - spans.begin());
 }
 
+Pick pick_beside(const Pick& pick, const PlayedReport& from, const PlayedReport& there, int stage) {
+  switch (pick.kind) {
+    case PickKind::Nothing: return {};
+    case PickKind::Time: return pick;
+    case PickKind::Op:
+    case PickKind::Block:
+    case PickKind::Unit: return carried_node(pick, *from.report, *there.report);
+    case PickKind::Span: break;
+    default: return on_stage(pick, *there.report, stage);
+  }
+  if (!from.simulation || !there.simulation || pick.span < 0 || stage < 0 || stage >= static_cast<int>(there.report->stages.size())) return {};
+  SpanKey key = key_of(*from.simulation, pick.stage, pick.span);
+  // Chunks of one number hold other layers where a stage has more or fewer of them.
+  const auto chunks = [](const PlayedReport& of, int on) { return of.report->stages[static_cast<size_t>(on)].chunks.size(); };
+  if (key.microbatch >= 0 && chunks(from, pick.stage) != chunks(there, stage)) return {};
+  Pick out = pick;
+  out.stage = stage;
+  out.span = find_span(*there.simulation, stage, key);
+  // A backward in one piece stands for the part that another schedule does first.
+  if (out.span < 0 && (key.kind == SpanKind::Backward || key.kind == SpanKind::BackwardInput)) {
+    key.kind = key.kind == SpanKind::Backward ? SpanKind::BackwardInput : SpanKind::Backward;
+    out.span = find_span(*there.simulation, stage, key);
+  }
+  return out.span < 0 ? Pick{} : out;
+}
+
 }  // namespace shardscape::ui

@@ -24,4 +24,12 @@ struct SpanKey {
 SpanKey key_of(const Simulation& simulation, int stage, int span);
 int find_span(const Simulation& simulation, int stage, const SpanKey& key);  // -1: there is none
 
+// The same in the step of another design: of nodes of the graph the same layer, wherever it is there, of all else on that stage; Nothing
+// where it has no such. Simulations may be null: without them there are no spans.
+struct PlayedReport {
+  const Report* report = nullptr;
+  const Simulation* simulation = nullptr;
+};
+Pick pick_beside(const Pick& pick, const PlayedReport& from, const PlayedReport& there, int stage);
+
 }  // namespace shardscape::ui

@@ -21,4 +21,10 @@ QString displayText(const Knob& knob, const QString& value) {
   return number && knob.type == KnobType::Integer ? QString::fromStdString(grouped(parsed)) : value;
 }
 
+QString stepHeading(Mode mode) { return mode == Mode::Decode ? QStringLiteral("TPOT") : mode == Mode::Prefill ? QStringLiteral("TTFT") : QStringLiteral("Step"); }
+
+QString stepLabel(Mode mode) {
+  return mode == Mode::Decode ? QStringLiteral("Time per output token") : mode == Mode::Prefill ? QStringLiteral("Time to first token") : QStringLiteral("Step time");
+}
+
 }  // namespace shardscape::ui

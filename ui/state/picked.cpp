@@ -217,7 +217,7 @@ bool Picked::group(int stage, const std::string& name) const {
 bool Picked::atPeak(int stage, int segment, OpId id) const {
   if (!report_->memory || stage < 0) return false;
   const StageMemory& memory = report_->memory->stages[static_cast<size_t>(stage)];
-  return memory.segment == segment && memory.op == id;
+  return memory.segment == segment && memory.at.op == id;
 }
 
 bool Picked::memory(int stage, MemoryCategory category) const {
@@ -228,7 +228,7 @@ bool Picked::memory(int stage, MemoryCategory category) const {
   if (!report_->memory) return false;
   const StageMemory& of = report_->memory->stages[static_cast<size_t>(stage)];
   const bool here = first_unit_ < 0 || unit(unit_of(*report_, of.segment, static_cast<int>(of.layer)));
-  return here && of.segment >= 0 && of.op >= 0 && op(of.segment, of.op);
+  return here && of.segment >= 0 && of.at.op >= 0 && op(of.segment, of.at.op);
 }
 
 void Picked::findTimes() const {

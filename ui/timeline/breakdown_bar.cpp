@@ -159,15 +159,12 @@ double BreakdownBar::paint(QPainter* painter, const QRectF& rect, const QColor& 
   };
   if (!beside_.empty()) name(0, step_, all.front().bar.center().y());
   for (size_t i = 0; i < beside_.size(); ++i) {
-    const double y = bar_bottom + kBetweenSteps + static_cast<double>(i) * (kThin + kBetweenSteps);
-    double from = 0;
+    const std::vector<QRectF> bars = besideBars(i, rect, bar_bottom);
     for (int c = 0; c < kTimeCategoryCount; ++c) {
-      const double seconds = beside_[i].seconds[static_cast<size_t>(c)];
-      const QRectF bar(rect.left() + scale * from, y, scale * seconds, kThin);
+      const QRectF& bar = bars[static_cast<size_t>(c)];
       fill_bar(*painter, bar.width() > 3 ? bar.adjusted(0, 0, -1, 0) : bar, time_series(static_cast<TimeCategory>(c)), ground);
-      from += seconds;
     }
-    name(beside_[i].member, beside_[i].step, y + kThin / 2);
+    name(beside_[i].member, beside_[i].step, bars.front().center().y());
   }
   const auto picked = [&](TimeCategory category) {
     return static_cast<int>(category) == selected_ || std::find(marked_.begin(), marked_.end(), static_cast<int>(category)) != marked_.end();
@@ -178,7 +175,33 @@ double BreakdownBar::paint(QPainter* painter, const QRectF& rect, const QColor& 
       painter->setBrush(Qt::NoBrush);
       painter->drawRect(place.bar.adjusted(0, 0, -1, 0));
     }
+  for (size_t i = 0; i < beside_.size(); ++i) {
+    const std::vector<QRectF> bars = besideBars(i, rect, bar_bottom);
+    for (int c = 0; c < kTimeCategoryCount; ++c)
+      if (const QRectF& bar = bars[static_cast<size_t>(c)]; bar.width() >= 1 && picked(static_cast<TimeCategory>(c))) {
+        painter->setPen(QPen(colors.text, 1.4));
+        painter->setBrush(Qt::NoBrush);
+        painter->drawRect(bar.adjusted(0, 0, -1, 0));
+      }
+  }
   return bottom;
+}
+
+// By category, of a step below the bar.
+std::vector<QRectF> BreakdownBar::besideBars(size_t at, const QRectF& rect, double below) const {
+  const double scale = room(rect) / longest(), y = below + kBetweenSteps + static_cast<double>(at) * (kThin + kBetweenSteps);
+  std::vector<QRectF> out;
+  double from = 0;
+  for (const double seconds : beside_[at].seconds) {
+    out.emplace_back(rect.left() + scale * from, y, scale * seconds, kThin);
+    from += seconds;
+  }
+  return out;
+}
+
+QRectF BreakdownBar::besideSegment(int at, TimeCategory category) const {
+  const std::vector<Place> all = places(QRectF(rect()));
+  return all.empty() ? QRectF() : besideBars(static_cast<size_t>(at), QRectF(rect()), all.front().bar.bottom())[static_cast<size_t>(category)];
 }
 
 int BreakdownBar::heightForWidth(int width) const { return static_cast<int>(std::ceil(paint(nullptr, QRectF(0, 0, width, 0), {}))) + 2; }
@@ -204,6 +227,9 @@ void BreakdownBar::setMarked(std::vector<int> categories) {
 int BreakdownBar::at(const QPointF& point) const {
   for (const Place& place : places(QRectF(rect())))
     if (place.bar.contains(point) || place.legend.contains(point)) return static_cast<int>(place.category);
+  for (int i = 0; i < static_cast<int>(beside_.size()); ++i)
+    for (int c = 0; c < kTimeCategoryCount; ++c)
+      if (besideSegment(i, static_cast<TimeCategory>(c)).contains(point)) return c;
   return -1;
 }
 

@@ -24,6 +24,7 @@ class BreakdownBar : public QWidget {
   void setBeside(std::vector<Beside> beside);
   const std::vector<Beside>& beside() const { return beside_; }
   QRectF besideRect(int at) const;               // of a whole step below
+  QRectF besideSegment(int at, TimeCategory category) const;  // of one category in it
   double total() const;
   QRectF segment(TimeCategory category) const;   // null where there is none
   int selected() const { return selected_; }     // a TimeCategory; -1: none
@@ -54,7 +55,8 @@ class BreakdownBar : public QWidget {
     QRectF bar, legend;
   };
   std::vector<Place> places(const QRectF& rect) const;
-  int at(const QPointF& point) const;
+  std::vector<QRectF> besideBars(size_t at, const QRectF& rect, double below) const;
+  int at(const QPointF& point) const;                // a TimeCategory, of whichever step
   double room(const QRectF& rect) const;      // of the longest step, in pixels
   double longest() const;
   std::vector<Beside> beside_;

@@ -30,12 +30,11 @@ Called called(const Lanes& lanes, const LaneItem& item) {
           item.name < 0 ? std::string_view() : std::string_view(lanes.simulation().names[static_cast<size_t>(item.name)])};
 }
 
-// Chunks of one number hold other layers where a stage has more or fewer of them.
+}  // namespace
+
 bool unlike_chunks(const Lanes& lanes, const LaneItem& item, const Lanes& other) {
   return item.microbatch >= 0 && lanes.chunks() != other.chunks();
 }
-
-}  // namespace
 
 ItemRef counterpart(const Lanes& lanes, const ItemRef& ref, const Lanes& other) {
   const StreamLane& mine = lanes.lane(ref);

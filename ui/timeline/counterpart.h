@@ -17,6 +17,9 @@ ItemRef counterpart(const Lanes& lanes, const ItemRef& ref, const Lanes& other);
 // hold other layers.
 std::vector<std::vector<ItemRef>> counterparts(const Lanes& lanes, int stage, const Lanes& other);
 
+// Chunks of one number hold other layers where a stage has more or fewer of them.
+bool unlike_chunks(const Lanes& lanes, const LaneItem& item, const Lanes& other);
+
 // "starts at 1.2 s, takes 31 ms, +3.1 %", or that there is none, or that its chunk holds other layers.
 QString beside_text(const Lanes& lanes, const ItemRef& ref, const Lanes& other, const ItemRef& there);
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulate/pass_times.h"
 #include "ui/models/value_scale.h"
 #include "ui/state/comparisons.h"
 #include "ui/theme/contrast.h"
 #include "ui/theme/theme.h"
+#include "ui/timeline/counterpart.h"
 #include "ui/timeline/gantt_legend.h"
 #include "ui/timeline/span_text.h"
 
@@ -17,14 +19,6 @@ namespace {
 constexpr double kMargin = 0.012;         // of the step, before and after it
 constexpr double kLeastSeconds = 2e-7;    // that a view shows
 constexpr int kOpsOfAFrame = 1;           // actions whose ops are made for one frame
-
-// When the memory of the stage that has most is fullest.
-ItemRef fullest(const Lanes& lanes, const StageMemory& memory) {
-  const Pass pass = memory.of.kind == ActionKind::Forward          ? Pass::Forward
-                    : memory.of.kind == ActionKind::BackwardWeight ? Pass::WeightGradient
-                                                                   : Pass::Backward;
-  return lanes.of_action(memory.stage, pass, memory.of.microbatch, memory.of.chunk);
-}
 
 }  // namespace
 
@@ -42,6 +36,7 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
   steps_.clear();
   details_.clear();
   selected_ = hovered_ = {};
+  alike_.clear();
   op_ = -1;
   items_out_ = {};
   ops_out_ = {};
@@ -59,9 +54,9 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
     keepInReach();
   }
   if (const MemoryTimeline* memory = estimate->report->memory.get()) {
-    if (const ItemRef at = fullest(*lanes, memory->stages[static_cast<size_t>(memory->peak_stage)]); at.valid()) {
-      const LaneItem& item = lanes->item(at);
-      peak_ = (item.begin + item.end) / 2;
+    StepOps ops(estimate->report, estimate->simulation);
+    peak_ = peak_seconds(memory->stages[static_cast<size_t>(memory->peak_stage)], ops);
+    if (peak_) {
       peak_label_ = lanes->stages() > 1 ? tr("peak memory, stage %1").arg(memory->peak_stage) : tr("peak memory");
     }
   }
@@ -82,6 +77,7 @@ void GanttCanvas::setBeside(const QString& name, std::vector<GanttStep> beside) 
     details_.emplace_back().setStep(step.report, step.lanes);
   }
   limitRows();
+  findAlike();
   at_home_ ? fit() : keepInReach();
 }
 
@@ -119,7 +115,7 @@ void GanttCanvas::setCritical(bool on) {
   update();
 }
 
-void GanttCanvas::setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int, int, int)> ops) {
+void GanttCanvas::setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int, int, int, int)> ops) {
   items_out_ = std::move(items);
   ops_out_ = std::move(ops);
   update();
@@ -128,6 +124,7 @@ void GanttCanvas::setStandsOut(std::function<bool(const ItemRef&)> items, std::f
 void GanttCanvas::setSelected(const ItemRef& ref, int op) {
   selected_ = ref;
   op_ = op;
+  findAlike();
   describe();
   update();
 }
@@ -136,6 +133,14 @@ void GanttCanvas::select(const ItemRef& ref, int op) {
   if (!ref.valid()) return;
   setSelected(ref, op);
   ref.member == 0 ? Q_EMIT picked(ref.stage, lanesOf(ref).span_index(ref), op) : Q_EMIT pickedBeside();
+}
+
+void GanttCanvas::findAlike() {
+  alike_.clear();
+  if (steps_.empty() || !selected_.valid()) return;
+  for (const GanttStep& step : steps_)
+    if (step.member != selected_.member && !unlike_chunks(lanesOf(selected_), lanesOf(selected_).item(selected_), *step.lanes))
+      if (const ItemRef same = counterpart(selected_, step); same.valid()) alike_.push_back(same);
 }
 
 void GanttCanvas::describe() {
@@ -219,6 +224,7 @@ std::vector<PlacedOp> GanttCanvas::opsShown(const ItemRef& ref) const {
 GanttMarks GanttCanvas::marks() const {
   GanttMarks marks;
   marks.selected = selected_;
+  marks.alike = alike_;
   marks.hovered = hovered_;
   marks.selected_op = op_;
   marks.focused = hasFocus();

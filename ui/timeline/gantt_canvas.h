@@ -25,11 +25,12 @@ class GanttCanvas : public QWidget {
   void setMessage(const QString& message);   // said where there is nothing to show
   void setDimmed(bool dimmed);
   void setCritical(bool on);
-  void setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int segment, int op, int layer)> ops);
+  void setStandsOut(std::function<bool(const ItemRef&)> items, std::function<bool(int member, int segment, int op, int layer)> ops);
   // Without telling; op: index among the ops of the box.
   void setSelected(const ItemRef& ref, int op = -1);
   const ItemRef& selected() const { return selected_; }
   int selectedOp() const { return op_; }
+  const std::vector<ItemRef>& alike() const { return alike_; }  // the same box in the other designs, where they have it
   void select(const ItemRef& ref, int op = -1);  // and tells
   // The same action, or communication, of another design's step.
   ItemRef counterpart(const ItemRef& ref, const GanttStep& of) const;
@@ -80,6 +81,7 @@ class GanttCanvas : public QWidget {
   int opAt(const ItemRef& ref, const QPointF& point) const;
   void paintThumb(QPainter& painter, const GanttLayout& layout) const;
   void describe();
+  void findAlike();
   QString tipOf(const ItemRef& ref) const;
   size_t at(int member) const;                   // among the steps
   const Lanes& lanesOf(const ItemRef& ref) const { return *stepOf(ref).lanes; }
@@ -95,9 +97,10 @@ class GanttCanvas : public QWidget {
   GanttView view_;
   bool at_home_ = true, dimmed_ = false, critical_ = false;
   ItemRef selected_, hovered_;
+  std::vector<ItemRef> alike_;
   int op_ = -1;
   std::function<bool(const ItemRef&)> items_out_;
-  std::function<bool(int, int, int)> ops_out_;
+  std::function<bool(int, int, int, int)> ops_out_;
   std::optional<double> peak_;
   QString peak_label_, message_;
   QPointF pressed_at_, last_at_;

@@ -63,6 +63,7 @@ class Painter {
       for (int lane = 0; mine(row) && lane < static_cast<int>(lanes_.of(l_.rows()[static_cast<size_t>(row)].stage).size()); ++lane) paint_lane(row, lane);
     if (m_.critical) links();
     outline(m_.hovered, inks_.colors.text, 1);
+    for (const ItemRef& same : m_.alike) outline(same, inks_.colors.text, 1.6);
     outline(m_.selected, inks_.colors.accent, 2);
     p_.restore();
     if (of_.member == 0) peak();
@@ -347,7 +348,7 @@ class Painter {
       if (x1 - painted < 0.7) continue;  // below a pixel: the one before it stands for it
       const Op& of = report_.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
       const QColor ink = Theme::instance().opColor(of.kind);
-      const bool marked = out && (!m_.op_stands_out || m_.op_stands_out(op.segment, op.op, op.layer));
+      const bool marked = out && (!m_.op_stands_out || m_.op_stands_out(of_.member, op.segment, op.op, op.layer));
       const QRectF at(x0, top, std::max(1.0, x1 - x0 - (x1 - x0 >= 4 ? 1 : 0)), rect.height());
       p_.fillRect(at, marked ? ink : mixed(inks_.ground, ink, 0.3));
       painted = x1;

@@ -16,7 +16,8 @@ struct GanttMarks {
   bool focused = false;
   bool critical = false;                         // the critical path stands out
   std::function<bool(const ItemRef&)> stands_out;  // of what else is picked or searched for; empty: all alike
-  std::function<bool(int segment, int op, int layer)> op_stands_out;
+  std::function<bool(int member, int segment, int op, int layer)> op_stands_out;
+  std::vector<ItemRef> alike;                    // the same as the selected box in other designs
   std::optional<double> peak;                    // seconds at which memory of the present design is fullest
   QString peak_label;
   QColor ground;

@@ -90,7 +90,7 @@ StandsOut search_timeline(std::shared_ptr<const Report> report, std::shared_ptr<
     if (query.chunk >= 0 && item.chunk != query.chunk) return false;
     return box_matches(ref) || runs_one(ref);
   };
-  if (!ops->empty()) out.ops = [ops](int segment, int op, int) { return ops->count({segment, op}) > 0; };
+  if (!ops->empty()) out.ops = [ops](int, int segment, int op, int) { return ops->count({segment, op}) > 0; };
   return out;
 }
 
@@ -105,7 +105,7 @@ StandsOut stands_out_for(std::shared_ptr<const Picked> picked, std::shared_ptr<c
       if (picked->span(ref.stage, lane.spans[static_cast<size_t>(item.first + i)])) return true;
     return false;
   };
-  if (picked->anyOps()) out.ops = [picked](int segment, int op, int layer) { return picked->op(segment, op) && picked->unit(unit_of(*picked->report(), segment, layer)); };
+  if (picked->anyOps()) out.ops = [picked](int, int segment, int op, int layer) { return picked->op(segment, op) && picked->unit(unit_of(*picked->report(), segment, layer)); };
   return out;
 }
 

@@ -11,10 +11,13 @@
 
 namespace shardscape::ui {
 
+// Of a member's graph (ItemRef::member); layer of its model, -1: outside of layers.
+using OpStandsOut = std::function<bool(int member, int segment, int op, int layer)>;
+
 // Which boxes stand out, and which ops inside them; empty: all alike.
 struct StandsOut {
   std::function<bool(const ItemRef&)> items;
-  std::function<bool(int segment, int op, int layer)> ops;  // layer of the model; -1: outside of layers
+  OpStandsOut ops;
 };
 
 StandsOut search_timeline(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes, const QString& words);

@@ -40,18 +40,24 @@ constexpr int kFewRows = 8;          // of stages of all designs: these are all 
 enum Whose { AllStages, ThisStage, CriticalPath };
 enum Rows { EveryStage, OneStage };
 
-// What stands out in each of the steps.
+// What stands out in each of the steps, each asked for its own; nothing in one that has nothing of it.
 template <typename Of>
 StandsOut everywhere(const GanttSteps& steps, const Of& of) {
-  StandsOut out = of(steps.front());
-  std::map<int, std::function<bool(const ItemRef&)>> items;
-  for (const GanttStep& step : steps)
-    if (auto theirs = step.member == 0 ? out.items : of(step).items) items[step.member] = std::move(theirs);
-  if (steps.size() < 2 || items.empty()) return out;
-  out.items = [items = std::move(items)](const ItemRef& ref) {
-    const auto it = items.find(ref.member);
-    return it == items.end() || it->second(ref);
-  };
+  std::map<int, StandsOut> each;
+  for (const GanttStep& step : steps) each[step.member] = of(step);
+  const auto any = [&](const auto& has) { return std::any_of(each.begin(), each.end(), [&](const auto& one) { return has(one.second); }); };
+  const auto parts = std::make_shared<const std::map<int, StandsOut>>(each);
+  StandsOut out;
+  if (any([](const StandsOut& one) { return bool(one.items); }))
+    out.items = [parts](const ItemRef& ref) {
+      const auto it = parts->find(ref.member);
+      return it != parts->end() && it->second.items && it->second.items(ref);
+    };
+  if (any([](const StandsOut& one) { return bool(one.ops); }))
+    out.ops = [parts](int member, int segment, int op, int layer) {
+      const auto it = parts->find(member);
+      return it != parts->end() && it->second.ops && it->second.ops(member, segment, op, layer);
+    };
   return out;
 }
 
@@ -211,6 +217,7 @@ void TimelineView::refresh() {
   if (shown_ == Shown::Box) shown_ = Shown::Step;
   canvas_->setSelected({});
   followStage();
+  if (!lanes_) search();  // finds nothing
   placeBeside();
   showPick();
   explain();
@@ -226,6 +233,7 @@ void TimelineView::placeBeside() {
   }
   canvas_->setBeside(apart[0].isEmpty() ? Comparisons::nameOf(session_->design()) : apart[0], std::move(steps));
   if (linked_.items) linked_ = estimate_->report == session_->report() ? linked() : StandsOut{};  // of the steps that there are now
+  if (shown_ == Shown::Box && !canvas_->selected().valid()) showPick();  // it was a box of a design that may have gone
   showRows();
   fillTable();
   search();
@@ -290,6 +298,7 @@ void TimelineView::fillTable() {
   } else {
     caption_->setText({});
   }
+  markRows();
   fitTable();
 }
 
@@ -316,19 +325,41 @@ void TimelineView::pickBox(int stage, int span, int op) {
   linked_ = {};
   applyStandsOut();
   markBreakdown();
-  table_->showRow(model_->rowOf(ref));
+  markRows();
   explain();
 }
 
-// Of another design: in no other view.
+// Of another design: the same of the present one is selected, in all views.
 void TimelineView::pickBesideBox() {
   shown_ = Shown::Box;
   linked_ = {};
-  session_->setPick({}, this);
+  const ItemRef ref = canvas_->selected();
+  const auto same = std::find_if(canvas_->alike().begin(), canvas_->alike().end(), [](const ItemRef& one) { return one.member == 0; });
+  const ItemRef here = same == canvas_->alike().end() ? ItemRef() : *same;
+  if (estimate_->report == session_->report()) session_->setPick(pickOfBeside(ref, here), this);
   applyStandsOut();
   markBreakdown();
-  table_->showRow(-1);
+  markRows();
   explain();
+}
+
+Pick TimelineView::pickOfBeside(const ItemRef& ref, const ItemRef& here) const {
+  Pick pick;
+  const GanttStep& step = canvas_->stepOf(ref);
+  const auto ops = canvas_->opsShown(ref);
+  if (const int op = canvas_->selectedOp(); op >= 0 && op < static_cast<int>(ops.size())) {
+    pick.kind = PickKind::Op;
+    pick.stage = ref.stage;
+    pick.unit = unit_of(*step.report, ops[static_cast<size_t>(op)].segment, ops[static_cast<size_t>(op)].layer);
+    pick.op = ops[static_cast<size_t>(op)].op;
+    pick.kernel = true;
+    return pick_beside(pick, {step.report.get(), nullptr}, {session_->report().get(), nullptr}, session_->stage());
+  }
+  if (!here.valid()) return pick;
+  pick.kind = PickKind::Span;
+  pick.stage = here.stage;
+  pick.span = lanes_->span_index(here);
+  return pick;
 }
 
 void TimelineView::pickRow(int row) {
@@ -353,7 +384,7 @@ void TimelineView::showPick() {
     shown_ = Shown::Box;
     canvas_->setSelected(ref);
     canvas_->reveal(ref);
-    table_->showRow(model_->rowOf(ref));
+    markRows();
     applyStandsOut();
     explain();
     return;
@@ -363,28 +394,36 @@ void TimelineView::showPick() {
   canvas_->setSelected({});
   shown_ = pick.kind == PickKind::Time ? Shown::Category : Shown::Step;
   applyStandsOut();
+  markRows();
+  explain();
+}
+
+// The row of the selected box, or of the same one of the present design; or all that belong to what is selected elsewhere.
+void TimelineView::markRows() {
+  if (const ItemRef& box = canvas_->selected(); box.valid()) {
+    const auto same = std::find_if(canvas_->alike().begin(), canvas_->alike().end(), [](const ItemRef& one) { return one.member == 0; });
+    const ItemRef here = box.member == 0 ? box : same == canvas_->alike().end() ? ItemRef() : *same;
+    return table_->showRow(here.valid() ? model_->rowOf(here) : -1);
+  }
   std::vector<int> rows;
   const int all = model_->rowCount();
   for (int row = 0; linked_.items && row < all; ++row)
-    if (const ItemRef ref = model_->at(row); ref.member == 0 && linked_.items(ref)) rows.push_back(row);
+    if (linked_.items(model_->at(row))) rows.push_back(row);
   table_->showRow(-1, static_cast<int>(rows.size()) < all ? rows : std::vector<int>());
-  explain();
 }
 
 StandsOut TimelineView::linked() const {
   return everywhere(canvas_->steps(), [&](const GanttStep& step) { return stands_out_for(pickedIn(step), step.lanes); });
 }
 
-// The same in a design that stands below: of its stage in the same place, and nothing where the pick is of a place in the present graph.
+// The same in a design that stands below: of its stage in the same place, nodes of the graph in the same layer.
 std::shared_ptr<const Picked> TimelineView::pickedIn(const GanttStep& step) const {
   if (step.member == 0) return session_->sharedPicked();
-  Pick there = session_->pick();
-  const bool anywhere = there.kind != PickKind::Op && there.kind != PickKind::Block && there.kind != PickKind::Unit;
-  if (!anywhere) return nullptr;
-  if (there.stage >= 0) there.stage = Comparisons::counterpart(there.stage, lanes_->stages(), step.lanes->stages());
   auto estimate = std::make_shared<Estimate>();
   estimate->report = step.report;
   estimate->simulation = step.lanes->shared_simulation();
+  const int stage = Comparisons::counterpart(session_->pick().stage, lanes_->stages(), step.lanes->stages());
+  const Pick there = pick_beside(session_->pick(), {estimate_->report.get(), estimate_->simulation.get()}, {step.report.get(), estimate->simulation.get()}, stage);
   return std::make_shared<const Picked>(there, step.report, std::move(estimate));
 }
 

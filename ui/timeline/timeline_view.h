@@ -36,6 +36,7 @@ class TimelineView : public QWidget {
   SaveMenu* saveMenu() const { return save_menu_; }
   const Lanes* lanes() const { return lanes_.get(); }
   bool picksBox(const ItemRef& ref) const { return linked_.items && linked_.items(ref); }
+  bool picksOp(int member, int segment, int op, int layer) const { return linked_.ops && linked_.ops(member, segment, op, layer); }
   std::vector<ItemRef> boxesPicked() const { return lanes_ ? matches(*lanes_, linked_) : std::vector<ItemRef>(); }  // that belong to what is picked
   Picture picture() const;
   QByteArray trace() const;  // for Perfetto; empty: there is no time yet
@@ -63,8 +64,10 @@ class TimelineView : public QWidget {
   void followStage();
   void followPick(const QObject* by);
   void showPick();
+  void markRows();
   void pickBox(int stage, int span, int op);
   void pickBesideBox();
+  Pick pickOfBeside(const ItemRef& ref, const ItemRef& here) const;  // here: the same box of the present design
   void pickRow(int row);
   void search();
   void applyStandsOut();

@@ -24,10 +24,10 @@ constexpr int kCellMargin = 7, kLeastMargin = 3;  // on each side of a cell; the
 constexpr int kLeastText = 72;                    // of a column of words: elided rather than scrolled, whole in the tool tip
 constexpr int kGoodText = 150;                    // narrow margins come before words are cut below this
 
-// Hairlines between rows, the picked row in the soft accent, alarms in the colour for bad news.
+// Hairlines between rows, the picked row in the soft accent, marked cells framed as segments of bars are, alarms in the colour for bad news.
 class RowDelegate : public QStyledItemDelegate {
  public:
-  RowDelegate(const int& margin, QObject* parent) : QStyledItemDelegate(parent), margin_(margin) {}
+  RowDelegate(const int& margin, ChartTable* table) : QStyledItemDelegate(table), margin_(margin), table_(table) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Colors& colors = Theme::instance().colors();
@@ -42,6 +42,11 @@ class RowDelegate : public QStyledItemDelegate {
     painter->setPen(index.data(TableModel::AlarmRole).toBool() ? colors.bad : colors.text);
     const QString text = item.fontMetrics.elidedText(item.text, Qt::ElideRight, inside.width());
     painter->drawText(inside, static_cast<int>(item.displayAlignment) | Qt::TextSingleLine, text);
+    const auto& cells = table_->markedCells();
+    if (cells.empty() || std::find(cells.begin(), cells.end(), std::pair(table_->sorted()->mapToSource(index).row(), index.column())) == cells.end()) return;
+    painter->setPen(QPen(colors.text, 1.6));
+    painter->setBrush(Qt::NoBrush);
+    painter->drawRect(QRectF(item.rect).adjusted(1, 2, -2, -3));
   }
 
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -52,6 +57,7 @@ class RowDelegate : public QStyledItemDelegate {
 
  private:
   const int& margin_;  // the table's
+  const ChartTable* table_;
 };
 
 // Small secondary captions over a hairline, with a quiet mark at the sorted column.
@@ -225,6 +231,12 @@ QModelIndex ChartTable::withShownColumn(const QModelIndex& index) const {
   int column = std::max(0, currentIndex().column());
   while (isColumnHidden(column) && column + 1 < sorted_->columnCount()) ++column;
   return index.siblingAtColumn(column);
+}
+
+void ChartTable::setMarkedCells(std::vector<std::pair<int, int>> cells) {
+  if (cells == marked_cells_) return;
+  marked_cells_ = std::move(cells);
+  viewport()->update();
 }
 
 std::vector<int> ChartTable::selectedSourceRows() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QTableView>
+#include <utility>
 #include <vector>
 
 class QSortFilterProxyModel;
@@ -24,6 +25,9 @@ class ChartTable : public QTableView {
   // first of them comes into view where no row is picked itself.
   void showRow(int source_row, const std::vector<int>& also = {});
   std::vector<int> selectedSourceRows() const;  // ascending
+  // Single cells that belong to what is picked in any view: row of the unsorted model, column.
+  void setMarkedCells(std::vector<std::pair<int, int>> cells);
+  const std::vector<std::pair<int, int>>& markedCells() const { return marked_cells_; }
   // The selected rows, or all when none is, as shown (or raw); columns for the export are left out, those without room are not.
   QString copyText(CopyAs as) const;
   // Columns get what their contents want. Where that is too much, spare columns go, words are elided and margins become narrow before the
@@ -53,6 +57,7 @@ class ChartTable : public QTableView {
   QModelIndex withShownColumn(const QModelIndex& index) const;
   QSortFilterProxyModel* sorted_;
   QList<int> left_out_;
+  std::vector<std::pair<int, int>> marked_cells_;
   int margin_;  // on each side of a cell
   bool quiet_ = false, picking_ = false;
 };
