@@ -213,7 +213,7 @@ Inspection inspect_step(const Simulation& s) {
   out.rows.append({tr("MFU"), percent_text(s.mfu)});
   out.rows.append({tr("hardware TFLOP/s per GPU"), QString::fromStdString(significant(s.hardware_tflops))});
   out.rows.append({tr("HFU"), percent_text(s.hfu)});
-  out.rows.append({tr("both of"), text_of(peak_text(s))});
+  out.rows.append({tr("dense peak in %1").arg(text_of(dtype_name(s.peak_type))), tr("%1 TFLOP/s").arg(text_of(significant(s.peak_tflops)))});
   out.rows.append({tr("bubble, mean over stages"), percent_text(s.bubble)});
   out.rows.append({tr("exposed communication"), percent_text(s.exposed)});
   out.more_title = tr("The critical path");
