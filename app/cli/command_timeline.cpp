@@ -10,9 +10,19 @@
 #include "base/units.h"
 #include "design/atomic_write.h"
 #include "simulate/time_report.h"
+#include "simulate/timeline_json.h"
 
 namespace shardscape {
 namespace {
+
+std::optional<TimelineOps> ops_of(const Arguments& arguments) {
+  const std::string* word = arguments.value("--ops");
+  if (!word || *word == "some") return TimelineOps::Some;
+  if (*word == "all") return TimelineOps::All;
+  if (*word == "none") return TimelineOps::None;
+  print_problem({Severity::Error, "--ops", "there is no choice of ops \"" + *word + "\"", "some, all or none", {}});
+  return std::nullopt;
+}
 
 int run(const Arguments& arguments) {
   const std::string* target = arguments.value("--output");
@@ -20,32 +30,38 @@ int run(const Arguments& arguments) {
     print_problem({Severity::Error, "--output", "the file to write to is missing", "-o FILE.json", {}});
     return kWrongUsage;
   }
+  const std::optional<TimelineOps> ops = ops_of(arguments);
+  if (!ops) return kWrongUsage;
   Interrupt interrupt;
   const auto made = report_of(arguments);
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
-  const Report& report = *std::get<0>(made);
-  print_problems(report.problems);
-  const auto simulation = simulate(report, interrupt.token());
+  const std::shared_ptr<const Report> report = std::get<0>(made);
+  print_problems(report->problems);
+  const auto simulation = simulate(*report, interrupt.token());
   if (!simulation) return kInterrupted;
-  if (const auto problem = atomic_write(*target, timeline_json(*simulation, report.design.name))) {
+  const TimelineFile file = timeline_file(report, simulation, report->design.name, *ops);
+  if (const auto problem = atomic_write(*target, file.json)) {
     print_problem(*problem);
     return kFileError;
   }
-  size_t spans = 0;
-  for (const StageTimes& stage : simulation->stages) spans += stage.spans.size();
-  std::cout << "wrote " << grouped(static_cast<Wide>(spans)) << " spans of " << grouped(static_cast<Wide>(simulation->stages.size())) << " stages to " << *target
-            << "\nopen it in ui.perfetto.dev\n" << time_text(*simulation);
+  if (*ops == TimelineOps::Some && !file.left_out.empty())
+    print_problem({Severity::Note, "--ops", "the file would be large, and leaves out " + file.left_out, "all, to write every op", {}});
+  const auto count = [](size_t n) { return grouped(static_cast<Wide>(n)); };
+  std::cout << "wrote " << count(file.spans) << " spans, " << count(file.layers) << " layers and " << count(file.ops) << " ops of " << count(simulation->stages.size()) << " stages to "
+            << *target << "\nopen it in ui.perfetto.dev\n" << time_text(*simulation);
   return kDone;
 }
 
 }  // namespace
 
 Command timeline_command() {
-  std::vector<Flag> flags{{"--output", 'o', FlagKind::Value, "FILE", "The file to write; one that is there is replaced.", ""}};
+  std::vector<Flag> flags{{"--output", 'o', FlagKind::Value, "FILE", "The file to write; one that is there is replaced.", ""},
+                          {"--ops", 0, FlagKind::Value, "WORD", "Which ops to write inside their layers: some (all of a step with up to 100,000, else those of its first and last microbatch), all or none; default: some.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"timeline", "a step in time, as a file that ui.perfetto.dev opens", "-o FILE.json [FLAGS]",
           std::string("Plays the schedule on the streams of one rank per pipeline stage and writes what runs when as Trace Event "
-                      "JSON: a process per stage, a thread per stream, arrows for messages; spans on the longest path are marked. ") +
+                      "JSON: a process per stage, a thread per stream, passes with their layers and the ops and collectives of these inside, arrows for "
+                      "messages; spans on the longest path are marked. ") +
               kDesignFlagsHelp,
           {"shardscape-cli timeline --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 -o step.json"},
           std::move(flags), 0, run};

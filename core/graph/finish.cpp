@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/asked_flops.h"
 #include "graph/segment_builder.h"
 
 namespace shardscape {
@@ -263,7 +264,7 @@ void finish_segment(SegmentBuilder& builder) {
   drop_unused(s);
   for (Op& op : s.ops) {
     count_flops(s, op, builder.profile());
-    if (runs_again(op)) op.useful_flops = Expr();  // done before
+    op.useful_flops = runs_again(op) ? Expr() : asked_flops(s, op.useful_flops);  // again: done before
     count_bytes(s, op);
   }
   // Selective recompute has no scopes: what is replayed then is so in every layer.

@@ -91,7 +91,7 @@ struct Op {
   int dim_to = -1;
   Reduce reduce = Reduce::Sum;
   DType compute = DType::BF16;   // precision of the arithmetic
-  Expr flops, useful_flops;      // counted by kernels; exact under masks
+  Expr flops, useful_flops;      // counted by kernels; exact under masks, of the tokens routed (asked_flops.h)
   Expr read_bytes, written_bytes;
   OpScope scope = OpScope::Always;
   RecomputeModules modules;      // forward ops: of which modules of selective recomputation they are part

@@ -43,12 +43,20 @@ double attended_pairs(const AttentionShape& s) {
   return s.window > 0 ? seen - sum_clamped(first + 1 - window, queries, keys) : seen;
 }
 
-double attention_flops(const AttentionShape& s) {
-  const double queries = as_double(s.queries), keys = as_double(s.keys);
-  double pairs = attended_pairs(s);
+double computed_pairs(const AttentionShape& s) {
+  const double queries = as_double(s.queries), keys = as_double(s.keys), pairs = attended_pairs(s);
   // Half a tile on the average where the mask's edge crosses it, at both edges of a window.
-  if (s.causal) pairs = std::min(pairs + queries * kTile / 2 * (s.window > 0 ? 2 : 1), queries * std::ceil(keys / kTile) * kTile);
-  double heads = as_double(s.heads);
+  return s.causal ? std::min(pairs + queries * kTile / 2 * (s.window > 0 ? 2 : 1), queries * std::ceil(keys / kTile) * kTile) : pairs;
+}
+
+double computed_share(const AttentionShape& s) {
+  const double all = as_double(s.queries) * as_double(s.keys);
+  return s.score_bytes > 0 || all == 0 ? 1 : std::min(1.0, computed_pairs(s) / all);  // no more for what fills up the last tile
+}
+
+double attention_flops(const AttentionShape& s) {
+  const double queries = as_double(s.queries);
+  double pairs = computed_pairs(s), heads = as_double(s.heads);
   if (is_decoding(s)) {
     const double group = heads / as_double(s.kv_heads), rows = queries * group;
     pairs *= std::ceil(rows / kSmallTile) * kSmallTile / rows;

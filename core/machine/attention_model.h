@@ -8,7 +8,11 @@ namespace shardscape {
 
 // Pairs of query and key that the masks leave, of one head.
 double attended_pairs(const AttentionShape& shape);
-// FLOPs of what kernels compute: tiles of 128 keys that the masks touch; backward makes the scores again.
+// Those that fused kernels compute: of tiles of 128 keys that the masks touch.
+double computed_pairs(const AttentionShape& shape);
+// Of all pairs: 1 where whole rows of scores are kept, as products over them skip nothing.
+double computed_share(const AttentionShape& shape);
+// FLOPs of what kernels compute; backward makes the scores again.
 double attention_flops(const AttentionShape& shape);
 double attention_bytes(const AttentionShape& shape);
 

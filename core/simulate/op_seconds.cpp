@@ -7,10 +7,12 @@
 
 #include "cost/stage_boundary.h"
 #include "design/expert_nodes.h"
+#include "graph/asked_flops.h"
 #include "graph/op_spec.h"
 #include "graph/product_kernels.h"
 #include "graph/ring.h"
 #include "graph/structure_cache.h"
+#include "machine/attention_model.h"
 #include "machine/collective_time.h"
 #include "machine/op_time.h"
 #include "report/rank_mesh.h"
@@ -105,17 +107,6 @@ class Compiler {
     return out;
   }
 
-  // Whole FLOPs of a forward product, whatever the sharding.
-  Expr whole_product(const Op& op) const {
-    const OpSpec spec = *parse_op_spec(op.spec);
-    std::set<char> seen;
-    Expr out(2);
-    for (size_t i = 0; i < spec.in.size() && i < op.inputs.size(); ++i)
-      for (size_t d = 0; d < spec.in[i].size(); ++d)
-        if (seen.insert(spec.in[i][d]).second) out = out * s_->tensor(op.inputs[i]).sizes[d];
-    return out;
-  }
-
   // First of a kernel: the product of all of them.
   CompiledOp product(OpId id) {
     const Op& op = s_->op(id);
@@ -173,14 +164,11 @@ class Compiler {
     switch (op.kind) {
       case OpKind::Einsum:
         out = product(id);
-        if (forward) out.whole = static_cast<int>(add_whole(whole_product(op)));
+        if (forward) out.whole = static_cast<int>(add_whole(asked_by_model(*s_, op)));
         return out;
       case OpKind::Attention:
         out = attention(id);
-        if (forward) {
-          const Tensor &q = s_->tensor(op.inputs[0]), &k = s_->tensor(op.inputs[1]), &v = s_->tensor(op.inputs[2]);
-          out.whole = static_cast<int>(add_whole(Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes.back() + v.sizes.back())));
-        }
+        if (forward) out.whole = static_cast<int>(add_whole(asked_by_model(*s_, op)));
         return out;
       case OpKind::Ssd: {
         static const Expr chunk{Symbol::intern("Qe")};
@@ -398,7 +386,7 @@ class Timer {
         AttentionShape shape = attention(segment, op, of);
         // Where ranks hold parts of the queries: the mean over them.
         if (shape.causal) shape.first_query = (shape.keys - shape.queries) / 2;
-        return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention};
+        return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention, {}, {}, 1 - computed_share(shape)};
       }
       case Rule::Ring: return ring(segment, op, id, of);
       case Rule::Scan: {
@@ -468,7 +456,7 @@ class Timer {
     for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
       for (const OpId m : *moved) message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
     OpTime out{0, 0, 0, TimeCategory::Attention, comm_category(axes)};
-    double computed = 0, link = 0, busy = 0;
+    double computed = 0, link = 0, busy = 0, counted = 0, kept = 0;  // these in whole blocks
     std::map<OpId, double> next;
     for (const auto& [event, step] : ring_events(ring, ranks)) {
       if (event == id) {
@@ -481,6 +469,8 @@ class Timer {
           const double seconds = attention_seconds(machine_, shape);
           computed = begin + seconds;
           busy += seconds;
+          counted += static_cast<double>(work) / 2;
+          kept += static_cast<double>(work) / 2 * computed_share(shape);
         }
         for (const auto& [pass, end] : next) brought[pass] = end;
         next.clear();
@@ -495,6 +485,7 @@ class Timer {
     for (const OpId s : ring.sums) computed = std::max(computed, brought[s]);
     out.seconds = computed;
     out.exposed = computed - busy;
+    out.skipped = counted > 0 ? 1 - kept / counted : 0;
     return out;
   }
 

@@ -24,6 +24,7 @@ struct OpTime {
   TimeCategory category = TimeCategory::MemoryBound;
   TimeCategory waits = TimeCategory::ContextComm;  // category of `exposed`
   LinkShare links{};           // of a collective, while it runs
+  double skipped = 0;          // of an attention: the share of its counted FLOPs that no kernel computes, as masks cover it
 };
 
 TimeCategory comm_category(const MeshAxes& axes);

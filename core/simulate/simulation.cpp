@@ -1,5 +1,6 @@
 #include "simulate/simulation.h"
 
+#include "simulate/hardware_flops.h"
 #include "simulate/inference.h"
 #include "simulate/machine_of.h"
 #include "simulate/step_play.h"
@@ -100,9 +101,15 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   out->tokens_per_second = rates.tokens_per_second;
   out->model_tflops = rates.model_tflops;
   out->mfu = rates.mfu;
+  out->peak_type = report.design.workload.dtype;
+  out->product_type = compute_dtype(report.design.workload);
+  out->peak_tflops = peak_flops(*machine.accelerator, out->peak_type) * 1e-12;
   if (seconds <= 0) return out;
-  out->hardware_tflops = report.step_flops / static_cast<double>(report.ranks) / seconds * 1e-12;
-  out->hfu = out->hardware_tflops * 1e12 / peak_flops(*machine.accelerator, report.design.workload.dtype);
+  const HardwareFlops hardware = hardware_flops(report, table.ops());
+  const double per_gpu = 1e-12 / (static_cast<double>(report.ranks) * seconds);
+  out->hardware_tflops = hardware.computed * per_gpu;
+  out->masked_tflops = hardware.masked * per_gpu;
+  out->hfu = out->hardware_tflops / out->peak_tflops;
   return out;
 }
 

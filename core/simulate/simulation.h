@@ -92,10 +92,16 @@ struct Simulation {
   double step_seconds = 0;
   // Rates of decode are those of a running pipeline (served_seconds in inference.h), where steps overlap.
   double tokens_per_second = 0;          // of the whole job
-  // Per GPU, 10^12 per second. Model FLOPs as Megatron-LM states them (no recomputation, masks not halved); hardware FLOPs
-  // are what kernels compute.
+  // Per GPU, 10^12 per second, mean over ranks. Model FLOPs as Megatron-LM states them: of the tokens and their top-k experts, whatever
+  // slots are padded, dropped or on the busiest rank; nothing computed again, masks not halved. Hardware FLOPs are what kernels compute
+  // (hardware_flops.h): what is recomputed and padded, and not the tiles that masks spare fused attention.
   double model_tflops = 0, hardware_tflops = 0;
-  double mfu = 0, hfu = 0;               // of the accelerator's dense peak in the storage type; shares of 1
+  double masked_tflops = 0;              // that masks spare: counted, not among hardware_tflops
+  double mfu = 0, hfu = 0;               // shares of 1, of peak_tflops
+  // The accelerator's dense peak in the storage type, whatever narrower type products run in: published tables give model FLOPs, and
+  // MFU of bfloat16's peak.
+  double peak_tflops = 0;
+  DType peak_type = DType::BF16, product_type = DType::BF16;  // of products with weights in layers
   double bubble = 0, exposed = 0;        // shares of the step, mean over stages
   std::vector<StageTimes> stages;
   std::vector<std::string> names;

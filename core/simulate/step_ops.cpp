@@ -16,17 +16,38 @@ const StageLayout& StepOps::layout(int stage) {
   return layout->second;
 }
 
+const StageInstance& StepOps::instance(int stage, const PlayedLayer& layer) { return layout(stage).instances[static_cast<size_t>(layer.instance)]; }
+
+bool StepOps::runs_in(const Segment& segment, OpId op, LayerClass of, Part part) const {
+  return part_of(report_->graph().structure, segment, op) == part && runs(segment.op(op), of.keeps);
+}
+
+size_t StepOps::count(int stage, const PlayedLayer& layer) {
+  const StageInstance& at = instance(stage, layer);
+  const auto [count, fresh] = counts_.try_emplace({at.segment, at.of, layer.part});
+  if (!fresh) return count->second;
+  const Segment& segment = report_->graph().segments[static_cast<size_t>(at.segment)];
+  for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id)
+    count->second += time({0, 0, at.segment, id}).seconds > 0 && runs_in(segment, id, at.of, layer.part);
+  return count->second;
+}
+
+std::vector<OpSpan> StepOps::of(int stage, const PlayedLayer& layer) {
+  std::vector<OpSpan> out;
+  add(instance(stage, layer), layer, out);
+  return out;
+}
+
 const Segment& StepOps::segment_of(int stage, const PlayedLayer& layer) {
-  return report_->graph().segments[static_cast<size_t>(layout(stage).instances[static_cast<size_t>(layer.instance)].segment)];
+  return report_->graph().segments[static_cast<size_t>(instance(stage, layer).segment)];
 }
 
 double StepOps::begin_of(int stage, const PlayedLayer& layer, OpId op) {
-  const StageInstance& at = layout(stage).instances[static_cast<size_t>(layer.instance)];
+  const StageInstance& at = instance(stage, layer);
   const auto [kernels, fresh] = kernels_.try_emplace(at.segment);
   if (fresh) kernels->second = product_kernels(report_->graph().segments[static_cast<size_t>(at.segment)]);
   const OpId runs = op < 0 ? op : kernels->second[static_cast<size_t>(op)];
-  std::vector<OpSpan> ops;
-  add(at, layer, ops);
+  const std::vector<OpSpan> ops = of(stage, layer);
   const auto found = std::find_if(ops.begin(), ops.end(), [&](const OpSpan& o) { return o.op >= runs; });
   return found == ops.end() ? layer.end : found->begin;
 }
@@ -35,10 +56,9 @@ std::vector<OpSpan> StepOps::of(int stage, int span) {
   std::vector<OpSpan> out;
   const StageTimes& times = simulation_->stages[static_cast<size_t>(stage)];
   const Span& whole = times.spans[static_cast<size_t>(span)];
-  const StageLayout& layout = this->layout(stage);
   auto layer = std::lower_bound(times.layers.begin(), times.layers.end(), whole.begin, [](const PlayedLayer& l, double begin) { return l.begin < begin; });
   for (; layer != times.layers.end() && layer->begin <= whole.end; ++layer)
-    if (layer->span == span) add(layout.instances[static_cast<size_t>(layer->instance)], *layer, out);
+    if (layer->span == span) add(instance(stage, *layer), *layer, out);
   return out;
 }
 
@@ -48,7 +68,7 @@ void StepOps::add(const StageInstance& at, const PlayedLayer& layer, std::vector
   const size_t first = to.size();
   double sum = 0;
   for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
-    if (part_of(report_->graph().structure, segment, id) != layer.part || !runs(segment.op(id), at.of.keeps)) continue;
+    if (!runs_in(segment, id, at.of, layer.part)) continue;
     const OpTime& time = times[static_cast<size_t>(id)];
     const double seconds = (time.seconds - time.exposed) * layer.beside.factor(time.category) + time.exposed * layer.beside.factor(time.waits);
     if (seconds <= 0) continue;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "simulate/layer_seconds.h"
@@ -22,6 +23,12 @@ class StepOps {
   StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation);
   // Of a span, in order: the ops of its layers, as long as the play had them. None where it has no layers, or they are hidden.
   std::vector<OpSpan> of(int stage, int span);
+  // Of one of its layers.
+  std::vector<OpSpan> of(int stage, const PlayedLayer& layer);
+  // No fewer than these.
+  size_t count(int stage, const PlayedLayer& layer);
+  const StageInstance& instance(int stage, const PlayedLayer& layer);
+  const OpTime& time(const OpSpan& op) const { return table_.ops().ops[static_cast<size_t>(op.segment)][static_cast<size_t>(op.op)]; }
   // When an op of a played layer begins; what runs after it where it takes no time, until the layer ends.
   double begin_of(int stage, const PlayedLayer& layer, OpId op);
   const Segment& segment_of(int stage, const PlayedLayer& layer);
@@ -30,12 +37,14 @@ class StepOps {
 
  private:
   const StageLayout& layout(int stage);
+  bool runs_in(const Segment& segment, OpId op, LayerClass of, Part part) const;
   void add(const StageInstance& at, const PlayedLayer& layer, std::vector<OpSpan>& to);
 
   std::shared_ptr<const Report> report_;
   std::shared_ptr<const Simulation> simulation_;
   LayerTable table_;
   std::map<int, StageLayout> layouts_;  // by StageReport::like
+  std::map<std::tuple<int, LayerClass, Part>, size_t> counts_;  // by segment
   std::map<int, std::vector<OpId>> kernels_;  // by segment
 };
 

@@ -1,5 +1,6 @@
 #include "simulate/time_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -29,6 +30,9 @@ Json time_json(const Simulation& s) {
   out["hardware_tflops_per_gpu"] = s.hardware_tflops;
   out["mfu"] = s.mfu;
   out["hfu"] = s.hfu;
+  out["mfu_peak_tflops"] = s.peak_tflops;
+  out["mfu_peak_type"] = dtype_name(s.peak_type);
+  if (const std::string why = above_peak_text(s); !why.empty()) out["mfu_above_peak"] = why;
   out["bubble"] = s.bubble;
   out["exposed_communication"] = s.exposed;
   Json stages = Json::array();
@@ -57,12 +61,31 @@ std::string with_time(const std::string& json, const Report& report, const Simul
   return out.dump(2) + "\n";
 }
 
+std::string mfu_convention() {
+  return "MFU: model FLOPs as Megatron-LM states them, of the tokens and their top-k experts, without what is computed again, masks not halved, "
+         "against the dense peak of the storage type, whatever narrower type products run in. HFU: what kernels compute, with what is recomputed "
+         "or padded, without the tiles that masks spare fused attention, so that it can be the lower of the two.";
+}
+
+std::string above_peak_text(const Simulation& s) {
+  if (std::max(s.mfu, s.hfu) <= 1) return "";
+  std::string why;
+  const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };
+  if (s.masked_tflops > 0 && s.mfu > 1) add("model FLOPs count masked scores in full, as Megatron-LM does, and fused attention skips most of them");
+  if (const double peak = peak_flops(*s.machine.accelerator, s.product_type) * 1e-12; peak > s.peak_tflops)
+    add("products run in " + std::string(dtype_name(s.product_type)) + " at up to " + significant(peak) + " TFLOP/s");
+  return (s.hfu <= 1 ? "MFU is" : s.mfu <= 1 ? "HFU is" : "MFU and HFU are") + std::string(" above 100 %") + (why.empty() ? "" : ": " + why);
+}
+
+std::string peak_text(const Simulation& s) { return significant(s.peak_tflops) + " TFLOP/s, the dense peak in " + std::string(dtype_name(s.peak_type)); }
+
 std::string time_text(const Simulation& s) {
   constexpr double kShown = 0.0005;  // shares of the step
   std::string out = "step on " + s.machine.accelerator->name + ": " + format_seconds(s.step_seconds) + ", " +
                     grouped(static_cast<Wide>(std::llround(s.tokens_per_second))) + " tokens/s, " + significant(s.model_tflops) +
-                    " TFLOP/s per GPU (model), MFU " + percent(s.mfu) + ", HFU " + percent(s.hfu) + "\n" + "bubble " + percent(s.bubble) +
+                    " TFLOP/s per GPU (model), MFU " + percent(s.mfu) + ", HFU " + percent(s.hfu) + " of " + peak_text(s) + "\n" + "bubble " + percent(s.bubble) +
                     ", exposed communication " + percent(s.exposed) + "\n";
+  if (const std::string why = above_peak_text(s); !why.empty()) out += why + "\n";
   for (size_t i = 0; i < s.stages.size(); ++i) {
     out += "  stage " + std::to_string(i) + ":";
     std::string parts;

@@ -1,4 +1,4 @@
-// The time of a step as text, as JSON, and as a timeline that ui.perfetto.dev opens.
+// The time of a step as text and as JSON.
 #pragma once
 
 #include <string>
@@ -9,12 +9,16 @@ namespace shardscape {
 
 // The JSON of a valid report with the object `time` behind its other keys. Seconds throughout, but for `passes`, which are knobs of the schedule zb-auto.
 std::string with_time(const std::string& json, const Report& report, const Simulation& simulation);
+// How MFU and HFU are counted.
+std::string mfu_convention();
+// Why one of them is above 100 %; empty where none is.
+std::string above_peak_text(const Simulation& simulation);
+// "989 TFLOP/s, the dense peak in bfloat16".
+std::string peak_text(const Simulation& simulation);
 // The paragraph that follows a report on a terminal.
 std::string time_text(const Simulation& simulation);
 
 // "backward of microbatch 3, virtual stage 1", "reduce-scatter of gradients over dp".
 std::string span_title(const Simulation& simulation, const Span& span);
-// Trace Event Format (Google, "Trace Event Format", 2016): a process per stage, a thread per stream, microseconds.
-std::string timeline_json(const Simulation& simulation, const std::string& title);
 
 }  // namespace shardscape

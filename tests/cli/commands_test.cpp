@@ -1,5 +1,7 @@
 // presets, report, graph, help: what they print and how they end.
+#include <QFile>
 #include <QJsonArray>
+#include <QRegularExpression>
 #include <QSet>
 #include <QTemporaryDir>
 #include <QTest>
@@ -37,6 +39,7 @@ class CommandsTest : public QObject {
   void graph_json();
   void graph_dot();
   void own_preset();
+  void timeline();
   void full_output();
 };
 
@@ -332,6 +335,32 @@ void CommandsTest::own_preset() {
   QCOMPARE(run.exit_code, 0);
   QVERIFY(run.out.contains("\nmine "));
   QVERIFY(run.err.contains("broken.json"));
+}
+
+// What a large step leaves out is said on standard error and in the file.
+void CommandsTest::timeline() {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("step.json"), small = "timeline --model llama3-8b --layers 2 --tp 2 --seq 4096 --batch 2 -o " + file,
+                large = "timeline --model llama3-8b --tp 2 --pp 2 --seq 4096 --batch 128 -o " + file;
+  const auto left_out = [&] {
+    QFile written(file);
+    return written.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(written.readAll())["otherData"]["left_out"].toString() : QString("no file");
+  };
+  CliRun run = run_line(small);
+  QCOMPARE(run.exit_code, 0);
+  QVERIFY2(run.out.contains(QRegularExpression("wrote \\d+ spans, 16 layers and \\d+ ops of 1 stages")), qPrintable(run.out));
+  QCOMPARE(run.err, QString());
+  QCOMPARE(left_out(), QString());
+  QCOMPARE(run_line(small + " --ops few").exit_code, 2);
+  QVERIFY(run_line(small + " --ops few").err.contains("some, all or none"));
+  run = run_line(small + " --ops none");
+  QCOMPARE(run.exit_code, 0);
+  QVERIFY(run.out.contains(" layers and 0 ops") && left_out().startsWith("all "));
+  run = run_line(large);
+  QCOMPARE(run.exit_code, 0);
+  QVERIFY2(left_out().endsWith("those of all microbatches but 0 and 127") && run.err.contains(left_out()), qPrintable(run.err));
+  run = run_line(large + " --ops all");
+  QVERIFY(run.err.isEmpty() && left_out().isEmpty());
 }
 
 void CommandsTest::full_output() {

@@ -428,10 +428,14 @@ class TimelineTest : public QObject {
     QCOMPARE(static_cast<size_t>(csv.size()), view.lanes()->items() + 1);
     const QJsonDocument trace = QJsonDocument::fromJson(std::get<QByteArray>(encoded(picture, SaveFormat::Trace)));
     const QJsonArray events = trace.object()["traceEvents"].toArray();
-    size_t spans = 0, events_of_spans = 0;
+    size_t spans = 0, events_of_spans = 0, layers = 0, ops = 0;
     for (const StageTimes& stage : session.estimate()->simulation->stages) spans += stage.spans.size();
-    for (const QJsonValue& event : events) events_of_spans += event["ph"].toString() == "X";
+    for (const QJsonValue& event : events) {
+      if (event["ph"].toString() != "X") continue;
+      ++(event["cat"].toString() == "layer" ? layers : event["args"].toObject().contains("op") ? ops : events_of_spans);
+    }
     QCOMPARE(events_of_spans, spans);
+    QVERIFY(layers > spans && ops > layers);
   }
 
   void memoryOverAStep() {

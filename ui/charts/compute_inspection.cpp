@@ -104,7 +104,8 @@ Inspection inspect_stage_flops(const Report& report, const StageReport& stage) {
                        [](const StageReport& a, const StageReport& b) { return a.flops_total < b.flops_total; });
   inspection.why_title = tr("Counted or useful?");
   inspection.why = tr(
-      "Counted is what the kernels execute. Useful leaves out what the causal mask discards and what is computed again.");
+      "Counted are whole products, of attention and of all slots of experts too. Useful leaves out what masks discard, what is computed again, "
+      "and slots beyond an even share of the routed tokens: those that are padded, or only the busiest expert has.");
   if (report.stages.size() > 1) {
     const double part = to_double(stage.flops_total) / std::max(1.0, to_double(heaviest->flops_total));
     if (part > 0.9995) {  // prints as 100.0 %

@@ -43,10 +43,10 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
     connect(button, &QPushButton::clicked, this, [this, convention] { setConvention(convention); });
     return button;
   };
-  counted_ = add(tr("Counted"), tr("What the kernels execute: full products, scores computed again in the backward pass"),
+  counted_ = add(tr("Counted"), tr("Full products, whatever masks spare the kernels, and all slots of experts; scores computed again in the backward pass"),
                  FlopsConvention::Counted);
   useful_ =
-      add(tr("Useful"), tr("Without what the causal mask discards and kernels compute again"), FlopsConvention::Useful);
+      add(tr("Useful"), tr("Without what masks discard, what is computed again, and slots of experts beyond the routed tokens"), FlopsConvention::Useful);
   counted_->setChecked(true);
   start(model_, {FlopsModel::Stage});
   roofline_ = new RooflineCanvas(this);

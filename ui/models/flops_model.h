@@ -6,7 +6,7 @@
 
 namespace shardscape::ui {
 
-// Counted: what the kernels execute. Useful: exact under masks.
+// Counted: full products. Useful: exact under masks, of the tokens routed.
 enum class FlopsConvention { Counted, Useful };
 
 class FlopsModel : public TableModel {

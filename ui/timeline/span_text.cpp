@@ -51,11 +51,9 @@ double mean_of(const Simulation& simulation, TimeCategory category) {
 
 }  // namespace
 
-QString mfu_text() {
-  return tr("MFU: model FLOPs as Megatron-LM states them, without what is computed again, masks not halved, against the dense peak of the "
-            "storage type. HFU: what kernels compute, which recomputation raises. Rings of context parallelism leave out blocks that a "
-            "causal mask covers; MFU counts these in full, so HFU can be the lower of the two. As masks are not halved, both can "
-            "pass 100 % where sequences are long.");
+QString mfu_text(const Simulation& simulation) {
+  const std::string above = above_peak_text(simulation);
+  return text_of(mfu_convention()) + (above.empty() ? QString() : u' ' + text_of(above) + u'.');
 }
 
 QString seconds_text(double seconds) { return QString::fromStdString(format_seconds(seconds)); }
@@ -215,6 +213,7 @@ Inspection inspect_step(const Simulation& s) {
   out.rows.append({tr("MFU"), percent_text(s.mfu)});
   out.rows.append({tr("hardware TFLOP/s per GPU"), QString::fromStdString(significant(s.hardware_tflops))});
   out.rows.append({tr("HFU"), percent_text(s.hfu)});
+  out.rows.append({tr("dense peak in %1").arg(text_of(dtype_name(s.peak_type))), tr("%1 TFLOP/s").arg(text_of(significant(s.peak_tflops)))});
   out.rows.append({tr("bubble, mean over stages"), percent_text(s.bubble)});
   out.rows.append({tr("exposed communication"), percent_text(s.exposed)});
   out.more_title = tr("The critical path");
@@ -223,7 +222,7 @@ Inspection inspect_step(const Simulation& s) {
       out.more.append({text_of(time_category_label(static_cast<TimeCategory>(c))),
                        together(seconds_text(seconds), share_of(seconds, s.step_seconds))});
   out.why_title = tr("How is MFU counted?");
-  out.why = mfu_text();
+  out.why = mfu_text(s);
   return out;
 }
 

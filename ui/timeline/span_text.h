@@ -10,7 +10,7 @@
 
 namespace shardscape::ui {
 
-QString mfu_text();                              // how MFU and HFU are counted, and why either can be the larger
+QString mfu_text(const Simulation& simulation);  // how MFU and HFU are counted, and why either can be the larger, or above 100 %
 QString seconds_text(double seconds);            // "148 ms"
 QString pass_label(const LaneItem& item);        // "Backward of the input"
 QString lane_label(StreamKind stream);           // beside a row: "sync"

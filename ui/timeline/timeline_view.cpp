@@ -11,7 +11,7 @@
 #include <numeric>
 #include <utility>
 
-#include "simulate/time_report.h"
+#include "simulate/timeline_json.h"
 #include "ui/charts/chart_notice.h"
 #include "ui/charts/save_menu.h"
 #include "ui/dialogs/export_target.h"
@@ -533,7 +533,7 @@ Picture TimelineView::picture() const {
 QByteArray TimelineView::trace() const {
   const Estimate* estimate = session_->estimate().get();
   if (!estimate || !estimate->simulation) return {};
-  return QByteArray::fromStdString(timeline_json(*estimate->simulation, session_->design().model.preset));
+  return QByteArray::fromStdString(timeline_file(estimate->report, estimate->simulation, session_->design().model.preset).json);
 }
 
 void TimelineView::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme::instance().colors().ground); }

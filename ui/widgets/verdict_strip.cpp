@@ -8,6 +8,7 @@
 
 #include "simulate/inference.h"
 #include "simulate/memory_timeline.h"
+#include "simulate/time_report.h"
 #include "ui/state/session.h"
 #include "ui/state/staleness.h"
 #include "ui/theme/contrast.h"
@@ -149,9 +150,9 @@ void VerdictStrip::showTime() {
   step_->setToolTip(tr("One training step of %1 tokens on %2 %3.")
                         .arg(text_of(grouped(estimate->report->tokens_per_step)), text_of(grouped(estimate->report->ranks)), machine));
   mfu_->setValue(share(s.mfu));
-  mfu_->setToolTip("<p>" + tr("Of the dense peak of %1: MFU %2, %3 TFLOP/s per GPU; HFU %4, %5 TFLOP/s per GPU.")
-                               .arg(machine, share(s.mfu), text_of(significant(s.model_tflops)), share(s.hfu), text_of(significant(s.hardware_tflops))) +
-                   "</p><p>" + mfu_text() + "</p>");
+  mfu_->setToolTip("<p>" + tr("Of %1 of %2: MFU %3, %4 TFLOP/s per GPU; HFU %5, %6 TFLOP/s per GPU.")
+                               .arg(text_of(peak_text(s)), machine, share(s.mfu), text_of(significant(s.model_tflops)), share(s.hfu), text_of(significant(s.hardware_tflops))) +
+                   "</p><p>" + mfu_text(s) + "</p>");
   tokens_->setValue(text_of(format_count(static_cast<Wide>(s.tokens_per_second))));
   tokens_->setToolTip(tr("Of the whole job; %1 on each GPU.")
                           .arg(text_of(significant(s.tokens_per_second / static_cast<double>(std::max<int64_t>(1, estimate->report->ranks))))));
