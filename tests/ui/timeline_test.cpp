@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "offscreen.h"
+#include "simulate/pass_times.h"
 #include "timeline_parts.h"
 #include "ui/charts/chart_notice.h"
 #include "ui/charts/communication_view.h"
