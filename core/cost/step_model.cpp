@@ -9,6 +9,7 @@
 
 #include "cost/grad_plan.h"
 #include "cost/stage_boundary.h"
+#include "cost/stage_gradients.h"
 #include "cost/sync_model.h"
 
 namespace shardscape {
@@ -139,6 +140,7 @@ class ShapeBuilder {
         part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)), (shape_.parameters - wide) * Expr(dtype_bytes(s.dtype)));
         part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
         part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)), sync.buffers * Expr(dtype_bytes(s.grad_dtype)));
+        if (s.sync == SyncStrategy::DdpBuckets) part(MemoryCategory::Gradients, "buckets to reduce, " + std::string(dtype_name(s.grad_dtype)), bucket_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
       }
       part(MemoryCategory::Parameters, "quantized weights, " + std::string(dtype_name(s.compute)), quantized_weight_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
       if (dtype_bytes(s.dtype) < 4 && s.master_weights) optimizer_state("master weights, float32", (sharded ? sync.owned : sync.owned - wide) * Expr(4));
@@ -214,8 +216,7 @@ class ShapeBuilder {
     part(MemoryCategory::Parameters, "gathered root and layers, " + name, sync.gathered * Expr(dtype_bytes(type)));
     part(MemoryCategory::Gradients, "sharded gradients, float32", sync.owned * Expr(4));
     const bool whole = graph_.structure.accumulates;
-    // Per-parameter sharding accumulates in the type that it reduces in (PyTorch fully_shard, unsharded_accumulated_grad).
-    const DType held = whole && sync.strategy == SyncStrategy::Fsdp2 ? graph_.structure.grad_dtype : type;
+    const DType held = unreduced_dtype(graph_.structure);
     part(MemoryCategory::Gradients, (whole ? "accumulating gradients, " : "gradients not yet reduced, ") + std::string(dtype_name(held)),
          (whole ? shape_.parameters : sync.unreduced) * Expr(dtype_bytes(held)));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "schedule/moments.h"
@@ -16,32 +17,50 @@ struct ActionTerms {
   Bytes received{}, sent{};
   std::vector<Bytes> levels;
 };
+// What gradients of weights add where a pass of their own makes them: as they come, at most as they are reduced, in the end.
+template <typename Bytes>
+struct WeightTerms {
+  Bytes come{}, reduced{}, change{};
+};
+// Gradients that come and go differ by turn: 0 where none are made, or all are there all along.
+inline constexpr size_t kTurns = 6, kSplit = 5;  // kSplit: the first part of a backward
+inline size_t turn_index(const GradientTurn& turn) { return turn.makes ? 1 + static_cast<size_t>(turn.first) + 2 * static_cast<size_t>(turn.last) : 0; }
+inline size_t backward_index(const Action& a, const GradientTurn& turn) { return a.kind == ActionKind::Backward ? turn_index(turn) : kSplit; }
 template <typename Bytes>
 struct ChunkTerms {
-  ActionTerms<Bytes> forward, backward;
+  ActionTerms<Bytes> forward;
+  std::array<ActionTerms<Bytes>, kTurns> backward;
+  std::array<WeightTerms<Bytes>, kTurns> weights;
   Bytes waiting{};           // between the two parts of its backward
+  Bytes begun{}, ended{};    // gradients between its passes: ChunkHolds::begun, ended
 };
 
 // now: before the action, then after it; returns the fullest moment of it.
 template <typename Bytes>
-Bytes play(const Action& a, const ChunkTerms<Bytes>& of, Bytes& now) {
+Bytes play(const Action& a, const GradientTurn& turn, const ChunkTerms<Bytes>& of, Bytes& now) {
   Bytes peak = now;
   switch (a.kind) {
-    case ActionKind::BackwardWeight: now = now - of.waiting; break;
+    case ActionKind::BackwardWeight: {
+      const WeightTerms<Bytes>& w = of.weights[turn_index(turn)];
+      peak = now + w.come;
+      now = now - of.waiting;
+      if (total(now + w.reduced) > total(peak)) peak = now + w.reduced;
+      now = now + w.change;
+      break;
+    }
     case ActionKind::Forward:
     case ActionKind::BackwardInput:
     case ActionKind::Backward: {
-      const ActionTerms<Bytes>& p = a.kind == ActionKind::Forward ? of.forward : of.backward;
+      const ActionTerms<Bytes>& p = a.kind == ActionKind::Forward ? of.forward : of.backward[backward_index(a, turn)];
       const Bytes base = now - p.received;
       peak = base + p.peak;
       now = base + p.change + p.sent;
-      if (a.kind == ActionKind::BackwardInput) now = now + of.waiting;
       break;
     }
     case ActionKind::ReceiveForward: now = now + of.forward.received; break;
-    case ActionKind::ReceiveBackward: now = now + of.backward.received; break;
+    case ActionKind::ReceiveBackward: now = now + of.backward[0].received; break;
     case ActionKind::SendForward: now = now - of.forward.sent; break;
-    case ActionKind::SendBackward: now = now - of.backward.sent; break;
+    case ActionKind::SendBackward: now = now - of.backward[0].sent; break;
     default: break;
   }
   return total(now) > total(peak) ? now : peak;
@@ -51,7 +70,7 @@ Bytes play(const Action& a, const ChunkTerms<Bytes>& of, Bytes& now) {
 // (github deepseek-ai/DualPipe, _forward_backward_compute_chunk). fullest: the step of both at which most is there; -1: as they begin,
 // or when they are done.
 template <typename Bytes>
-Bytes play(const ActionTerms<Bytes>& f, const ActionTerms<Bytes>& b, const Bytes& waiting, Bytes& now, int& fullest) {
+Bytes play(const ActionTerms<Bytes>& f, const ActionTerms<Bytes>& b, Bytes& now, int& fullest) {
   const Bytes base = now - (f.received + b.received);
   Bytes peak = now;
   fullest = -1;
@@ -61,7 +80,7 @@ Bytes play(const ActionTerms<Bytes>& f, const ActionTerms<Bytes>& b, const Bytes
     peak = level;
     fullest = static_cast<int>(k);
   }
-  now = base + f.change + b.change + (f.sent + b.sent) + waiting;
+  now = base + f.change + b.change + (f.sent + b.sent);
   return total(now) > total(peak) ? now : peak;
 }
 
@@ -82,10 +101,12 @@ Bytes level_before(const StageMoment& moment, const std::vector<ChunkTerms<Bytes
     const ChunkTerms<Bytes>& of = classes[c];
     add(holds.in_flight, of.forward.change);
     add(holds.waiting, of.waiting);
+    add(holds.begun, of.begun);
+    add(holds.ended, of.ended);
     add(holds.forward_come, of.forward.received);
     add(holds.forward_to_send, of.forward.sent);
-    add(holds.backward_come, of.backward.received);
-    add(holds.backward_to_send, of.backward.sent);
+    add(holds.backward_come, of.backward[0].received);
+    add(holds.backward_to_send, of.backward[0].sent);
   }
   return fixed;
 }

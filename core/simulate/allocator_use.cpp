@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cost/sync_params.h"
+#include "simulate/gradient_steps.h"
 #include "simulate/memories.h"
 #include "simulate/memory_timeline.h"
 #include "simulate/stage_layout.h"
@@ -25,7 +26,7 @@ bool is_moment(const Culprit& part) { return part.category == MemoryCategory::Op
 class Tracer {
  public:
   Tracer(const Report& report, int stage, std::stop_token stop)
-      : r_(report), stage_(report.stages[static_cast<size_t>(stage)]), stop_(std::move(stop)), m_(report), layout_(stage_layout(report, stage_)),
+      : r_(report), stage_(report.stages[static_cast<size_t>(stage)]), stop_(std::move(stop)), m_(report), layout_(stage_layout(report, stage_)), gradients_(m_, stage_, layout_),
         places_(pipeline_layout(report.design.parallel)), keeps_messages_(keeps_messages(report)) {
     for (const StageInstance& i : layout_.instances) keys_.push_back({i.segment, i.of.keeps});
   }
@@ -36,12 +37,13 @@ class Tracer {
       if (part.category != MemoryCategory::Runtime && !is_moment(part)) hold(part);
     const auto microbatches = telling_microbatches(r_.design.parallel, static_cast<int>(r_.microbatches));
     const std::vector<Action> actions = make_stage_schedule(r_.design.parallel, stage_.stage, microbatches);
+    const std::vector<GradientTurn> turns = gradient_turns(actions);
     trains_ = std::any_of(actions.begin(), actions.end(), [](const Action& a) { return a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput; });
     for (int step = 0; step < kSteps; ++step) {
       out_.last_step = out_.events.size();
       for (size_t i = 0; i < actions.size() && !stop_.stop_requested(); ++i) {
         const bool pair = actions[i].overlapped && actions[i].kind == ActionKind::Forward;
-        run(actions[i], pair ? &actions[i + 1] : nullptr);
+        run(actions[i], pair ? &actions[i + 1] : nullptr, turns[pair ? i + 1 : i]);
         i += pair;
       }
       if (step > 0) continue;
@@ -58,7 +60,6 @@ class Tracer {
     const SegmentEvents* of;
     Blocks& blocks;
     size_t done = 0;
-    bool defers = false;
   };
   // A forward or backward of one virtual stage.
   struct Pass {
@@ -68,19 +69,20 @@ class Tracer {
     bool splits = false;         // gradients of weights come later
     size_t done = 0;
     int32_t passing = kNone;     // from instance to instance
+    GradientTurn turn{};
     std::optional<size_t> storing{};  // the instance that is on its way to the host
     size_t left() const { return end - begin - done; }
   };
 
   // States.
 
-  int32_t allocate(int64_t bytes) {
-    out_.events.push_back({static_cast<int32_t>(held_by_.size()), bytes});
+  int32_t allocate(int64_t bytes, bool side = false) {
+    out_.events.push_back({static_cast<int32_t>(held_by_.size()), bytes, side});
     held_by_.push_back(1);
     return out_.events.back().block;
   }
   void let_go(int32_t block) {
-    if (block >= 0 && --held_by_[static_cast<size_t>(block)] == 0) out_.events.push_back({block, 0});
+    if (block >= 0 && --held_by_[static_cast<size_t>(block)] == 0) out_.events.push_back({block, 0, false});
   }
 
   void hold(const Culprit& part) {
@@ -91,6 +93,33 @@ class Tracer {
       left -= piece;
     }
     if (left > 0) allocate(left);
+  }
+
+  // Gradients that come and go. Of a layer they are tensors as its parameters are, but for FSDP1's flat ones.
+  void apply(const GradientSteps::Changes& changes) {
+    for (const auto& [owner, reduced, bytes] : changes) {
+      std::vector<int32_t>& blocks = gradient_blocks_[{owner, reduced}];
+      if (bytes < 0) {
+        for (const int32_t block : blocks) let_go(block);
+        blocks.clear();
+        continue;
+      }
+      const bool side = reduced && owner != GradientSteps::kStage;
+      int64_t left = bytes, all = 0;
+      const std::vector<int64_t> none, &sizes = owner == GradientSteps::kStage || r_.graph().structure.sync == SyncStrategy::Fsdp1 ? none : m_.sizes().gradients[static_cast<size_t>(keys_[owner].first)];
+      for (const int64_t size : sizes) all += size;
+      for (const int64_t size : sizes) {
+        const auto piece = static_cast<int64_t>(Wide(bytes) * size / std::max<int64_t>(all, 1));
+        if (piece > 0) blocks.push_back(allocate(piece, side));
+        left -= piece;
+      }
+      if (left > 0) blocks.push_back(allocate(left, side));
+    }
+  }
+  void drop_gradients() {
+    for (const auto& [of, blocks] : gradient_blocks_)
+      for (const int32_t block : blocks) let_go(block);
+    gradient_blocks_.clear();
   }
 
   // Tensors in which a state is stored, as far as they are not one buffer.
@@ -152,7 +181,7 @@ class Tracer {
       const auto it = run.blocks.find(storage);
       if (bytes > 0) {
         if (it == run.blocks.end()) run.blocks[storage] = allocate(bytes);
-      } else if (it != run.blocks.end() && !(run.defers && waits_.contains(storage))) {
+      } else if (it != run.blocks.end()) {
         let_go(it->second);
         run.blocks.erase(it);
       }
@@ -209,13 +238,17 @@ class Tracer {
       }
       let_go(passing);
     }
-    Run run = begin(i, pass.microbatch, Part::Backward, pass.passing);
+    const Part part = pass.splits ? Part::InputBackward : gradients_.comes(pass.turn) ? Part::FirstBackward : Part::Backward;
+    Run run = begin(i, pass.microbatch, part, pass.passing);
     waits_.clear();
     const auto& [segment, how] = keys_[i];
     if (pass.splits)
       for (const SavedStorage& saved : waiting_in(r_.graph().segments[static_cast<size_t>(segment)], how)) waits_.insert(saved.storage);
-    run.defers = pass.splits;
     pass.passing = end(run, false);
+    while (!run.blocks.empty() && SegmentEvents::is_gradient(run.blocks.begin()->first)) {
+      gradient_blocks_[{i, false}].push_back(run.blocks.begin()->second);
+      run.blocks.erase(run.blocks.begin());
+    }
     for (auto it = run.blocks.begin(); it != run.blocks.end();) {
       if (waits_.contains(it->first)) {
         ++it;
@@ -228,6 +261,8 @@ class Tracer {
     for (const StorageId storage : waits_)
       if (!run.blocks.contains(storage)) run.blocks[storage] = allocate(m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(storage)]);
     if (!pass.splits) drop(i, pass.microbatch);
+    apply(gradients_.end(i, pass.turn));
+    if (pass.left() == 0) apply(gradients_.end_pass({pass.begin, pass.end}, pass.turn));
   }
 
   // What was offloaded.
@@ -246,11 +281,14 @@ class Tracer {
   }
   int64_t virtual_stage(int chunk) const { return places_.virtual_stage({stage_.stage, chunk}); }
 
-  Pass pass_of(const Action& a) {
+  // turn: where it makes gradients of weights.
+  Pass pass_of(const Action& a, const GradientTurn& turn = {}) {
     const StageRange& range = layout_.chunks[static_cast<size_t>(a.chunk)];
     const bool backward = a.kind != ActionKind::Forward;
     Pass pass{range.first, range.end, a.chunk, a.microbatch, backward, a.kind == ActionKind::BackwardInput};
     pass.passing = std::exchange(message(backward, virtual_stage(a.chunk), a.microbatch), kNone);
+    if (a.kind == ActionKind::Backward) pass.turn = turn;
+    apply(gradients_.begin_pass(pass.turn));
     return pass;
   }
   void hand_on(const Pass& pass) {
@@ -281,7 +319,7 @@ class Tracer {
     let_go(std::exchange(on_its_way, kNone));
   }
 
-  void run(const Action& a, const Action* beside) {
+  void run(const Action& a, const Action* beside, const GradientTurn& turn) {
     switch (a.kind) {
       case ActionKind::ReceiveForward: return receive(a, false);
       case ActionKind::ReceiveBackward: return receive(a, true);
@@ -289,13 +327,17 @@ class Tracer {
       case ActionKind::SendBackward: return send(a, true);
       case ActionKind::BackwardWeight: {
         const StageRange& range = layout_.chunks[static_cast<size_t>(a.chunk)];
+        apply(gradients_.begin_pass(turn));
+        for (size_t i = range.end; i-- > range.first && gradients_.comes(turn);) apply({{i, false, gradients_.whole(i)}});
         for (size_t i = range.end; i-- > range.first;) drop(i, a.microbatch);
-        return;
+        for (size_t i = range.end; i-- > range.first;) apply(gradients_.end(i, turn));
+        return apply(gradients_.end_pass(range, turn));
       }
+      case ActionKind::Optimizer: return drop_gradients();
       case ActionKind::Forward: {
         Pass pass = pass_of(a);
         std::optional<Pass> other;
-        if (beside) other = pass_of(*beside);
+        if (beside) other = pass_of(*beside, turn);
         // A backward beside it runs layer by layer, and is taken to be where this is fullest.
         const auto next = [&] {
           if (other && other->left() > 0) backward(*other);
@@ -308,7 +350,7 @@ class Tracer {
       }
       case ActionKind::Backward:
       case ActionKind::BackwardInput: {
-        Pass pass = pass_of(a);
+        Pass pass = pass_of(a, turn);
         while (pass.left() > 0) backward(pass);
         return hand_on(pass);
       }
@@ -321,6 +363,7 @@ class Tracer {
   std::stop_token stop_;
   Memories m_;
   StageLayout layout_;
+  GradientSteps gradients_;
   PipelineLayout places_;
   const bool keeps_messages_;
   std::vector<ClassKey> keys_;     // by instance
@@ -330,6 +373,7 @@ class Tracer {
   std::map<std::pair<size_t, int>, Blocks> held_;  // by instance and microbatch
   std::map<std::tuple<bool, int64_t, int>, int32_t> messages_;
   std::set<StorageId> waits_;
+  std::map<std::pair<size_t, bool>, std::vector<int32_t>> gradient_blocks_;  // by owner, and whether reduced
   std::vector<int32_t> held_by_;   // how many hold a block
   bool trains_ = true;
   StageEvents out_;
@@ -344,16 +388,16 @@ AllocatorUse allocator_use(const StageEvents& of, SegmentMode mode, int64_t capa
   std::vector<CachingAllocator::Block> blocks(static_cast<size_t>(of.blocks));
   AllocatorUse out;
   for (size_t i = 0; i < of.events.size(); ++i) {
-    const auto& [block, bytes] = of.events[i];
+    const auto& [block, bytes, side] = of.events[i];
     if (bytes > 0)
-      blocks[static_cast<size_t>(block)] = allocator.allocate(bytes);
+      blocks[static_cast<size_t>(block)] = allocator.allocate(bytes, side);
     else
       allocator.free(blocks[static_cast<size_t>(block)]);
+    if (i >= of.last_step) out.reserved = std::max(out.reserved, allocator.reserved());
     if (i < of.last_step || allocator.allocated() <= out.allocated) continue;
     out.allocated = allocator.allocated();
     out.largest_free = allocator.largest_free();
   }
-  out.reserved = allocator.reserved();
   out.retries = allocator.retries();
   out.fits = allocator.refused() == 0;
   return out;

@@ -16,6 +16,7 @@ namespace shardscape {
 struct BlockEvent {
   int32_t block = 0;
   int64_t bytes = 0;
+  bool side = false;             // on a stream beside that of compute
 };
 
 struct StageEvents {
@@ -24,16 +25,17 @@ struct StageEvents {
   int32_t blocks = 0;
 };
 
-// Two steps of a stage, of as many microbatches as show all that its schedule holds: parameters, gradients and workspaces first; the moments
+// Two steps of a stage, of as many microbatches as show all that its schedule holds: parameters, gradients that stay and workspaces first; the moments
 // of the optimizer when its first step makes them; so that the second step finds the cache that the first one has left. Parameters and
 // states are blocks of their own for each tensor where the strategy of gradient sync keeps them so, flat buffers one; gathered units of FSDP
-// are there all along, as in the timeline. All on one stream. Of a report with its memory timeline.
+// are there all along, as in the timeline. All on one stream but for FSDP's sharded gradients, which the stream of reductions allocates (PyTorch fully_shard,
+// foreach_reduce; FSDP1's _post_backward_stream): freed, they stay cached where no activation can have them. Of a report with its memory timeline.
 StageEvents stage_events(const Report& report, int stage, std::stop_token stop = {});
 
 // Of the second step. reserved - allocated is what fragmentation takes.
 struct AllocatorUse {
   int64_t allocated = 0;         // at the fullest moment
-  int64_t reserved = 0;          // in the end: the allocator gives nothing back until the device is full
+  int64_t reserved = 0;          // at most (max_memory_reserved): the allocator gives nothing back until the device is full
   int64_t largest_free = 0;      // largest cached block at the fullest moment
   int64_t retries = 0;           // allocations, in both steps, that had to empty the cache first
   bool fits = true;              // none failed even then

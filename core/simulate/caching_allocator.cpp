@@ -22,19 +22,20 @@ int64_t page(bool small) { return small ? kSmallSegment : kMiddleSegment; }
 
 CachingAllocator::CachingAllocator(SegmentMode mode, int64_t capacity) : mode_(mode), capacity_(capacity) {}
 
-CachingAllocator::Block CachingAllocator::allocate(int64_t bytes) {
+CachingAllocator::Block CachingAllocator::allocate(int64_t bytes, bool side) {
   const int64_t size = std::max(allocated_bytes(bytes), kSmallest);
   const bool small = size <= kSmall;
-  Block block = cached(small, size);
-  if (block == kNone) block = fresh(small, size, false);
+  const Kind kind{small, side};
+  Block block = cached(kind, size);
+  if (block == kNone) block = fresh(kind, size, false);
   if (block == kNone) {
     ++retries_;
     give_back();
-    block = fresh(small, size, false);
+    block = fresh(kind, size, false);
   }
   if (block == kNone) {
     ++refused_;
-    block = fresh(small, size, true);
+    block = fresh(kind, size, true);
   }
   const int64_t rest = at(block).size - size;
   if (mode_ == SegmentMode::Expandable || small ? rest >= kSmallest : rest > kSmall) cache(cut(block, size));
@@ -75,8 +76,8 @@ CachingAllocator::Block CachingAllocator::make(Node node) {
 void CachingAllocator::drop(Block block) { dropped_.push_back(block); }
 
 // What lies before addresses that can still get pages is as large as it can become.
-CachingAllocator::Block CachingAllocator::cached(bool small, int64_t size) {
-  std::set<Key>& free = pool(small).free;
+CachingAllocator::Block CachingAllocator::cached(Kind kind, int64_t size) {
+  std::set<Key>& free = pool(kind).free;
   auto it = free.lower_bound({size, -1, kNone});
   if (it == free.end()) return kNone;
   if (mode_ == SegmentMode::Expandable) {
@@ -91,22 +92,22 @@ CachingAllocator::Block CachingAllocator::cached(bool small, int64_t size) {
   return block;
 }
 
-CachingAllocator::Block CachingAllocator::fresh(bool small, int64_t size, bool at_all_costs) {
-  if (mode_ == SegmentMode::Expandable) return expanded(small, size, at_all_costs);
-  const int64_t bytes = small ? kSmallSegment : size < kMiddle ? kMiddleSegment : whole(size, kStep);
+CachingAllocator::Block CachingAllocator::fresh(Kind kind, int64_t size, bool at_all_costs) {
+  if (mode_ == SegmentMode::Expandable) return expanded(kind, size, at_all_costs);
+  const int64_t bytes = kind.small ? kSmallSegment : size < kMiddle ? kMiddleSegment : whole(size, kStep);
   if (!at_all_costs && !room_for(bytes)) return kNone;
   reserved_ += bytes;
   Node node;
   node.begin = next_address_;
   node.size = bytes;
-  node.small = small;
+  node.kind = kind;
   next_address_ += bytes + kStep;
   return make(node);
 }
 
 // The lowest addresses that offer so much: free, without pages, or the one before the other.
-CachingAllocator::Block CachingAllocator::expandable(bool small, int64_t size) {
-  Pool& p = pool(small);
+CachingAllocator::Block CachingAllocator::expandable(Kind kind, int64_t size) {
+  Pool& p = pool(kind);
   for (const auto& [address, block] : p.unmapped) {
     const Block before = at(block).before;
     const Block first = before != kNone && !at(before).used ? before : block;
@@ -115,30 +116,30 @@ CachingAllocator::Block CachingAllocator::expandable(bool small, int64_t size) {
     if (bytes >= size) return first;
   }
   Node node;
-  node.begin = small ? 0 : 2 * kAddresses;
+  node.begin = ((kind.small ? 0 : 2) + (kind.side ? 4 : 0)) * kAddresses;
   node.size = kAddresses;
   node.mapped = false;
-  node.small = small;
+  node.kind = kind;
   const Block block = make(node);
   p.unmapped.insert({node.begin, block});
   return block;
 }
 
-CachingAllocator::Block CachingAllocator::expanded(bool small, int64_t size, bool at_all_costs) {
-  Block block = expandable(small, size);
+CachingAllocator::Block CachingAllocator::expanded(Kind kind, int64_t size, bool at_all_costs) {
+  Block block = expandable(kind, size);
   if (!at(block).mapped && !map(block, std::min(at(block).size, size), at_all_costs)) return kNone;
   while (at(block).size < size) {
     const Block next = at(block).after;
     if (!map(next, std::min(size - at(block).size, at(next).size), at_all_costs)) return kNone;
     block = next;  // which has taken in the one before it
   }
-  pool(small).free.erase(key(block));
+  pool(kind).free.erase(key(block));
   return block;
 }
 
 bool CachingAllocator::map(Block block, int64_t size, bool at_all_costs) {
-  Pool& p = pool(at(block).small);
-  const int64_t bytes = whole(size, page(at(block).small));
+  Pool& p = pool(at(block).kind);
+  const int64_t bytes = whole(size, page(at(block).kind.small));
   if (!at_all_costs && !room_for(bytes)) return false;
   p.unmapped.erase({at(block).begin, block});
   if (bytes < at(block).size) {
@@ -155,9 +156,9 @@ bool CachingAllocator::map(Block block, int64_t size, bool at_all_costs) {
 
 // A free block gives back the pages that it fills.
 void CachingAllocator::unmap(Block block) {
-  const int64_t size = page(at(block).small), begin = whole(at(block).begin, size), end = (at(block).begin + at(block).size) / size * size;
+  const int64_t size = page(at(block).kind.small), begin = whole(at(block).begin, size), end = (at(block).begin + at(block).size) / size * size;
   if (begin >= end) return;
-  Pool& p = pool(at(block).small);
+  Pool& p = pool(at(block).kind);
   p.free.erase(key(block));
   if (const int64_t front = begin - at(block).begin; front > 0) {
     const Block rest = cut(block, front);
@@ -173,7 +174,7 @@ void CachingAllocator::unmap(Block block) {
 
 void CachingAllocator::join(Block block, Block neighbour) {
   if (neighbour == kNone || at(neighbour).used || at(neighbour).mapped != at(block).mapped) return;
-  Pool& p = pool(at(block).small);
+  Pool& p = pool(at(block).kind);
   if (at(neighbour).mapped)
     p.free.erase(key(neighbour));
   else

@@ -1,7 +1,9 @@
 #include "simulate/memories.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "cost/stage_gradients.h"
 #include "cost/sync_params.h"
 #include "graph/structure_cache.h"
 #include "model/library.h"
@@ -38,6 +40,10 @@ std::vector<Dummy> dummies_of(const Segment& s, const Binding& binding) {
   return out;
 }
 
+bool tied_to(const Param& param, const Segment& other) {
+  return !param.tied.empty() && std::any_of(other.params.begin(), other.params.end(), [&](const Param& p) { return p.tied == param.tied; });
+}
+
 }  // namespace
 
 const KernelProfile& profile_of(const Graph& graph) { return *ModelLibrary::instance().profile(graph.structure.profile); }
@@ -56,7 +62,37 @@ std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const StepModel& model)
 
 Memories::Memories(const Report& report, std::shared_ptr<const MemoryTable> table)
     : report_(report), lifetimes_(cached_lifetimes(*report.model)), table_(std::move(table)) {
-  if (!table_) own_.sizes = lifetimes_->sizes(report.stages.front().binding);
+  if (table_) return;
+  own_.sizes = lifetimes_->sizes(report.stages.front().binding);
+  const ComingGradients of = coming_gradients(report);
+  if (of.bytes == 0) return;
+  const Graph& graph = report.graph();
+  for (size_t i = 0; i < graph.segments.size(); ++i) {
+    const Segment& s = graph.segments[i];
+    std::vector<int64_t>& coming = own_.sizes.coming.emplace_back(own_.sizes.gradients[i]);
+    for (size_t p = 0; p < coming.size(); ++p) {
+      const bool later = of.tied && i + 1 < graph.segments.size() && tied_to(s.params[p], graph.segments.back());
+      coming[p] = later ? 0 : coming[p] / dtype_bytes(s.tensor(s.params[p].tensor).dtype) * of.bytes;
+    }
+  }
+}
+
+ComingGradients coming_gradients(const Report& report) {
+  const Structure& s = report.graph().structure;
+  // Stages with the embedding all have the head as well, or none has.
+  ComingGradients out{0, report.stages.front().first && report.stages.front().last};
+  switch (gradient_life(report.graph())) {
+    case GradientLife::UntilOptimizer: out.bytes = dtype_bytes(is_deepspeed(s.sync) ? s.dtype : s.grad_dtype); break;
+    case GradientLife::UntilReduced: out.bytes = dtype_bytes(unreduced_dtype(s)); break;
+    default: break;
+  }
+  return out;
+}
+
+int64_t Memories::coming(int segment) const {
+  if (sizes().coming.empty()) return 0;
+  const std::vector<int64_t>& of = sizes().coming[static_cast<size_t>(segment)];
+  return std::accumulate(of.begin(), of.end(), int64_t{0});
 }
 
 const Footprint& Memories::of(ClassKey key) {

@@ -43,7 +43,7 @@ class AllocatorSegments {
 struct Footprint {
   SegmentMemory memory;
   AllocatorSegments kept;                 // by a layer of one microbatch
-  std::array<AllocatorSegments, 4> live;  // at the fullest moment, by SegmentLifetimes::Part
+  std::array<AllocatorSegments, 6> live;  // at the fullest moment, by SegmentLifetimes::Part
 };
 // Weights that share a dummy gradient, of one rank.
 struct Dummy {
@@ -57,6 +57,13 @@ struct MemoryTable {
   std::vector<std::vector<Dummy>> dummies;  // by segment
 };
 
+// Bytes of an element of gradients that come with a backward; 0: none do. tied: whether one table has its first gradient from the head.
+struct ComingGradients {
+  int64_t bytes = 0;
+  bool tied = false;
+};
+ComingGradients coming_gradients(const Report& report);
+
 // Made when they are asked for, or taken from a table.
 class Memories {
  public:
@@ -67,6 +74,8 @@ class Memories {
   AllocatorSegments live_segments(ClassKey key, Part part);
   std::vector<Dummy> dummies(int segment) const;
   const SegmentLifetimes& lifetimes() const { return *lifetimes_; }
+  // Of the gradients of a segment that come with its first backward.
+  int64_t coming(int segment) const;
   const SegmentSizes& sizes() const { return table_ ? table_->sizes : own_.sizes; }
   MemoryCategory category(int segment, StorageId kept) const { return lifetimes_->kept_category(segment, kept); }
   const Report& report() const { return report_; }

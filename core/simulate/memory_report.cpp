@@ -49,7 +49,7 @@ std::string memory_text(const MemoryTimeline& memory, StepOps* ops) {
   const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
   std::string out = std::string(memory.fits ? "fits: " : "does not fit: ") + format_bytes(worst.in_use) + " of " + format_bytes(memory.capacity) +
                     " in use on the worst rank, stage " + std::to_string(worst.stage) + " (tensors " + format_bytes(worst.allocated) +
-                    ", reserved by the allocator " + format_bytes(worst.reserved) + ")\n";
+                    ", in whole segments " + format_bytes(worst.reserved) + ", holes between them not counted)\n";
   for (const StageMemory& s : memory.stages) {
     const auto seconds = ops ? peak_seconds(s, *ops) : std::nullopt;
     out += "fullest moment of stage " + std::to_string(s.stage) + ": " + format_bytes(s.allocated) + (seconds ? " at " + format_seconds(*seconds) : "") + ", " + s.moment + "\n";

@@ -9,88 +9,33 @@
 #include "graph/product_kernels.h"
 #include "report/outline.h"
 #include "schedule/moments.h"
-#include "simulate/action_terms.h"
-#include "simulate/memories.h"
 #include "simulate/runtime_memory.h"
-#include "simulate/stage_layout.h"
+#include "simulate/stage_profiles.h"
 
 namespace shardscape {
 namespace {
 
-constexpr auto kBuffers = static_cast<size_t>(MemoryCategory::Buffers);
+constexpr auto kGradients = static_cast<size_t>(MemoryCategory::Gradients);
 constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
 
-using Part = SegmentLifetimes::Part;
-
-struct Instance {
-  ClassKey key;
-  int64_t layer = -1;
-  bool offloaded = false;
-  size_t group = 0;        // the first instance that is replayed with it
-  bool ends_group = false;
-};
-
-// The fullest moment of an instance at work.
-struct Level {
-  CategoryBytes bytes{};
-  size_t instance = 0;     // of the chunk, where it is: a replay runs others of its group
-  Part part = Part::Forward;
-};
-
-// A forward or backward of one virtual stage, relative to what is there before it.
-struct Profile {
-  Level peak;
-  CategoryBytes change{};
-  std::vector<Level> levels;         // of its instances, in the order that they run in
-  CategoryBytes received{}, sent{};  // what it takes over from the action before, and leaves to the one after
-};
-
-// Who runs at the fullest moment: one action, or an overlapped forward and backward.
-struct AtWork {
-  size_t chunk = 0;
-  Level level;
-  Action of{};
-};
-
-class StageWalk {
+class StageWalk : StageProfiles {
  public:
   // at: in the pipeline, where the stage stands for another.
-  StageWalk(Memories& memories, const StageReport& stage, int at)
-      : m_(memories), r_(memories.report()), stage_(stage), place_(at), graph_(r_.graph()), pairs_(runs_pairs(r_.design.parallel)), keeps_messages_(shardscape::keeps_messages(r_)),
-        places_(pipeline_layout(r_.design.parallel)) {
-    place();
-    for (size_t c = 0; c + 1 < starts_.size(); ++c) {
-      const auto like = std::find_if(firsts_.begin(), firsts_.end(), [&](size_t other) { return alike(other, c); });
-      classes_.push_back(static_cast<int>(like - firsts_.begin()));
-      if (like != firsts_.end()) continue;
-      firsts_.push_back(c);
-      forwards_.push_back(forward(starts_[c], starts_[c + 1]));
-      backwards_.push_back(backward(starts_[c], starts_[c + 1]));
-      if (keeps_messages_) keep_messages(c, forwards_.back(), backwards_.back());
-      terms_.push_back({terms(forwards_.back()), terms(backwards_.back()), waiting(starts_[c], starts_[c + 1])});
-      totals_.push_back({totals(terms_.back().forward), totals(terms_.back().backward), total(terms_.back().waiting)});
-    }
-    fix();
-  }
+  StageWalk(Memories& memories, const StageReport& stage, int at) : StageProfiles(memories, stage, at) { fix(); }
 
   // Calls seen(action, begin, peak, end, place of the peak).
   template <typename Seen>
   void run(const std::vector<Action>& actions, const Seen& seen) {
     CategoryBytes now = fixed_;
+    const std::vector<GradientTurn> turns = gradients_.come_and_go() ? gradient_turns(actions) : std::vector<GradientTurn>(actions.size());
     for (size_t i = 0; i < actions.size(); ++i) {
       const Action& a = actions[i];
       const CategoryBytes begin = now;
       const bool pair = a.overlapped && a.kind == ActionKind::Forward;
-      std::vector<AtWork> who;
-      CategoryBytes peak;
-      if (pair) {
-        const auto [most, step] = both(a, actions[i + 1], terms_, now);
-        peak = most;
-        who = at_work(a, &actions[i + 1], step);
-      } else {
-        peak = play(a, terms_[class_of(a)], now);
-        who = at_work(a, nullptr, -1);
-      }
+      StageMoment moment{static_cast<int>(i), a, pair ? std::optional(actions[i + 1]) : std::nullopt, turns[pair ? i + 1 : i], {}};
+      int step = -1;
+      const CategoryBytes peak = play(moment, terms_, now, &step);
+      const std::vector<AtWork> who = at_work(moment, step);
       const auto at = [&](const Action& action) {
         const auto it = std::find_if(who.begin(), who.end(), [&](const AtWork& w) { return w.of == action; });
         return it == who.end() ? PeakPlace{} : place_of(*it);
@@ -109,7 +54,7 @@ class StageWalk {
     const int64_t fixed = total(fixed_);
     for (const StageMoment& moment : moments) {
       int64_t now = level_before(moment, totals_, fixed);
-      const int64_t peak = moment.beside ? both(moment.of, *moment.beside, totals_, now).first : play(moment.of, totals_[class_of(moment.of)], now);
+      const int64_t peak = play(moment, totals_, now);
       if (out && peak <= most) continue;
       out = &moment;
       most = peak;
@@ -132,7 +77,7 @@ class StageWalk {
     const StageMoment& moment = fullest(moments, most);
     const std::vector<AtWork> at_work = this->at_work(moment);
     CategoryBytes now = level_before(moment, terms_, fixed_);
-    out.at_peak = moment.beside ? both(moment.of, *moment.beside, terms_, now).first : play(moment.of, terms_[class_of(moment.of)], now);
+    out.at_peak = play(moment, terms_, now);
     out.action = moment.action;
     out.of = moment.of;
     waste_ = waste(moment, at_work);
@@ -144,65 +89,75 @@ class StageWalk {
   }
 
   const std::vector<int>& classes() const { return classes_; }  // of chunks that do the same
+  bool gradients_come_and_go() const { return gradients_.come_and_go(); }
 
  private:
-  bool pipelined() const { return r_.stages.size() > 1; }
-
-  ActionTerms<CategoryBytes> terms(const Profile& p) const {
-    ActionTerms<CategoryBytes> out{p.peak.bytes, p.change, {}, {}, {}};
-    if (pipelined()) {
-      out.received = p.received;
-      out.sent = p.sent;
-    }
-    if (pairs_)
-      for (const Level& level : p.levels) out.levels.push_back(level.bytes);
-    return out;
-  }
-  static ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) {
-    ActionTerms<int64_t> out{total(p.peak), total(p.change), total(p.received), total(p.sent), {}};
-    for (const CategoryBytes& level : p.levels) out.levels.push_back(total(level));
-    return out;
-  }
+  // Who runs at the fullest moment: one action, or an overlapped forward and backward.
+  struct AtWork {
+    size_t chunk = 0;
+    Level level;
+    Action of{};
+  };
 
   size_t class_of(const Action& action) const { return static_cast<size_t>(classes_[static_cast<size_t>(action.chunk)]); }
-  bool alike(size_t a, size_t b) const {
-    if (keeps_messages_ && (receives(a) != receives(b) || sends(a) != sends(b))) return false;
-    const auto at = [&](size_t chunk) { return instances_.begin() + static_cast<std::ptrdiff_t>(starts_[chunk]); };
-    return std::equal(at(a), at(a + 1), at(b), at(b + 1), [&](const Instance& x, const Instance& y) {
-      return x.key == y.key && x.offloaded == y.offloaded && x.ends_group == y.ends_group && x.group - starts_[a] == y.group - starts_[b];
-    });
-  }
-
-  // The fullest moment of a pair, and which of its steps that is.
+  // The fullest moment of an action or a pair; step: which one of a pair's that is. now: before it, then behind it.
   template <typename Bytes>
-  std::pair<Bytes, int> both(const Action& forward, const Action& backward, const std::vector<ChunkTerms<Bytes>>& classes, Bytes& now) const {
-    const ChunkTerms<Bytes> &f = classes[class_of(forward)], &b = classes[class_of(backward)];
-    int step = -1;
-    const Bytes peak = play(f.forward, b.backward, backward.kind == ActionKind::BackwardInput ? b.waiting : Bytes{}, now, step);
-    return {peak, step};
+  Bytes play(const StageMoment& moment, const std::vector<ChunkTerms<Bytes>>& classes, Bytes& now, int* step = nullptr) const {
+    const ChunkTerms<Bytes>& of = classes[class_of(moment.of)];
+    if (!moment.beside) {
+      const Bytes peak = shardscape::play(moment.of, moment.turn, of, now);
+      if (moment.of.kind == ActionKind::Optimizer)  // which lets go of gradients
+        for (const int like : classes_) now = now - classes[static_cast<size_t>(like)].ended;
+      return peak;
+    }
+    const ChunkTerms<Bytes>& b = classes[class_of(*moment.beside)];
+    int at = -1;
+    const Bytes peak = shardscape::play(of.forward, b.backward[backward_index(*moment.beside, moment.turn)], now, at);
+    if (step) *step = at;
+    return peak;
   }
 
   // Who runs at a moment, where its action needs most.
   std::vector<AtWork> at_work(const StageMoment& moment) const {
-    if (!moment.beside) return at_work(moment.of, nullptr, -1);
-    int64_t now = level_before(moment, totals_, total(fixed_));
-    return at_work(moment.of, &*moment.beside, both(moment.of, *moment.beside, totals_, now).second);
+    int step = -1;
+    int64_t now = moment.beside ? level_before(moment, totals_, total(fixed_)) : 0;
+    if (moment.beside) play(moment, totals_, now, &step);
+    return at_work(moment, step);
   }
-  // step: of a pair, as both() tells it.
-  std::vector<AtWork> at_work(const Action& a, const Action* beside, int step) const {
+  // step: of a pair, as play() tells it.
+  std::vector<AtWork> at_work(const StageMoment& moment, int step) const {
+    const Action& a = moment.of;
     const auto chunk = [](const Action& action) { return static_cast<size_t>(action.chunk); };
+    const auto backward = [&](const Action& action) -> const Profile& {
+      return backwards_[class_of(action)][backward_index(action, moment.turn)];
+    };
     std::vector<AtWork> out;
-    if (beside) {
+    if (moment.beside) {
       const auto add = [&](const Action& action, const std::vector<Level>& levels) {
         if (step >= 0 && static_cast<size_t>(step) < levels.size()) out.push_back({chunk(action), levels[static_cast<size_t>(step)], action});
       };
       add(a, forwards_[class_of(a)].levels);
-      add(*beside, backwards_[class_of(*beside)].levels);
+      add(*moment.beside, backward(*moment.beside).levels);
     } else if (a.kind == ActionKind::Forward) {
       out.push_back({chunk(a), forwards_[class_of(a)].peak, a});
     } else if (a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput) {
-      out.push_back({chunk(a), backwards_[class_of(a)].peak, a});
+      out.push_back({chunk(a), backward(a).peak, a});
     }
+    return out;
+  }
+  // Of those that come and go, at a moment.
+  GradientBytes gradients_at(const StageMoment& moment, const std::vector<AtWork>& at_work) const {
+    GradientBytes out;
+    const auto add = [&](int64_t times, const GradientBytes& bytes) {
+      out.whole += times * bytes.whole;
+      out.reduced += times * bytes.reduced;
+    };
+    for (size_t of = 0; of < firsts_.size(); ++of) {
+      const StageRange range{starts_[firsts_[of]], starts_[firsts_[of] + 1]};
+      add(moment.before[of].begun, gradients_.begun(range));
+      add(moment.before[of].ended, gradients_.ended(range));
+    }
+    for (const AtWork& work : at_work) add(1, work.level.gradients);
     return out;
   }
 
@@ -226,12 +181,6 @@ class StageWalk {
     return copies;
   }
 
-  // Whether its input lies in a buffer to receive into for as long as it is kept.
-  bool input_received(size_t instance) const {
-    const Instance& i = instances_[instance];
-    const auto chunk = static_cast<size_t>(std::upper_bound(starts_.begin(), starts_.end(), instance) - starts_.begin() - 1);
-    return keeps_messages_ && instance == starts_[chunk] && receives(chunk) && !i.offloaded && m_.lifetimes().keeps_input(i.key.first, i.key.second);
-  }
   const std::string& input_name(int segment) const {
     const Segment& s = graph_.segments[static_cast<size_t>(segment)];
     return s.storages[static_cast<size_t>(s.tensor(s.input).storage)].name;
@@ -240,9 +189,9 @@ class StageWalk {
   PeakPlace place_of(const AtWork& work) {
     const SegmentMemory& memory = m_.of(instance_of(work).key).memory;
     const Part runs = work.level.part;
-    const SegmentPart& part = runs == Part::Forward ? memory.forward : runs == Part::Backward ? memory.backward
+    const SegmentPart& part = runs == Part::Forward ? memory.forward : runs == Part::Backward ? memory.backward : runs == Part::FirstBackward ? memory.first_backward : runs == Part::InputBackward ? memory.input_backward
                               : runs == Part::Replay ? memory.replay : memory.replay_in_group;
-    return {static_cast<int64_t>(starts_[work.chunk] + work.level.instance), runs, part.peak_op};
+    return {static_cast<int64_t>(starts_[work.chunk] + work.level.instance), runs, work.level.behind ? -1 : part.peak_op, work.level.behind};
   }
 
   // What the allocator has reserved but not handed out.
@@ -252,117 +201,14 @@ class StageWalk {
       if (category != MemoryCategory::Runtime) segments.add(bytes, 1);
     for (const auto& [key, count] : copies_at(moment, at_work))
       if (count > 0) segments.add(m_.of(key).kept, count);
-    for (const AtWork& work : at_work) segments.add(m_.live_segments(instance_of(work).key, work.level.part), 1);
+    for (const AtWork& work : at_work)
+      if (!work.level.behind) segments.add(m_.live_segments(instance_of(work).key, work.level.part), 1);
+    const GradientBytes gradients = gradients_at(moment, at_work);
+    for (const int64_t bytes : {gradients.whole, gradients.reduced})
+      if (bytes > 0) segments.add(bytes, 1);
     return segments.waste();
   }
 
-  void place() {
-    const StageLayout layout = stage_layout(r_, stage_);
-    for (const StageInstance& i : layout.instances) instances_.push_back({{i.segment, i.of.keeps}, i.layer, i.of.offloaded, i.group, i.ends_group});
-    for (const StageRange& chunk : layout.chunks) starts_.push_back(chunk.first);
-    starts_.push_back(instances_.size());
-  }
-
-  SegmentKind kind(size_t instance) const { return graph_.segments[static_cast<size_t>(instances_[instance].key.first)].kind; }
-  const SegmentMemory& memory(size_t instance) { return m_.of(instances_[instance].key).memory; }
-
-  // The level of the instance that has begun last is its highest one.
-  static void note(Profile& p, const CategoryBytes& level, size_t instance, Part part, bool begins = false) {
-    if (begins) p.levels.push_back({level, instance, part});
-    else if (total(level) > total(p.levels.back().bytes)) p.levels.back() = {level, instance, part};
-    if (total(level) > total(p.peak.bytes)) p.peak = {level, instance, part};
-  }
-
-  static void from_begin(Profile& p, size_t begin) {
-    p.peak.instance -= begin;
-    for (Level& level : p.levels) level.instance -= begin;
-  }
-
-  Profile forward(size_t begin, size_t end) {
-    Profile p;
-    p.levels.reserve(end - begin);
-    p.peak.instance = begin;
-    CategoryBytes stored{};  // on its way to the host
-    for (size_t i = begin; i < end; ++i) {
-      const SegmentMemory& s = memory(i);
-      const bool ends = kind(i) == SegmentKind::Head;
-      if (i == begin && kind(i) != SegmentKind::Embedding) p.received = on_the_way(s.forward.begin);
-      note(p, p.change + s.forward.peak, i, Part::Forward, true);
-      if (instances_[i].offloaded) {
-        p.change = p.change - stored;
-        stored = s.kept;
-      }
-      p.change = p.change + s.kept;
-      if (i + 1 == end && !ends) p.sent = on_the_way(s.forward.end - s.kept);
-    }
-    p.change = p.change - stored;
-    from_begin(p, begin);
-    return p;
-  }
-
-  Profile backward(size_t begin, size_t end) {
-    Profile p;
-    p.levels.reserve(end - begin);
-    p.peak.part = Part::Backward;
-    CategoryBytes replayed{};
-    std::set<size_t> loaded;
-    const auto load = [&](size_t i) {
-      if (instances_[i].offloaded && loaded.insert(i).second) p.change = p.change + memory(i).kept;
-    };
-    for (size_t i = end; i-- > begin;) {
-      const SegmentMemory& s = memory(i);
-      if (i + 1 == end) {
-        if (kind(i) != SegmentKind::Head) p.received = on_the_way(s.output_grad);
-        p.peak.instance = i;
-      }
-      load(instances_[i].group);
-      load(i);
-      for (size_t before = instances_[i].group; before-- > begin;)
-        if (instances_[before].offloaded) {  // one ahead
-          load(before);
-          break;
-        }
-      bool begins = true;
-      if (instances_[i].ends_group)
-        for (size_t j = instances_[i].group; j <= i; ++j) {
-          const SegmentMemory& again = memory(j);
-          const SegmentPart& part = j < i ? again.replay_in_group : again.replay;
-          const CategoryBytes own = p.change + replayed - part.begin + s.output_grad;
-          note(p, own + part.peak, j, j < i ? Part::ReplayInGroup : Part::Replay, std::exchange(begins, false));
-          replayed = replayed - (part.begin - again.kept) + (part.end - again.kept);
-        }
-      const CategoryBytes survivors = s.backward.begin - s.kept - s.output_grad;
-      note(p, p.change - s.kept + replayed - survivors + s.backward.peak, i, Part::Backward, begins);
-      replayed = replayed - survivors;
-      p.change = p.change - s.kept;
-      if (i == begin && kind(i) != SegmentKind::Embedding) p.sent = on_the_way(s.backward.end);
-    }
-    from_begin(p, begin);
-    return p;
-  }
-
-  bool receives(size_t chunk) const { return places_.receives({place_, static_cast<int64_t>(chunk)}); }
-  bool sends(size_t chunk) const { return places_.sends({place_, static_cast<int64_t>(chunk)}); }
-
-  // Buffers to receive into are there all along, and so is an input that is kept: it lies in one. A gradient that is received is added up in
-  // memory of its own.
-  void keep_messages(size_t chunk, Profile& f, Profile& b) {
-    if (receives(chunk)) {
-      if (input_received(starts_[chunk])) {
-        const CategoryBytes& input = memory(starts_[chunk]).forward.begin;
-        f.peak.bytes = f.peak.bytes - input;
-        for (Level& level : f.levels) level.bytes = level.bytes - input;
-        f.change = f.change - input;
-        b.change = b.change + input;
-      }
-      f.received = {};
-    }
-    if (sends(chunk)) {
-      f.change = f.change + f.sent;
-      b.change = b.change - f.sent;
-      f.sent = b.received = {};
-    }
-  }
   int64_t receive_buffers() {
     int64_t bytes = 0;
     for (size_t c = 0; c + 1 < starts_.size(); ++c) {
@@ -372,26 +218,6 @@ class StageWalk {
     return bytes * places_.microbatches(r_.microbatches);
   }
 
-  // What the gradients of weights still read once that of the input is made.
-  CategoryBytes waiting(size_t begin, size_t end) const {
-    CategoryBytes out{};
-    for (size_t i = begin; i < end; ++i) {
-      const auto& [segment, keeps] = instances_[i].key;
-      const Segment& s = graph_.segments[static_cast<size_t>(segment)];
-      const auto category = static_cast<size_t>(s.kind == SegmentKind::Head ? MemoryCategory::Logits : MemoryCategory::Activations);
-      for (const SavedStorage& kept : waiting_in(s, keeps))
-        out[category] += m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(kept.storage)];
-    }
-    return out;
-  }
-
-  // A message is a buffer, whatever the segment makes of it.
-  static CategoryBytes on_the_way(const CategoryBytes& bytes) {
-    CategoryBytes out{};
-    out[kBuffers] = total(bytes);
-    return out;
-  }
-
   void add_fixed(const char* name, MemoryCategory category, int64_t bytes) {
     if (bytes == 0) return;
     fixed_[static_cast<size_t>(category)] += bytes;
@@ -399,11 +225,25 @@ class StageWalk {
     fixed_names_.push_back(name);
   }
 
+  // As the report has them.
+  struct GradientNames {
+    std::string whole, reduced;
+  };
+  GradientNames gradient_names() const {
+    const std::vector<PartValue>& parts = stage_.parts[kGradients];
+    if (parts.empty() || !gradients_.come_and_go()) return {};
+    const std::string &first = parts.front().name, &last = parts.back().name;
+    return gradients_.always() > 0 ? GradientNames{first, ""} : GradientNames{last, first};
+  }
+
   void fix() {
     if (stage_.states)
-      for (const StageStates::Part& part : stage_.states->parts) add_fixed("", part.category, part.bytes);
+      for (const StageStates::Part& part : stage_.states->parts)
+        if (part.category != MemoryCategory::Gradients || !gradients_.come_and_go()) add_fixed("", part.category, part.bytes);
     for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer, MemoryCategory::KvCache})
-      for (const PartValue& part : stage_.parts[static_cast<size_t>(c)]) add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
+      for (const PartValue& part : stage_.parts[static_cast<size_t>(c)])
+        if (c != MemoryCategory::Gradients || !gradients_.come_and_go()) add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
+    add_fixed(stage_.parts[kGradients].empty() ? "" : stage_.parts[kGradients].back().name.c_str(), MemoryCategory::Gradients, gradients_.always());
     const KernelProfile& profile = profile_of(graph_);
     if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy) add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
     if (keeps_messages_) add_fixed(kReceiveBuffers, MemoryCategory::Buffers, receive_buffers());
@@ -445,6 +285,13 @@ class StageWalk {
       out.culprits.push_back({key.first + ", saved for the backward", key.second, bytes});
       explained[static_cast<size_t>(key.second)] += bytes;
     }
+    const GradientBytes gradients = gradients_at(moment, at_work);
+    // What comes within a pass for gradients of weights alone is whole.
+    for (const auto& [name, bytes] : {std::pair{gradient_names().reduced, gradients.reduced}, {gradient_names().whole, out.at_peak[kGradients] - fixed_[kGradients] - gradients.reduced}}) {
+      if (bytes == 0) continue;
+      out.culprits.push_back({name, MemoryCategory::Gradients, bytes});
+      explained[kGradients] += bytes;
+    }
     for (const AtWork& work : at_work) {
       const Instance& at = instance_of(work);
       if (&work == &at_work.front()) {
@@ -453,6 +300,7 @@ class StageWalk {
         out.at = place_of(work);
         out.of = work.of;
       }
+      if (work.level.behind) continue;
       for (const LiveStorage& storage : m_.live(at.key, work.level.part)) {
         if (storage.bytes == 0 || (input_received(starts_[work.chunk] + work.level.instance) && storage.name == input_name(at.key.first))) continue;
         out.culprits.push_back({storage.name + " of microbatch " + std::to_string(work.of.microbatch), storage.category, storage.bytes});
@@ -468,24 +316,10 @@ class StageWalk {
     out.moment = std::string(action_label(out.of.kind)) + (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
     if (out.layer >= 0) out.moment += ", layer " + std::to_string(out.layer);
     else if (out.segment >= 0) out.moment += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
+    if (out.at.behind) out.moment += out.at.part == Part::InputBackward ? ": done, with what gradients of weights wait for" : ": reduction of gradients";
     if (out.at.op >= 0) out.moment += ": " + op_kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.at.op);
   }
 
-  Memories& m_;
-  const Report& r_;
-  const StageReport& stage_;
-  const int place_;
-  const Graph& graph_;
-  const bool pairs_;            // whether levels of instances are asked for
-  const bool keeps_messages_;
-  const PipelineLayout places_;
-  std::vector<Instance> instances_;
-  std::vector<size_t> starts_;  // of every chunk, and the end
-  std::vector<int> classes_;    // of every chunk
-  std::vector<size_t> firsts_;  // chunk of every class; what follows is by class
-  std::vector<Profile> forwards_, backwards_;
-  std::vector<ChunkTerms<CategoryBytes>> terms_;
-  std::vector<ChunkTerms<int64_t>> totals_;
   CategoryBytes fixed_{};
   std::vector<std::pair<MemoryCategory, int64_t>> fixed_bytes_;
   std::vector<const char*> fixed_names_;
@@ -493,7 +327,7 @@ class StageWalk {
 };
 
 std::shared_ptr<const std::vector<StageMoment>> moments_of(const Report& report, int stage, const StageWalk& walk) {
-  return stage_moments(report.design.parallel, stage, static_cast<int>(report.microbatches), walk.classes());
+  return stage_moments(report.design.parallel, stage, static_cast<int>(report.microbatches), walk.classes(), walk.gradients_come_and_go());
 }
 
 }  // namespace
@@ -505,6 +339,9 @@ int64_t most_in_use(const Report& outline, Memo<MemoryTable>& memo, const std::s
   const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(*outline.model);
   const Structure& structure = outline.graph().structure;
   key.add(static_cast<int64_t>(lifetimes->serial()));
+  const ComingGradients coming = coming_gradients(outline);
+  key.add(coming.bytes);
+  key.add(int64_t{coming.tied});
   for (const bool word : {structure.recompute_block, structure.recompute_groups, structure.offload_activations}) key.add(int64_t{word});  // classes of layers
   for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
   Memories memories(outline, memo.get(key, [&] { return Memories(outline).table(); }));
@@ -527,7 +364,8 @@ int64_t held_all_along(const Report& outline) {
   for (const StageReport& stage : outline.stages) {
     if (stage.like != stage.stage) continue;
     int64_t states = 0;
-    for (const StageStates::Part& part : stage.states->parts) states += part.bytes;
+    for (const StageStates::Part& part : stage.states->parts)
+      if (part.category != MemoryCategory::Gradients || gradient_life(outline.graph()) == GradientLife::Always) states += part.bytes;
     most = std::max(most, states);
   }
   return most + workspace_bytes(outline, profile_of(outline.graph())) + context_bytes() + communicator_bytes(outline);

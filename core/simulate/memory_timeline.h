@@ -18,6 +18,7 @@ struct PeakPlace {
   int64_t instance = -1;         // index into the StageLayout's; -1: none is at work
   SegmentLifetimes::Part part = SegmentLifetimes::Part::Forward;
   OpId op = -1;                  // -1: as the segment begins
+  bool behind = false;           // once it has run: as its gradients are reduced
 };
 
 // Bytes while one action of the schedule runs, by category; Runtime, which lies outside of the allocator, included.

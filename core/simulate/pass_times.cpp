@@ -137,11 +137,11 @@ double fullest_seconds(int stage, const Action& action, const PeakPlace& at, con
   // Of the parts that a layer's backward is played in the one with the op. What makes gradients of weights comes later where it is an action of its own.
   const auto part = [&](const PlayedLayer& layer) {
     if (at.part == Lives::Forward) return Part::Forward;
-    if (at.part != Lives::Backward) return Part::Replay;
+    if (at.part == Lives::Replay || at.part == Lives::ReplayInGroup) return Part::Replay;
     return at.op < 0 || action.kind == ActionKind::BackwardInput ? Part::Backward : part_of(ops.report().graph().structure, ops.segment_of(stage, layer), at.op);
   };
   for (auto layer = from; layer != times.layers.end() && layer->begin <= stretch.end; ++layer)
-    if (is_there(*layer) && layer->part == part(*layer)) return std::min(ops.begin_of(stage, *layer, at.op), stretch.end);
+    if (is_there(*layer) && layer->part == part(*layer)) return std::min(at.behind ? layer->end : ops.begin_of(stage, *layer, at.op), stretch.end);
   return stretch.end;
 }
 

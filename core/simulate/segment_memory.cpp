@@ -217,10 +217,10 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     if (category == MemoryCategory::Buffers) category = MemoryCategory::Activations;
   };
   // Which ops run, and what of the forward a tensor stands for where nothing was replayed.
-  const bool forward = part == Part::Forward, backward = part == Part::Backward;
+  const bool forward = part == Part::Forward, comes = part == Part::FirstBackward, of_input = part == Part::InputBackward, backward = part == Part::Backward || comes || of_input;
   const OpId first = forward ? 0 : backward ? s.replay_end : s.backward_begin;
   const OpId last = forward ? s.backward_begin : backward ? static_cast<OpId>(s.ops.size()) : s.replay_end;
-  const auto runs_here = [&](OpId id) { return runs(s.op(id), keeps); };
+  const auto runs_here = [&](OpId id) { return runs(s.op(id), keeps) && !(of_input && s.op(id).for_weights); };
   const auto reads = [&](TensorId id) {
     const OpId maker = s.tensor(id).producer;
     return w.memory(maker >= 0 && !runs_here(maker) ? first_self(s, id) : id);
@@ -261,6 +261,8 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     } else if (s.input_grad >= 0) {
       stays.insert(w.memory(s.input_grad));
     }
+    if (of_input)
+      for (const SavedStorage& waits : waiting_in(s, keeps)) stays.insert(held(waits.storage));
   }
 
   std::map<StorageId, OpId> last_use;
@@ -321,7 +323,11 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
   if (events) events->begin = events->events.size();
   StorageId temporaries = 0;
   std::map<OpId, std::vector<MemoryEvent>> temporaries_until;
-  const bool units = is_fsdp(graph_.structure.sync);  // whose gradients are counted with the unit
+  const bool units = is_fsdp(graph_.structure.sync);  // whose gradients are added to where they are
+  std::vector<bool> came(s.params.size(), false);
+  const auto makes_gradient = [&](const Op& op, size_t p) {
+    return std::any_of(op.outputs.begin(), op.outputs.end(), [&](TensorId t) { return s.tensor(t).role == TensorRole::ParameterGradient && s.tensor(t).gradient_of == s.params[p].tensor; });
+  };
   for (OpId id = first; id < last; ++id) {
     if (!runs_here(id)) continue;
     const Op& op = s.op(id);
@@ -338,15 +344,23 @@ SegmentPart SegmentLifetimes::walk(int index, Keeps keeps, const SegmentSizes& s
     };
     add(sizes.workspaces[which][static_cast<size_t>(id)]);
     const char* name = ", workspace";
-    if (!units)
+    if (comes) {
       for (size_t p = 0; p < s.params.size(); ++p) {
-        const auto& made = op.outputs;
-        if (std::none_of(made.begin(), made.end(), [&](TensorId t) { return s.tensor(t).role == TensorRole::ParameterGradient && s.tensor(t).gradient_of == s.params[p].tensor; })) continue;
+        const int64_t bytes = sizes.coming[which][p];
+        if (bytes == 0 || came[p] || !makes_gradient(op, p)) continue;
+        came[p] = true;
+        w.now[static_cast<size_t>(MemoryCategory::Gradients)] += bytes;
+        w.record(SegmentEvents::gradient(p), bytes);
+      }
+    } else if (!units) {
+      for (size_t p = 0; p < s.params.size(); ++p) {
+        if (!makes_gradient(op, p)) continue;
         const bool product = op.kind == OpKind::Einsum;
         if (product && (profile_.weight_gradient == WeightGradient::None || profile_.weight_gradient == WeightGradient::SharedDummy)) continue;
         add(sizes.gradients[which][p]);
         name = "";
       }
+    }
     note(id, temporary, name);
     const OpId until = temporary > 0 ? held_until(id) : -1;
     if (until >= 0) {
@@ -405,6 +419,8 @@ SegmentMemory SegmentLifetimes::memory(int segment, Keeps keeps, const SegmentSi
   const auto walked = [&](Part part) { return walk(segment, keeps, sizes, part, nullptr, live ? &(*live)[static_cast<size_t>(part)] : nullptr); };
   out.forward = walked(Part::Forward);
   out.backward = walked(Part::Backward);
+  if (graph_.structure.split_backward) out.input_backward = walked(Part::InputBackward);
+  if (!sizes.coming.empty()) out.first_backward = walked(Part::FirstBackward);
   if (s.replay_end > s.backward_begin && keeps != Keeps::Activations) {
     out.replay = walked(Part::Replay);
     out.replay_in_group = walked(Part::ReplayInGroup);

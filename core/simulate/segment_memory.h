@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ struct SegmentPart {
 struct SegmentMemory {
   // The replay of full recompute is the whole segment's; in a group of layers it hands its result to the next one.
   SegmentPart forward, replay, replay_in_group, backward;
+  SegmentPart first_backward;     // one that gradients of parameters come with: they are in its peak and its end
+  SegmentPart input_backward;     // where backwards are split: what makes gradients of weights comes later, and what that reads stays
   CategoryBytes kept{};           // of each microbatch between forward and backward
   CategoryBytes output_grad{};    // in the begin of the backward
 };
@@ -59,6 +62,10 @@ struct SegmentEvents {
   std::vector<MemoryEvent> events;
   size_t begin = 0;               // so many of them are there before the first op
   size_t peak = 0;                // after so many it is fullest
+  // The gradient of parameter p, which stays.
+  static constexpr StorageId kGradients = std::numeric_limits<StorageId>::min();
+  static StorageId gradient(size_t p) { return kGradients + static_cast<StorageId>(p); }
+  static bool is_gradient(StorageId id) { return id < kGradients / 2; }
   StorageId takes = -1, gives = -1;  // what comes from the run before it, and goes to the one after it; -1: nothing
 };
 
@@ -67,6 +74,7 @@ struct SegmentSizes {
   std::vector<std::vector<int64_t>> storages;
   std::vector<std::vector<int64_t>> workspaces;  // by op
   std::vector<std::vector<int64_t>> gradients;   // by parameter: of a tensor as large as it
+  std::vector<std::vector<int64_t>> coming;      // by parameter: of its gradient where that comes with a backward; empty: none does
 };
 
 // Lifetimes of a graph's storages: what does not depend on numbers. The graph has to outlive it.
@@ -79,11 +87,11 @@ class SegmentLifetimes {
   const std::vector<Symbol>& symbols() const { return symbols_; }
   uint64_t serial() const { return serial_; }  // of all lifetimes that were ever made
   // Bytes of what is alive at the fullest moment of each part, in no order.
-  using LiveBlocks = std::array<std::vector<int64_t>, 4>;
+  using LiveBlocks = std::array<std::vector<int64_t>, 6>;
   SegmentMemory memory(int segment, Keeps keeps, const SegmentSizes& sizes, LiveBlocks* live = nullptr) const;
   MemoryCategory kept_category(int segment, StorageId kept) const;
   // What is alive at the fullest moment of a part of it, largest first.
-  enum class Part : uint8_t { Forward, Replay, ReplayInGroup, Backward };
+  enum class Part : uint8_t { Forward, Replay, ReplayInGroup, Backward, FirstBackward, InputBackward };
   std::vector<LiveStorage> live(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const;
   SegmentEvents events(int segment, Keeps keeps, const SegmentSizes& sizes, Part part) const;
   std::set<StorageId> kept(int segment, Keeps keeps) const;  // between forward and backward, by whose memory it is

@@ -230,7 +230,7 @@ class AllocatorTest : public QObject {
       int64_t now = 0, most = 0, before = -1;
       for (size_t i = 0; i < steps.events.size(); ++i) {
         if (i == steps.last_step) before = now;
-        const auto& [block, bytes] = steps.events[i];
+        const auto& [block, bytes, side] = steps.events[i];
         int64_t& here = live[static_cast<size_t>(block)];
         QVERIFY((bytes > 0) == (here == 0));
         now += bytes > 0 ? bytes : -here;
@@ -239,7 +239,7 @@ class AllocatorTest : public QObject {
       }
       QCOMPARE(now, before);
       if (splits)
-        QVERIFY2(most >= memory.allocated, qPrintable(QString("%1 %2").arg(most).arg(memory.allocated)));
+        QVERIFY2(most >= memory.allocated && static_cast<double>(most) < 1.02 * static_cast<double>(memory.allocated), qPrintable(QString("%1 %2").arg(most).arg(memory.allocated)));
       else
         QCOMPARE(most, memory.allocated);
       for (const SegmentMode mode : {SegmentMode::Native, SegmentMode::Expandable}) {
@@ -287,10 +287,29 @@ class AllocatorTest : public QObject {
     };
     const auto [roomy, silent] = warned(80);
     QVERIFY(roomy && !silent);
-    const auto [fits, warning] = warned(59);
-    QVERIFY(fits && warning && warning->find("expandable segments only") != std::string::npos);
-    const auto [small, none] = warned(50);
+    int told = 0;
+    for (int64_t gigabytes = 40; gigabytes < 80; ++gigabytes) {
+      const auto [fits, warning] = warned(gigabytes);
+      told += fits && warning && warning->find("expandable segments only") != std::string::npos;
+    }
+    QVERIFY(told > 0);
+    const auto [small, none] = warned(40);
     QVERIFY(!small && !none);  // the verdict says it
+    // Tensors that fit by a hair: the play says so, and reserves no less than they have.
+    Design tight = preset_design("deepseek-v2-lite", 1, 4, 2);
+    tight.workload.microbatch = 2;
+    tight.workload.batch = 16;
+    tight.workload.seq = 512;
+    tight.workload.recompute = Recompute::Full;
+    tight.parallel.schedule = ScheduleKind::ZbH2;
+    for (int64_t gigabytes = 40; gigabytes < 80; ++gigabytes) {
+      tight.cluster.memory_capacity = gigabytes;
+      const auto report = estimate(tight);
+      QVERIFY(report->valid());
+      const auto use = fragmentation(*report);
+      QVERIFY(use->native.unused() >= 0 && use->expandable.unused() >= 0);
+      if (report->memory->fits && !(use->native.fits && use->expandable.fits)) QVERIFY(segments_warning(*report->memory, *use));
+    }
     MemoryTimeline memory;
     memory.fits = true;
     Fragmentation use;

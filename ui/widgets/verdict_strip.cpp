@@ -125,7 +125,7 @@ void VerdictStrip::showMemory() {
   const Accelerator* accelerator = report.accelerator;
   if (!accelerator) return memory_->setValue(used);
   memory_->setValue(used, memory_detail(used, text_of(format_bytes(memory.capacity, units)), static_cast<int>(memory.stages.size()), memory.peak_stage));
-  memory_->setToolTip(tr("In use on one %1 of stage %2, which has most: tensors %3, reserved by the allocator %4.\nFullest at: %5.")
+  memory_->setToolTip(tr("In use on one %1 of stage %2, which has most: tensors %3, in whole segments %4.\nFullest at: %5.")
                           .arg(text_of(accelerator->name), QString::number(memory.peak_stage), text_of(format_bytes(peak.allocated, units)),
                                text_of(format_bytes(peak.reserved, units)), text_of(peak.moment)));
 }
