@@ -240,7 +240,7 @@ TorusSides sides_of(const Network& network, const std::vector<int64_t>& ranks) {
     const auto n = static_cast<int64_t>(at.size());
     if (n < 2) continue;
     int64_t apart = at.back() - at.front();
-    if (n == 2 && edge.closed) apart = std::min(apart, edge.ranks - apart);
+    if (n == 2) apart = std::min(apart, edge.ranks - apart);  // the other way round, or no more pairs like it fit in
     out[i] = {n, std::clamp((apart * n + n - 2) / (n - 1), n, edge.ranks)};
   }
   return out;

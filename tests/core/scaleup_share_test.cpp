@@ -123,6 +123,7 @@ void ScaleupShareTest::links_of_groups_data() {
   row("small slice, whole", cube, 16, every(1, 16), LinkUse::Rings, 3, 6);
   row("small slice, a line of 4", cube, 16, every(4, 4), LinkUse::Rings, 1, 6);
   row("small slice, exchange along the line", cube, 16, every(4, 4), LinkUse::Exchange, 0.75 / (4.0 / 4), 6);
+  row("small slice, message from end to end", cube, 16, every(12, 2), LinkUse::Message, 1, 6);
   row("two devices", cube, 2, every(1, 2), LinkUse::Rings, 1, 6);
   row("larger cube, exchange", cube, 4096, every(1, 4096), LinkUse::Exchange, 4095.0 / 4096 / (16.0 / 8), 6);
   // 8 x 16, closed along the longer.
