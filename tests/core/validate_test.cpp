@@ -401,8 +401,7 @@ void ValidateTest::rules_data() {
         apply_preset(d, "mamba-130m");
         d.workload.mode = Mode::Decode;
         d.workload.microbatch = 8;
-        d.workload.compute = ComputePrecision::MXFP8;
-        d.cluster.accelerator = "b200-hgx-180gb";
+        set_knob(d, *find_knob("compute"), "mxfp8"), d.cluster.accelerator = "b200-hgx-180gb";
       }, error, "ssm_dt_rank", "mxfp8 wants the rank of the step size in multiples of 32 on every rank, but 48", "a multiple of 32, or compute storage", 2);
   row("units", [](Design& d) { d.workload.compute = ComputePrecision::NVFP4; }, note, "compute", "has no matrix units for nvfp4: times are those of its next wider type", "fp8 or storage", 2);
   row("quantized tokens", [](Design& d) { d.workload.seq = 8200; d.workload.compute = ComputePrecision::FP8Block; }, error,

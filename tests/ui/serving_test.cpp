@@ -214,7 +214,7 @@ class ServingTest : public QObject {
     QCOMPARE(w.map().figure(), ServingFigure::Memory);
     QCOMPARE(*w.map().value(at), static_cast<double>(w.map().point(at).decode.memory));
     // A time that there is does not go with the memory of the other phase.
-    w.ranges("296,300,304", "16384");
+    w.ranges("296,298,304", "16384");
     bool apart = false;
     for (int i = 0; i < w.map().points(); ++i) {
       const ServedPoint& p = w.map().point(i);

@@ -225,7 +225,7 @@ class SessionTest : public QObject {
   // What fits by its tensors, but not in native segments: known a moment after the step, and gone with what caused it.
   void holesAreANote() {
     Session session;
-    for (const auto& [knob, value] : {std::pair{"tp", "2"}, {"pp", "1"}, {"dp", "4"}, {"batch", "32"}, {"microbatch", "1"}, {"seq", "8192"}, {"sequence_parallel", "false"}, {"sync", "fsdp2"}, {"memory_capacity", "59"}})
+    for (const auto& [knob, value] : {std::pair{"tp", "2"}, {"pp", "1"}, {"dp", "4"}, {"batch", "32"}, {"microbatch", "1"}, {"seq", "8192"}, {"sequence_parallel", "false"}, {"sync", "fsdp2"}, {"memory_capacity", "54"}})
       QVERIFY(!session.setKnob(knob, value));
     session.waitForEstimate();
     QVERIFY(session.report()->memory->fits);
@@ -253,7 +253,7 @@ class SessionTest : public QObject {
     session.applyFix(notes().front().fixes.front());
     session.waitForEstimate();
     QVERIFY(session.design().parallel.passes.times.size() == 4 && notes().empty());
-    QVERIFY(session.estimate()->simulation->step_seconds <= before);
+    QVERIFY(session.estimate()->simulation->step_seconds <= before * (1 + 1e-9));
     session.setKnob("schedule", "1f1b");
     session.waitForEstimate();
     QVERIFY(notes().empty());
