@@ -418,7 +418,10 @@ class InferenceTest : public QObject {
     Design split = d;
     split.parallel.tp = 4;
     split.parallel.sequence_parallel = true;
-    for (int64_t batch = 1; batch < 40; ++batch) QVERIFY(serving_design(split, Mode::Decode, batch, 1024).workload.batch < batch + 4);
+    for (int64_t batch = 1; batch < 40; ++batch) {
+      const WorkloadSpec w = serving_design(split, Mode::Decode, batch, 1024).workload;
+      QVERIFY(w.microbatch % 4 == 0 && w.batch % w.microbatch == 0 && w.batch >= batch && w.batch < batch + w.microbatch);
+    }
   }
 
   void refused_data() {
