@@ -17,22 +17,11 @@ class PicksTest : public PicksWindow {
 
  private Q_SLOTS:
   void init() {
-    Theme::instance().setMode(Theme::Mode::Light);
-    session_ = std::make_unique<Session>();
-    session_->applyPreset("llama3-8b");
+    begin();
     set(*session_, {{"tp", "2"}, {"pp", "4"}, {"dp", "2"}, {"batch", "16"}, {"microbatch", "1"}, {"sequence_parallel", "true"}});
-    window_ = std::make_unique<MainWindow>(session_.get());
-    window_->resize(1440, 900);
-    window_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
-    QVERIFY(session_->estimated());
-    session_->setStage(kStage);
+    open();
   }
-  void cleanup() {
-    session_->undoStack()->setClean();
-    window_.reset();
-    session_.reset();
-  }
+  void cleanup() { close(); }
 
   void whatIsSelectedIsMarkedEverywhere_data() {
     QTest::addColumn<Marks>("marks");  // by view; the others mark nothing

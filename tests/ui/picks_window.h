@@ -20,6 +20,7 @@
 #include "ui/graph_view/graph_view.h"
 #include "ui/graph_view/node_text.h"
 #include "ui/main_window.h"
+#include "ui/theme/theme.h"
 #include "ui/models/collectives_model.h"
 #include "ui/models/roofline_model.h"
 #include "ui/timeline/breakdown_bar.h"
@@ -56,6 +57,26 @@ class PicksWindow : public QObject {
  protected:
   std::unique_ptr<Session> session_;
   std::unique_ptr<MainWindow> window_;
+
+  void begin() {
+    Theme::instance().setMode(Theme::Mode::Light);
+    session_ = std::make_unique<Session>();
+    session_->applyPreset("llama3-8b");
+  }
+  // On the design that the session has by then.
+  void open() {
+    window_ = std::make_unique<MainWindow>(session_.get());
+    window_->resize(1440, 900);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+    QVERIFY(session_->estimated());
+    session_->setStage(kStage);
+  }
+  void close() {
+    session_->undoStack()->setClean();
+    window_.reset();
+    session_.reset();
+  }
 
   template <typename View>
   View* view() const { return window_->findChild<View*>(); }
