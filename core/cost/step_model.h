@@ -17,7 +17,7 @@ namespace shardscape {
 enum class MemoryCategory : uint8_t { Parameters, Gradients, Optimizer, Activations, Logits, KvCache, Buffers, Runtime };
 inline constexpr int kMemoryCategoryCount = 6;   // those that follow from formulas
 inline constexpr int kAllMemoryCategories = 8;
-inline constexpr int kStateCategories = 3;       // parameters, gradients, optimizer states: there all along
+inline constexpr int kStateCategories = 3;       // parameters, gradients, optimizer states: of the stage, however many microbatches there are (gradients may come and go: stage_gradients.h)
 std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
 std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
 bool is_loss(OpKind kind);  // what its backward keeps counts as logits and loss
@@ -72,7 +72,7 @@ struct StageShape {
 
 struct SharedSyncBasis;  // sync_params.h
 
-// What is there all along on stages of a shape, for outlines (report/outline.h): made when it is asked for. Thread safe.
+// What stages of a shape have whatever their microbatches, for outlines (report/outline.h): made when it is asked for. Thread safe.
 class StateShapes {
  public:
   struct Shape {

@@ -8,7 +8,7 @@
 
 namespace shardscape {
 
-// What is there all along on a stage, and the plan of its gradient sync.
+// What a stage has whatever its microbatches, and the plan of its gradient sync.
 struct StageStates {
   struct Part {
     MemoryCategory category;
