@@ -47,7 +47,7 @@ int run(const Arguments& arguments) {
   if (*ops == TimelineOps::Some && !file.left_out.empty())
     print_problem({Severity::Note, "--ops", "the file would be large, and leaves out " + file.left_out, "all, to write every op", {}});
   const auto count = [](size_t n) { return grouped(static_cast<Wide>(n)); };
-  std::cout << "wrote " << count(file.spans) << " spans, " << count(file.layers) << " layers and " << count(file.ops) << " ops of " << count(simulation->stages.size()) << " stages to "
+  std::cout << "wrote " << count(file.spans) << " spans, " << count(file.layers) << " layers and " << count(file.ops) << " ops of " << count(simulation->stages.size()) << (simulation->stages.size() == 1 ? " stage to " : " stages to ")
             << *target << "\nopen it in ui.perfetto.dev\n" << time_text(*simulation);
   return kDone;
 }

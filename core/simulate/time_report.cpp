@@ -23,7 +23,7 @@ Json categories_json(const std::array<double, kTimeCategoryCount>& seconds) {
 Json time_json(const Simulation& s) {
   Json out;
   out["machine"] = {{"accelerator", s.machine.accelerator->id}, {"domain", s.machine.network.domain},
-                    {"products", matmul_basis(*s.machine.accelerator, DType::BF16)}, {"attention", attention_basis(*s.machine.accelerator, AttentionPass::Forward)}};
+                    {"products", matmul_basis(*s.machine.accelerator, s.product_type)}, {"attention", attention_basis(*s.machine.accelerator, AttentionPass::Forward)}};
   out["step_seconds"] = s.step_seconds;
   out["tokens_per_second"] = s.tokens_per_second;
   out["model_tflops_per_gpu"] = s.model_tflops;
@@ -96,7 +96,7 @@ std::string time_text(const Simulation& s) {
     }
     out += parts + "\n";
   }
-  out += "matrix products: " + matmul_basis(*s.machine.accelerator, DType::BF16) + "\nattention: " + attention_basis(*s.machine.accelerator, AttentionPass::Forward) + "\n";
+  out += "matrix products: " + matmul_basis(*s.machine.accelerator, s.product_type) + "\nattention: " + attention_basis(*s.machine.accelerator, AttentionPass::Forward) + "\n";
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "design/knobs.h"
+#include "machine/calibration.h"
 #include "simulate/simulation.h"
 #include "simulate/time_report.h"
 #include "support/designs.h"
@@ -179,6 +180,10 @@ class UtilizationTest : public QObject {
       QCOMPARE(time["mfu_peak_type"].toString(), QString("bfloat16"));
       QCOMPARE(time.contains("mfu_above_peak"), step == &narrow);
     }
+    // The table that times come from is that of the type that products run in.
+    QVERIFY(time_text(*plain.simulation).find(matmul_basis(a, DType::BF16)) != std::string::npos);
+    QVERIFY(time_text(*narrow.simulation).find(matmul_basis(a, DType::NVFP4)) != std::string::npos);
+    QVERIFY(matmul_basis(a, DType::NVFP4) != matmul_basis(a, DType::BF16));
     QVERIFY(narrow.simulation->mfu > 1);
     QVERIFY2(above_peak_text(*narrow.simulation).find("products run in nvfp4") != std::string::npos, above_peak_text(*narrow.simulation).c_str());
     QVERIFY(above_peak_text(*plain.simulation).empty());
