@@ -117,8 +117,8 @@ std::optional<Problem> pass_times_note(const Report& report, const Simulation& s
   Problem problem;
   problem.severity = Severity::Note;
   problem.where = "pass_times";
-  problem.what = "the order was found for " + text(given) + " (forward, gradient of the input, of weights, message), with " + std::to_string(now.waiting_percent) +
-                 " % of a microbatch waiting for weights; in this step they take " + text(found) + ", and " + std::to_string(played.waiting_percent) + " % waits";
+  problem.what = "the order is made for passes of " + text(given) + " with " + std::to_string(now.waiting_percent) + " % waiting, this step has " + text(found) + " with " +
+                 std::to_string(played.waiting_percent) + " %";
   problem.accepted = times + " with waiting_percent " + std::to_string(played.waiting_percent);
   problem.fixes = {{"use the times of this step", {{"pass_times", times}, {"waiting_percent", std::to_string(played.waiting_percent)}}}};
   return problem;
