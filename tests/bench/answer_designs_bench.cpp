@@ -1,0 +1,24 @@
+// Prints the flags of the designs whose answers tests/answers/record writes down: every named design of the trace tests,
+// and --random N random valid designs (450 unless told). One design per line: "NAME<tab>FLAGS".
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "support/random_designs.h"
+#include "support/trace_designs.h"
+
+using namespace shardscape;
+
+int main(int argc, char** argv) {
+  int wanted = 450;
+  for (int i = 1; i + 1 < argc; ++i)
+    if (std::strcmp(argv[i], "--random") == 0) wanted = std::atoi(argv[i + 1]);
+  for (const test::NamedDesign& named : test::trace_designs())
+    std::printf("%s\t%s\n", named.name, test::command_flags(named.design).c_str());
+  std::mt19937 random(20261123);
+  for (int made = 0; made < wanted;) {
+    const auto design = test::repaired(test::random_design(random), random);
+    if (design) std::printf("random-%d\t%s\n", made++, test::command_flags(*design).c_str());
+  }
+}
