@@ -30,7 +30,8 @@ Problem unknown_flag(const std::string& name, const Command& command) {
   std::vector<std::string> known{"--help"};
   for (const Flag& flag : command.flags) known.push_back(flag.name);
   const auto near = closest(name, known);
-  return usage_problem(name, near ? "there is no such flag; did you mean " + *near + "?" : "there is no such flag",
+  return usage_problem(name,
+                       near ? "there is no such flag; did you mean " + *near + "?" : "there is no such flag",
                        "a flag of \"shardscape-cli " + command.name + " --help\"");
 }
 
@@ -98,8 +99,9 @@ std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> wo
 }
 
 bool asks_for_help(std::span<const char* const> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [](const char* word) { return std::string_view(word) == "--help" || std::string_view(word) == "-h"; });
+  return std::any_of(words.begin(), words.end(), [](const char* word) {
+    return std::string_view(word) == "--help" || std::string_view(word) == "-h";
+  });
 }
 
 }  // namespace shardscape

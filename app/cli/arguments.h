@@ -24,7 +24,8 @@ class Arguments {
   const std::vector<std::string>& operands() const { return operands_; }
 
  private:
-  friend std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words, const Command& command);
+  friend std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words,
+                                                          const Command& command);
   std::vector<std::pair<std::string, std::string>> values_;
   std::vector<std::string> operands_;
 };

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/audit.h"
+#include "validation/audit.h"
 
 namespace shardscape {
 

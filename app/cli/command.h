@@ -16,23 +16,23 @@ enum class FlagKind {
 };
 
 struct Flag {
-  std::string name;     // "--kv-heads"
-  char letter = 0;      // 'o' where -o is the same
+  std::string name;  // "--kv-heads"
+  char letter = 0;   // 'o' where -o is the same
   FlagKind kind = FlagKind::Value;
   std::string operand;  // what the help calls the value: "N"
   std::string help;
-  std::string group;    // heading in the help
+  std::string group;  // heading in the help
 };
 
 inline constexpr int kAnyNumber = 1 << 20;  // of operands
 
 struct Command {
-  std::string name, summary;   // summary: a line of the overview
-  std::string usage;           // what follows the name: "[FLAGS] -o DIR"
-  std::string about;           // what it does, for somebody who has not seen it
+  std::string name, summary;  // summary: a line of the overview
+  std::string usage;          // what follows the name: "[FLAGS] -o DIR"
+  std::string about;          // what it does, for somebody who has not seen it
   std::vector<std::string> examples;
   std::vector<Flag> flags;
-  int operands = 0;            // how many words without a flag it takes
+  int operands = 0;                        // how many words without a flag it takes
   int (*run)(const Arguments&) = nullptr;  // an exit code
 };
 

@@ -10,9 +10,9 @@
 #include "app/cli/arguments.h"
 #include "app/cli/command.h"
 #include "design/design.h"
-#include "model/hf_import.h"
+#include "model/huggingface/hf_import.h"
 #include "model/library.h"
-#include "report/report.h"
+#include "plan/report.h"
 
 namespace shardscape {
 
@@ -26,15 +26,16 @@ Design single_rank_design(const Preset& preset);
 // The same of an imported model; sequences of 8,192 tokens or as many as it takes.
 Design imported_design(const ImportResult& import);
 
-// Whether there are models to start from. Prints what could not be read of the library and, where nothing could, why.
+// Whether there are models to start from. Prints what could not be read of the library and, where nothing
+// could, why.
 bool models_found();
 
-// The design, or the exit code after the problems were printed. left_out: knobs (and "model") whose flags hold more
-// than one value.
+// The design, or the exit code after the problems were printed. left_out: knobs (and "model") whose flags
+// hold more than one value.
 std::variant<Design, int> design_of(const Arguments& arguments, const std::set<std::string>& left_out = {});
 
-// A valid report, or the exit code after the problems were printed. invalid: called before that with the report of a
-// design that has errors.
+// A valid report, or the exit code after the problems were printed. invalid: called before that with the
+// report of a design that has errors.
 std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments,
                                                            void (*invalid)(const Report&) = nullptr);
 

@@ -1,11 +1,12 @@
-// The part of a design's graph that is listed: nodes and the tensors between them, ready to print in any format.
+// The part of a design's graph that is listed: nodes and the tensors between them, ready to print in any
+// format.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "report/report.h"
+#include "plan/report.h"
 
 namespace shardscape {
 
@@ -16,20 +17,21 @@ struct GraphFilter {
 
 // An op, or a tensor that comes from outside of what is listed (op < 0).
 struct ListedNode {
-  std::string id;            // "layer/attention.q", "layer/tensor/x"
+  std::string id;  // "layer/attention.q", "layer/tensor/x"
   OpId op = -1;
   TensorId tensor = -1;
 };
 
 struct ListedEdge {
-  size_t from = 0, to = 0;   // indices into ListedSegment::nodes
+  size_t from = 0, to = 0;  // indices into ListedSegment::nodes
   TensorId tensor = -1;
 };
 
 struct ListedSegment {
   const Segment* segment = nullptr;
-  int64_t count = 1;         // how often the model has it
-  std::vector<ListedNode> nodes;  // ops in order of execution, each after the tensors from outside that it reads first
+  int64_t count = 1;  // how often the model has it
+  std::vector<ListedNode>
+      nodes;  // ops in order of execution, each after the tensors from outside that it reads first
   std::vector<ListedEdge> edges;
 };
 

@@ -7,8 +7,8 @@
 
 namespace shardscape {
 
-// While it lives, the first SIGINT, SIGTERM or SIGHUP asks to stop and a second one ends the process. Make it before
-// any thread starts: they inherit the blocked signals.
+// While it lives, the first SIGINT, SIGTERM or SIGHUP asks to stop and a second one ends the process. Make it
+// before any thread starts: they inherit the blocked signals.
 class Interrupt {
  public:
   Interrupt();

@@ -21,6 +21,7 @@ std::variant<std::shared_ptr<const Space>, int> space_of(const Arguments& argume
 std::optional<int> write_result(const Arguments& arguments, const SearchResult& result);
 
 // A number of a flag, or the exit code; fallback where the flag is missing.
-std::variant<int64_t, int> count_flag(const Arguments& arguments, const char* flag, int64_t fallback, int64_t least, int64_t most);
+std::variant<int64_t, int> count_flag(const Arguments& arguments, const char* flag, int64_t fallback,
+                                      int64_t least, int64_t most);
 
 }  // namespace shardscape

@@ -1,4 +1,5 @@
-// Conditions on designs, as people write them: "tp*cp <= node", "tokens >= 4M", "pp == 1 or virtual_stages > 1".
+// Conditions on designs, as people write them: "tp*cp <= node", "tokens >= 4M", "pp == 1 or virtual_stages >
+// 1".
 #pragma once
 
 #include <functional>
@@ -11,9 +12,10 @@
 
 namespace shardscape {
 
-// Comparisons (<, <=, ==, !=, >=, >) of sums and products over numbers (also 4k = 4,096 and 4M = 4,194,304), knob ids and the
-// quantities below, joined by "and", "or", "not" and parentheses. A choice is compared with one of its values or with several
-// between bars: "schedule == 1f1b|zb-h1". A Boolean knob may stand by itself.
+// Comparisons (<, <=, ==, !=, >=, >) of sums and products over numbers (also 4k = 4,096 and 4M = 4,194,304),
+// knob ids and the quantities below, joined by "and", "or", "not" and parentheses. A choice is compared with
+// one of its values or with several between bars: "schedule == 1f1b|zb-h1". A Boolean knob may stand by
+// itself.
 class Constraint {
  public:
   static std::variant<Constraint, Problem> parse(const std::string& text);

@@ -11,12 +11,15 @@ namespace shardscape {
 
 class Visitor {
  public:
-  Visitor(const Space& space, const ResultOptions& keep) : space_(space), objective_(keep.objective), price_(keep.price_per_hour) {
+  Visitor(const Space& space, const ResultOptions& keep)
+      : space_(space), objective_(keep.objective), price_(keep.price_per_hour) {
     options_.memory_margin = space.spec().memory_margin;
     options_.size_what_does_not_fit = false;
   }
-  // Counts the design, and returns it where it was timed and its objective is known. Once stopped it counts nothing; look at the token.
-  std::optional<Point> visit(SpaceCursor& cursor, Wide index, SearchCounts& counts, const std::stop_token& stop);
+  // Counts the design, and returns it where it was timed and its objective is known. Once stopped it counts
+  // nothing; look at the token.
+  std::optional<Point> visit(SpaceCursor& cursor, Wide index, SearchCounts& counts,
+                             const std::stop_token& stop);
 
  private:
   const Space& space_;

@@ -6,7 +6,7 @@ namespace shardscape {
 namespace {
 
 struct KindInfo {
-  std::string_view report_name, template_name;  // an empty template name cannot be written in a block
+  std::string_view report_name, template_name;  // empty template name: not allowed in a block
 };
 constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"matmul", "einsum"},
@@ -58,8 +58,8 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"last_token", ""},
     {"merge_parts", ""},
 }};
-constexpr std::array<std::string_view, kPhaseCount> kPhases{"forward",     "backward",     "recompute", "pipeline",
-                                                            "grad_reduce", "param_gather", "step"};
+constexpr std::array<std::string_view, kPhaseCount> kPhases{
+    "forward", "backward", "recompute", "pipeline", "grad_reduce", "param_gather", "step"};
 
 }  // namespace
 

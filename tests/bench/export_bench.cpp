@@ -1,5 +1,6 @@
-// Speed and memory of exporting bundles: into memory against memcpy, to disk against a bare writer of equal files.
-// usage: export_bench [--ranks 1024,4096] [--microbatches 16] [--disk-ranks 1024 (0: none)] [--folder DIR] [--rounds 3] [--json FILE]
+// Speed and memory of exporting bundles: into memory against memcpy, to disk against a bare writer of equal
+// files. usage: export_bench [--ranks 1024,4096] [--microbatches 16] [--disk-ranks 1024 (0: none)] [--folder
+// DIR] [--rounds 3] [--json FILE]
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,11 +19,11 @@
 #include <stdexcept>
 #include <thread>
 
+#include "bundle/bundle.h"
+#include "bundle/trace_export.h"
+#include "plan/report.h"
 #include "support/bench_figures.h"
 #include "support/designs.h"
-#include "report/report.h"
-#include "trace/bundle.h"
-#include "trace/trace_export.h"
 
 using namespace shardscape;
 using bench::Figure;
@@ -44,7 +45,8 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
-// Where copies go, one after another. Larger than the caches, so that bytes reach memory as a file system's do.
+// Where copies go, one after another. Larger than the caches, so that bytes reach memory as a file system's
+// do.
 class Ring {
  public:
   Ring() : bytes_(kBytes, 'r') {}  // every page touched before anything is timed
@@ -125,8 +127,10 @@ void bare_writer(const fs::path& folder, const std::vector<size_t>& sizes) {
   for_each_file(sizes, [&](size_t i, size_t size) {
     thread_local std::string bytes;
     if (bytes.size() < size) bytes.assign(size, 'x');
-    const int file = ::open((folder / ("bare." + std::to_string(i) + ".et")).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (file < 0 || ::write(file, bytes.data(), size) != static_cast<ssize_t>(size)) throw std::runtime_error("bare write failed");
+    const int file = ::open((folder / ("bare." + std::to_string(i) + ".et")).c_str(),
+                            O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (file < 0 || ::write(file, bytes.data(), size) != static_cast<ssize_t>(size))
+      throw std::runtime_error("bare write failed");
     ::close(file);
   });
 }
@@ -137,7 +141,8 @@ std::shared_ptr<const Report> job(int64_t ranks, int64_t microbatches) {
   d.workload.microbatch = 1;
   d.workload.batch = microbatches * d.parallel.dp;
   auto report = make_report(d);
-  if (!report || !report->valid()) throw std::runtime_error("no report: " + (report ? to_string(report->problems.front()) : ""));
+  if (!report || !report->valid())
+    throw std::runtime_error("no report: " + (report ? to_string(report->problems.front()) : ""));
   return report;
 }
 
@@ -151,7 +156,8 @@ std::vector<int64_t> numbers(const std::string& text) {
 
 // Gone at the end, also where a measurement fails.
 struct ScratchFolder {
-  explicit ScratchFolder(const fs::path& where) : path(where / ("shardscape-export-bench-" + std::to_string(::getpid()))) {
+  explicit ScratchFolder(const fs::path& where)
+      : path(where / ("shardscape-export-bench-" + std::to_string(::getpid()))) {
     fs::create_directories(path);
   }
   ~ScratchFolder() {
@@ -177,7 +183,8 @@ void measure_sink(int64_t ranks, int64_t microbatches, int rounds, std::vector<F
       bytes = static_cast<double>(std::get<TraceTotals>(result).bytes);
     });
     // Includes the benchmark's own rings, 64 MiB per thread.
-    if (r < 0) figures.push_back({of_ranks(ranks) + "sink: peak resident memory", peak_megabytes(), "MB", "< 400 MB"});
+    if (r < 0)
+      figures.push_back({of_ranks(ranks) + "sink: peak resident memory", peak_megabytes(), "MB", "< 400 MB"});
     const std::string from(*std::max_element(sink.sizes_.begin(), sink.sizes_.end()), 'x');
     const double copy = seconds([&] { bare_memcpy(sink.sizes_, from); });
     if (r < 0) continue;
@@ -186,14 +193,18 @@ void measure_sink(int64_t ranks, int64_t microbatches, int rounds, std::vector<F
     ratios.push_back(copy / ours);
   }
   figures.push_back({of_ranks(ranks) + "sink: size", bytes / 1e9, "GB", ""});
-  figures.push_back({of_ranks(ranks) + "sink: rate, median", bench::percentile(rates, 0.5), "GB/s", ">= 1 GB/s"});
-  figures.push_back({of_ranks(ranks) + "memcpy of the same sizes: rate, median", bench::percentile(copies, 0.5), "GB/s", ""});
-  figures.push_back({of_ranks(ranks) + "sink: share of memcpy, median", bench::percentile(ratios, 0.5), "", ">= 0.5"});
+  figures.push_back(
+      {of_ranks(ranks) + "sink: rate, median", bench::percentile(rates, 0.5), "GB/s", ">= 1 GB/s"});
+  figures.push_back({of_ranks(ranks) + "memcpy of the same sizes: rate, median",
+                     bench::percentile(copies, 0.5), "GB/s", ""});
+  figures.push_back(
+      {of_ranks(ranks) + "sink: share of memcpy, median", bench::percentile(ratios, 0.5), "", ">= 0.5"});
   const double estimate = seconds([&] { estimate_bundle_bytes(*report, {}); });
   figures.push_back({of_ranks(ranks) + "size estimate", estimate * 1e3, "ms", ""});
 }
 
-void measure_disk(int64_t ranks, int64_t microbatches, int rounds, const fs::path& folder, std::vector<Figure>& figures) {
+void measure_disk(int64_t ranks, int64_t microbatches, int rounds, const fs::path& folder,
+                  std::vector<Figure>& figures) {
   const auto report = job(ranks, microbatches);
   if (estimate_bundle_bytes(*report, {}) > kMostDiskBytes) {
     std::printf("  %lld ranks to disk: left out, more than 8 GB\n", static_cast<long long>(ranks));
@@ -216,22 +227,28 @@ void measure_disk(int64_t ranks, int64_t microbatches, int rounds, const fs::pat
     rates.push_back(bytes / ours / 1e9);
   }
   figures.push_back({of_ranks(ranks) + "disk: rate, median", bench::percentile(rates, 0.5), "GB/s", ""});
-  figures.push_back({of_ranks(ranks) + "disk: time against a bare writer, median", bench::percentile(ratios, 0.5), "", "<= 1.3"});
+  figures.push_back({of_ranks(ranks) + "disk: time against a bare writer, median",
+                     bench::percentile(ratios, 0.5), "", "<= 1.3"});
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  std::map<std::string, std::string> flags{{"--ranks", "1024,4096"}, {"--microbatches", "16"}, {"--disk-ranks", "1024"},
-                                           {"--folder", fs::temp_directory_path().string()}, {"--rounds", "3"}};
+  std::map<std::string, std::string> flags{{"--ranks", "1024,4096"},
+                                           {"--microbatches", "16"},
+                                           {"--disk-ranks", "1024"},
+                                           {"--folder", fs::temp_directory_path().string()},
+                                           {"--rounds", "3"}};
   for (int i = 1; i + 1 < argc; i += 2) flags[argv[i]] = argv[i + 1];
   const int rounds = std::stoi(flags["--rounds"]);
   const int64_t microbatches = std::stoll(flags["--microbatches"]);
   std::vector<Figure> figures;
   for (const int64_t ranks : numbers(flags["--ranks"])) measure_sink(ranks, microbatches, rounds, figures);
   const ScratchFolder folder(flags["--folder"]);
-  for (const int64_t ranks : numbers(flags["--disk-ranks"])) measure_disk(ranks, microbatches, rounds, folder.path, figures);
-  return bench::report_figures("export of Llama 3 70B, TP 8 with sequence parallelism, PP 8, " + flags["--microbatches"] + " microbatches",
+  for (const int64_t ranks : numbers(flags["--disk-ranks"]))
+    measure_disk(ranks, microbatches, rounds, folder.path, figures);
+  return bench::report_figures("export of Llama 3 70B, TP 8 with sequence parallelism, PP 8, " +
+                                   flags["--microbatches"] + " microbatches",
                                figures, argc, argv);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "export_bench: %s\n", error.what());

@@ -1,9 +1,9 @@
-// Proof by execution: for every strategy, loss, outputs and gradients equal the unsharded run, and that run equals
-// finite differences.
+// Proof by execution: for every strategy, loss, outputs and gradients equal the unsharded run, and that run
+// equals finite differences.
 #include <QtTest>
 #include <numeric>
 
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
 
@@ -19,17 +19,28 @@ struct FamilyRun {
   const char* profile;
 };
 constexpr FamilyRun kFamilyRuns[] = {
-    {1, false, 2, 1, 2, 0, "flash"}, {1, false, 1, 2, 2, 0, "flash"}, {2, false, 1, 1, 2, 0, "flash"}, {2, true, 1, 1, 2, 0, "flash"},
-    {2, true, 2, 2, 2, 0, "flash"},  {4, false, 1, 1, 2, 0, "flash"}, {4, true, 1, 1, 2, 0, "flash"},  {4, true, 1, 1, 1, 0, "flash"},
-    {4, false, 2, 2, 1, 0, "flash"}, {2, true, 2, 1, 2, 1, "flash"},  {4, true, 2, 1, 1, 2, "flash"},  {2, true, 2, 1, 2, 0, "megatron-2022"}};
+    {1, false, 2, 1, 2, 0, "flash"}, {1, false, 1, 2, 2, 0, "flash"}, {2, false, 1, 1, 2, 0, "flash"},
+    {2, true, 1, 1, 2, 0, "flash"},  {2, true, 2, 2, 2, 0, "flash"},  {4, false, 1, 1, 2, 0, "flash"},
+    {4, true, 1, 1, 2, 0, "flash"},  {4, true, 1, 1, 1, 0, "flash"},  {4, false, 2, 2, 1, 0, "flash"},
+    {2, true, 2, 1, 2, 1, "flash"},  {4, true, 2, 1, 1, 2, "flash"},  {2, true, 2, 1, 2, 0, "megatron-2022"}};
 
 // Every kernel profile beside the two of the families, with KV heads shared by query heads and not.
-constexpr const char* kProfiles[] = {"megatron-2022-unfused", "megatron-core-unfused", "transformers-eager", "transformers-flash",
-                                     "fairscale", "litgpt", "litgpt-math", "litgpt-capped", "megatron-core-te", "megatron-core-te-fused-loss",
-                                     "torchtitan", "torchtitan-selective"};
-constexpr FamilyRun kProfileRuns[] = {
-    {1, false, 2, 2, 2, 0, ""}, {2, false, 1, 1, 4, 0, ""}, {2, true, 2, 2, 2, 0, ""}, {4, false, 1, 1, 2, 0, ""}, {4, true, 1, 1, 1, 0, ""},
-    {2, true, 2, 1, 2, 1, ""},  {4, true, 2, 1, 1, 2, ""}};
+constexpr const char* kProfiles[] = {"megatron-2022-unfused",
+                                     "megatron-core-unfused",
+                                     "transformers-eager",
+                                     "transformers-flash",
+                                     "fairscale",
+                                     "litgpt",
+                                     "litgpt-math",
+                                     "litgpt-capped",
+                                     "megatron-core-te",
+                                     "megatron-core-te-fused-loss",
+                                     "torchtitan",
+                                     "torchtitan-selective"};
+constexpr FamilyRun kProfileRuns[] = {{1, false, 2, 2, 2, 0, ""}, {2, false, 1, 1, 4, 0, ""},
+                                      {2, true, 2, 2, 2, 0, ""},  {4, false, 1, 1, 2, 0, ""},
+                                      {4, true, 1, 1, 1, 0, ""},  {2, true, 2, 1, 2, 1, ""},
+                                      {4, true, 2, 1, 1, 2, ""}};
 
 class ExecutionTest : public QObject {
   Q_OBJECT
@@ -51,26 +62,47 @@ class ExecutionTest : public QObject {
       for (bool sp : {false, true})
         for (int recompute : {0, 1, 2}) {
           const bool dropout = profile[0] == 'm';
-          QTest::newRow(qPrintable(QString("gpt %1 dropout %2 sp %3 recompute %4").arg(profile).arg(dropout).arg(sp).arg(recompute)))
-              << "gpt" << 2 << sp << 2 << 2 << "1,2" << "1f1b" << 2 << recompute << profile << dropout;
+          QTest::newRow(qPrintable(QString("gpt %1 dropout %2 sp %3 recompute %4")
+                                       .arg(profile)
+                                       .arg(dropout)
+                                       .arg(sp)
+                                       .arg(recompute)))
+              << "gpt" << 2 << sp << 2 << 2 << "1,2"
+              << "1f1b" << 2 << recompute << profile << dropout;
         }
     for (int recompute : {1, 2})
       for (const char* architecture : {"llama", "gpt"})
         for (bool sp : {false, true})
           QTest::newRow(qPrintable(QString("%1 recompute %2 sp %3").arg(architecture).arg(recompute).arg(sp)))
-              << QString(architecture) << 2 << sp << 2 << 2 << "1,2" << "1f1b" << 2 << recompute << "flash" << false;
+              << QString(architecture) << 2 << sp << 2 << 2 << "1,2"
+              << "1f1b" << 2 << recompute << "flash" << false;
     for (const char* architecture : kFamilies)
       for (const auto& [tp, sp, pp, dp, kv_heads, recompute, profile] : kFamilyRuns)
-        QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 kv heads %6 recompute %7 %8").arg(architecture).arg(tp).arg(sp ? "+sp" : "")
-                                     .arg(pp).arg(dp).arg(kv_heads).arg(recompute).arg(profile)))
-            << QString(architecture) << tp << sp << pp << dp << (pp == 2 ? "1,2" : "3") << "1f1b" << kv_heads << recompute << QString(profile) << false;
+        QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 kv heads %6 recompute %7 %8")
+                                     .arg(architecture)
+                                     .arg(tp)
+                                     .arg(sp ? "+sp" : "")
+                                     .arg(pp)
+                                     .arg(dp)
+                                     .arg(kv_heads)
+                                     .arg(recompute)
+                                     .arg(profile)))
+            << QString(architecture) << tp << sp << pp << dp << (pp == 2 ? "1,2" : "3") << "1f1b" << kv_heads
+            << recompute << QString(profile) << false;
     for (const char* profile : kProfiles)
       for (const char* architecture : {"llama", "qwen3", "gemma2"})
         for (const auto& [tp, sp, pp, dp, kv_heads, recompute, ignored] : kProfileRuns) {
           if (architecture[0] == 'q' && (pp == 1 || recompute != 0)) continue;  // for its norms over heads
-          QTest::newRow(qPrintable(QString("%1 %2 tp%3%4 pp%5 dp%6 kv heads %7 recompute %8").arg(architecture, profile).arg(tp)
-                                       .arg(sp ? "+sp" : "").arg(pp).arg(dp).arg(kv_heads).arg(recompute)))
-              << QString(architecture) << tp << sp << pp << dp << (pp == 2 ? "1,2" : "3") << "1f1b" << kv_heads << recompute << QString(profile) << false;
+          QTest::newRow(qPrintable(QString("%1 %2 tp%3%4 pp%5 dp%6 kv heads %7 recompute %8")
+                                       .arg(architecture, profile)
+                                       .arg(tp)
+                                       .arg(sp ? "+sp" : "")
+                                       .arg(pp)
+                                       .arg(dp)
+                                       .arg(kv_heads)
+                                       .arg(recompute)))
+              << QString(architecture) << tp << sp << pp << dp << (pp == 2 ? "1,2" : "3") << "1f1b"
+              << kv_heads << recompute << QString(profile) << false;
         }
     for (const char* architecture : {"llama", "gpt"})
       for (int tp : {1, 2, 4})
@@ -80,10 +112,19 @@ class ExecutionTest : public QObject {
               for (const char* schedule : {"1f1b", "gpipe"}) {
                 if ((sp && tp == 1) || (pp == 1 && schedule[0] == 'g')) continue;
                 const QString layers = pp == 4 ? "0,1,2,0" : pp == 2 ? "1,2" : "3";
-                const QString name = QString("%1 tp%2%3 pp%4 dp%5 %6").arg(architecture).arg(tp).arg(sp ? "+sp" : "").arg(pp).arg(dp).arg(schedule);
-                QTest::newRow(qPrintable(name)) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 2 << 0 << "flash" << false;
+                const QString name = QString("%1 tp%2%3 pp%4 dp%5 %6")
+                                         .arg(architecture)
+                                         .arg(tp)
+                                         .arg(sp ? "+sp" : "")
+                                         .arg(pp)
+                                         .arg(dp)
+                                         .arg(schedule);
+                QTest::newRow(qPrintable(name)) << QString(architecture) << tp << sp << pp << dp << layers
+                                                << QString(schedule) << 2 << 0 << "flash" << false;
                 if (architecture[0] == 'l' && tp == 4)
-                  QTest::newRow(qPrintable(name + " one kv head")) << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 1 << 0 << "flash" << false;
+                  QTest::newRow(qPrintable(name + " one kv head"))
+                      << QString(architecture) << tp << sp << pp << dp << layers << QString(schedule) << 1
+                      << 0 << "flash" << false;
               }
   }
 
@@ -133,12 +174,19 @@ class ExecutionTest : public QObject {
     };
     for (const char* architecture : {"llama", "gpt"})
       for (const auto& [tp, sp, pp, v, dp, layers, scatter] :
-           {Run{1, false, 2, 2, 1, "", false}, Run{2, false, 2, 2, 2, "", false}, Run{2, true, 2, 2, 1, "", false},
-            Run{1, false, 4, 2, 1, "0,1,1,1,1,1,1,0", false}, Run{1, false, 3, 2, 1, "", false},
-            Run{2, true, 2, 3, 1, "0,2,1,1,2,0", false}, Run{1, false, 8, 2, 2, "0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,0", false},
-            Run{2, false, 2, 1, 2, "", true}, Run{4, false, 3, 1, 1, "", true}, Run{4, false, 2, 2, 1, "", true},
-            Run{2, false, 4, 2, 2, "0,1,1,1,1,1,1,0", true}})
-        QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 v%5 dp%6 %7%8").arg(architecture).arg(tp).arg(sp ? "+sp" : "").arg(pp).arg(v).arg(dp)
+           {Run{1, false, 2, 2, 1, "", false}, Run{2, false, 2, 2, 2, "", false},
+            Run{2, true, 2, 2, 1, "", false}, Run{1, false, 4, 2, 1, "0,1,1,1,1,1,1,0", false},
+            Run{1, false, 3, 2, 1, "", false}, Run{2, true, 2, 3, 1, "0,2,1,1,2,0", false},
+            Run{1, false, 8, 2, 2, "0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,0", false},
+            Run{2, false, 2, 1, 2, "", true}, Run{4, false, 3, 1, 1, "", true},
+            Run{4, false, 2, 2, 1, "", true}, Run{2, false, 4, 2, 2, "0,1,1,1,1,1,1,0", true}})
+        QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 v%5 dp%6 %7%8")
+                                     .arg(architecture)
+                                     .arg(tp)
+                                     .arg(sp ? "+sp" : "")
+                                     .arg(pp)
+                                     .arg(v)
+                                     .arg(dp)
                                      .arg(layers, scatter ? " scatter-gather" : "")))
             << QString(architecture) << tp << sp << pp << v << dp << QString(layers) << scatter;
   }
@@ -159,8 +207,12 @@ class ExecutionTest : public QObject {
     d.parallel.sequence_parallel = sp;
     d.parallel.virtual_stages = v;
     d.parallel.scatter_gather_pipeline = scatter;
-    for (const QString& n : layers.split(',', Qt::SkipEmptyParts)) d.parallel.stage_layers.push_back(n.toInt());
-    d.model.layers = d.parallel.stage_layers.empty() ? 2 * pp : std::accumulate(d.parallel.stage_layers.begin(), d.parallel.stage_layers.end(), int64_t{0});
+    for (const QString& n : layers.split(',', Qt::SkipEmptyParts))
+      d.parallel.stage_layers.push_back(n.toInt());
+    d.model.layers = d.parallel.stage_layers.empty()
+                         ? 2 * pp
+                         : std::accumulate(d.parallel.stage_layers.begin(), d.parallel.stage_layers.end(),
+                                           int64_t{0});
     d.workload.batch = (dp == 2 ? 1 : 2) * pp * dp;
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
@@ -174,7 +226,9 @@ class ExecutionTest : public QObject {
       for (int cp : {1, 2})
         for (int kv_heads : {1, 2})
           for (int tp : {2, 4})
-            QTest::newRow(qPrintable(QString("%1 tp%2 cp%3 kv heads %4").arg(architecture).arg(tp).arg(cp).arg(kv_heads))) << QString(architecture) << tp << cp << kv_heads;
+            QTest::newRow(qPrintable(
+                QString("%1 tp%2 cp%3 kv heads %4").arg(architecture).arg(tp).arg(cp).arg(kv_heads)))
+                << QString(architecture) << tp << cp << kv_heads;
   }
   void distributedCheckpoints() {
     QFETCH(QString, architecture);
@@ -214,11 +268,21 @@ class ExecutionTest : public QObject {
       for (const char* profile : {"flash", "megatron-2022", "transformers-eager"})
         for (bool block : {false, true})
           for (const auto& [number, tp, sp, pp, v, cp, distribute] :
-               {Run{1, 2, true, 1, 1, 1, false}, Run{2, 1, false, 1, 1, 1, false}, Run{2, 2, true, 2, 1, 1, false}, Run{3, 2, false, 1, 1, 1, true},
-                Run{2, 2, false, 2, 2, 1, true}, Run{3, 1, false, 2, 1, 2, false}, Run{9, 2, true, 2, 1, 1, false}, Run{1, 2, false, 2, 2, 1, true}})
-            QTest::newRow(qPrintable(QString("%1 %2 %3 of %4 tp%5%6 pp%7 v%8 cp%9%10").arg(architecture, profile, block ? "block" : "uniform").arg(number).arg(tp)
-                                         .arg(sp ? "+sp" : "").arg(pp).arg(v).arg(cp).arg(distribute ? " distributed" : "")))
-                << QString(architecture) << QString(profile) << block << number << tp << sp << pp << v << cp << distribute;
+               {Run{1, 2, true, 1, 1, 1, false}, Run{2, 1, false, 1, 1, 1, false},
+                Run{2, 2, true, 2, 1, 1, false}, Run{3, 2, false, 1, 1, 1, true},
+                Run{2, 2, false, 2, 2, 1, true}, Run{3, 1, false, 2, 1, 2, false},
+                Run{9, 2, true, 2, 1, 1, false}, Run{1, 2, false, 2, 2, 1, true}})
+            QTest::newRow(qPrintable(QString("%1 %2 %3 of %4 tp%5%6 pp%7 v%8 cp%9%10")
+                                         .arg(architecture, profile, block ? "block" : "uniform")
+                                         .arg(number)
+                                         .arg(tp)
+                                         .arg(sp ? "+sp" : "")
+                                         .arg(pp)
+                                         .arg(v)
+                                         .arg(cp)
+                                         .arg(distribute ? " distributed" : "")))
+                << QString(architecture) << QString(profile) << block << number << tp << sp << pp << v << cp
+                << distribute;
   }
   void recomputedLayers() {
     QFETCH(QString, architecture);
@@ -257,9 +321,15 @@ class ExecutionTest : public QObject {
     QTest::addColumn<int>("cp");
     for (const char* architecture : {"llama", "gpt", "qwen3", "gemma2"})
       for (const char* profile : {"flash", "megatron-2022", "litgpt", "fairscale"})
-        for (const char* modules : {"layernorm", "mlp_act", "mlp", "layernorm,mlp", "core_attn,layernorm,mlp_act", "core_attn,layernorm,mlp_act,mlp"})
-          for (const auto& [tp, sp, cp] : {std::tuple{1, false, 1}, {2, true, 1}, {2, false, 2}, {4, true, 1}})
-            QTest::newRow(qPrintable(QString("%1 %2 %3 tp%4%5 cp%6").arg(architecture, profile, modules).arg(tp).arg(sp ? "+sp" : "").arg(cp)))
+        for (const char* modules : {"layernorm", "mlp_act", "mlp", "layernorm,mlp",
+                                    "core_attn,layernorm,mlp_act", "core_attn,layernorm,mlp_act,mlp"})
+          for (const auto& [tp, sp, cp] :
+               {std::tuple{1, false, 1}, {2, true, 1}, {2, false, 2}, {4, true, 1}})
+            QTest::newRow(qPrintable(QString("%1 %2 %3 tp%4%5 cp%6")
+                                         .arg(architecture, profile, modules)
+                                         .arg(tp)
+                                         .arg(sp ? "+sp" : "")
+                                         .arg(cp)))
                 << QString(architecture) << QString(profile) << QString(modules) << tp << sp << cp;
   }
   void recomputedModules() {
@@ -293,10 +363,16 @@ class ExecutionTest : public QObject {
     QTest::addColumn<int>("cp");
     for (const char* architecture : {"llama", "gpt", "gemma2"})
       for (const char* profile : {"flash", "megatron-2022", "fairscale", "litgpt"})
-        for (const char* recompute : {"none", "layernorm", "mlp_act,core_attn", "layernorm,mlp", "full", "groups", "block"})
-          for (const auto& [tp, sp, cp] : {std::tuple{1, false, 1}, {2, true, 1}, {2, false, 2}, {4, true, 1}}) {
+        for (const char* recompute :
+             {"none", "layernorm", "mlp_act,core_attn", "layernorm,mlp", "full", "groups", "block"})
+          for (const auto& [tp, sp, cp] :
+               {std::tuple{1, false, 1}, {2, true, 1}, {2, false, 2}, {4, true, 1}}) {
             if (profile[0] != 'f' && (architecture[0] != 'l' || tp != 2)) continue;
-            QTest::newRow(qPrintable(QString("%1 %2 recompute %3 tp%4%5 cp%6").arg(architecture, profile, recompute).arg(tp).arg(sp ? "+sp" : "").arg(cp)))
+            QTest::newRow(qPrintable(QString("%1 %2 recompute %3 tp%4%5 cp%6")
+                                         .arg(architecture, profile, recompute)
+                                         .arg(tp)
+                                         .arg(sp ? "+sp" : "")
+                                         .arg(cp)))
                 << QString(architecture) << QString(profile) << QString(recompute) << tp << sp << cp;
           }
   }
@@ -324,10 +400,13 @@ class ExecutionTest : public QObject {
     d.workload.dropout = architecture == "gpt";
     d.workload.compute = ComputePrecision::FP8;
     const bool whole = recompute == "full" || recompute == "groups" || recompute == "block";
-    d.workload.recompute = recompute == "none" ? Recompute::None : whole ? Recompute::Full : Recompute::Selective;
+    d.workload.recompute = recompute == "none" ? Recompute::None
+                           : whole             ? Recompute::Full
+                                               : Recompute::Selective;
     d.workload.recompute_num_layers = recompute == "groups" ? 2 : 1;
     if (recompute == "block") d.workload.recompute_method = RecomputeMethod::Block;
-    if (d.workload.recompute == Recompute::Selective) QVERIFY(!set_knob(d, *find_knob("recompute_modules"), recompute.toStdString()));
+    if (d.workload.recompute == Recompute::Selective)
+      QVERIFY(!set_knob(d, *find_knob("recompute_modules"), recompute.toStdString()));
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
@@ -341,7 +420,8 @@ class ExecutionTest : public QObject {
     QTest::addColumn<int>("kv_heads");
     QTest::addColumn<int>("recompute");
     for (const char* architecture : {"llama", "gpt"})
-      for (const QString context : {"all-gather", "ulysses", "ring", "zigzag", "ulysses-ring", "ulysses-zigzag"})
+      for (const QString context :
+           {"all-gather", "ulysses", "ring", "zigzag", "ulysses-ring", "ulysses-zigzag"})
         for (int cp : {2, 4})
           for (int tp : {1, 2})
             for (bool sp : {false, true})
@@ -349,11 +429,20 @@ class ExecutionTest : public QObject {
                 for (int kv_heads : {1, 2, 4})
                   for (int recompute : {0, 1, 2}) {
                     const int exchanging = context == "ulysses" ? cp : context.startsWith("ulysses") ? 2 : 1;
-                    if ((sp && tp == 1) || (exchanging > 1 && kv_heads % (tp * exchanging) != 0) || (recompute != 0 && (dp == 1 || kv_heads == 1))) continue;
+                    if ((sp && tp == 1) || (exchanging > 1 && kv_heads % (tp * exchanging) != 0) ||
+                        (recompute != 0 && (dp == 1 || kv_heads == 1)))
+                      continue;
                     if (context.startsWith("ulysses-") && cp == 2) continue;
-                    if (dp == 1 && (context.endsWith("ring") || context.endsWith("zigzag"))) continue;  // nothing that dp 2 has not
-                    QTest::newRow(qPrintable(QString("%1 %2 cp%3 tp%4%5 dp%6 kv heads %7 recompute %8").arg(architecture, context).arg(cp).arg(tp)
-                                                 .arg(sp ? "+sp" : "").arg(dp).arg(kv_heads).arg(recompute)))
+                    if (dp == 1 && (context.endsWith("ring") || context.endsWith("zigzag")))
+                      continue;  // nothing that dp 2 has not
+                    QTest::newRow(qPrintable(QString("%1 %2 cp%3 tp%4%5 dp%6 kv heads %7 recompute %8")
+                                                 .arg(architecture, context)
+                                                 .arg(cp)
+                                                 .arg(tp)
+                                                 .arg(sp ? "+sp" : "")
+                                                 .arg(dp)
+                                                 .arg(kv_heads)
+                                                 .arg(recompute)))
                         << QString(architecture) << context << cp << tp << sp << dp << kv_heads << recompute;
                   }
     // Other statistics, biases, caps and penalties on distance go round as well.
@@ -385,7 +474,8 @@ class ExecutionTest : public QObject {
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
-  // Latent attention with and without compressed queries, and modules of multi-token prediction behind the head.
+  // Latent attention with and without compressed queries, and modules of multi-token prediction behind the
+  // head.
   void latentAttention_data() {
     QTest::addColumn<int>("tp");
     QTest::addColumn<bool>("sp");
@@ -406,20 +496,33 @@ class ExecutionTest : public QObject {
       int recompute;
       const char* profile;
     };
-    constexpr Run kRuns[] = {{1, false, 2, 2, 1, false, 0, "flash"},  {2, false, 1, 1, 1, false, 0, "flash"}, {2, true, 1, 1, 1, false, 0, "flash"},
-                             {4, true, 2, 2, 1, false, 0, "flash"},   {4, false, 2, 1, 1, false, 1, "flash"}, {2, true, 2, 1, 1, false, 1, "flash"},
-                             {2, true, 2, 1, 1, false, 2, "flash"},   {1, false, 1, 2, 2, false, 0, "flash"}, {2, true, 2, 1, 2, false, 0, "flash"},
-                             {2, true, 2, 1, 2, true, 0, "flash"},    {1, false, 2, 1, 4, true, 0, "flash"},  {2, false, 1, 1, 2, false, 2, "flash"},
-                             {1, false, 1, 1, 1, false, 0, "litgpt"}, {2, true, 2, 1, 1, false, 0, "litgpt"}, {2, true, 2, 1, 1, false, 1, "litgpt-math"},
-                             {2, true, 2, 1, 1, false, 0, "transformers-eager"}, {2, false, 2, 2, 1, false, 0, "fairscale"},
-                             {2, true, 2, 1, 1, false, 0, "megatron-2022"}};
+    constexpr Run kRuns[] = {
+        {1, false, 2, 2, 1, false, 0, "flash"},      {2, false, 1, 1, 1, false, 0, "flash"},
+        {2, true, 1, 1, 1, false, 0, "flash"},       {4, true, 2, 2, 1, false, 0, "flash"},
+        {4, false, 2, 1, 1, false, 1, "flash"},      {2, true, 2, 1, 1, false, 1, "flash"},
+        {2, true, 2, 1, 1, false, 2, "flash"},       {1, false, 1, 2, 2, false, 0, "flash"},
+        {2, true, 2, 1, 2, false, 0, "flash"},       {2, true, 2, 1, 2, true, 0, "flash"},
+        {1, false, 2, 1, 4, true, 0, "flash"},       {2, false, 1, 1, 2, false, 2, "flash"},
+        {1, false, 1, 1, 1, false, 0, "litgpt"},     {2, true, 2, 1, 1, false, 0, "litgpt"},
+        {2, true, 2, 1, 1, false, 1, "litgpt-math"}, {2, true, 2, 1, 1, false, 0, "transformers-eager"},
+        {2, false, 2, 2, 1, false, 0, "fairscale"},  {2, true, 2, 1, 1, false, 0, "megatron-2022"}};
     for (const auto& [tp, sp, pp, dp, cp, ulysses, recompute, profile] : kRuns)
       for (int q_rank : {12, 0})
         for (int mtp : {0, 1, 2}) {
           const bool tied = mtp == 2 && q_rank == 0;
-          QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 cp%6%7 recompute %8 q rank %9").arg(profile).arg(tp).arg(sp ? "+sp" : "").arg(pp).arg(dp).arg(cp)
-                                       .arg(ulysses ? " ulysses" : "").arg(recompute).arg(q_rank) + QString(" mtp %1%2").arg(mtp).arg(tied ? " tied" : "")))
-              << tp << sp << pp << dp << cp << ulysses << q_rank << mtp << recompute << QString(profile) << tied;
+          QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 cp%6%7 recompute %8 q rank %9")
+                                       .arg(profile)
+                                       .arg(tp)
+                                       .arg(sp ? "+sp" : "")
+                                       .arg(pp)
+                                       .arg(dp)
+                                       .arg(cp)
+                                       .arg(ulysses ? " ulysses" : "")
+                                       .arg(recompute)
+                                       .arg(q_rank) +
+                                   QString(" mtp %1%2").arg(mtp).arg(tied ? " tied" : "")))
+              << tp << sp << pp << dp << cp << ulysses << q_rank << mtp << recompute << QString(profile)
+              << tied;
         }
   }
   void latentAttention() {
@@ -449,7 +552,8 @@ class ExecutionTest : public QObject {
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
-  // State-space mixers: channels or groups of heads over tp, kernels that make results again, a residual stream in float32.
+  // State-space mixers: channels or groups of heads over tp, kernels that make results again, a residual
+  // stream in float32.
   void mixersEqualUnsharded_data() {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<QString>("profile");
@@ -461,16 +565,28 @@ class ExecutionTest : public QObject {
     for (const char* architecture : {"mamba", "mamba2", "mamba2_hybrid"})
       for (const char* profile : {"flash", "mamba", "transformers-eager", "litgpt"})
         for (const auto& [tp, sp, pp, dp, kv_heads, recompute, ignored] : kFamilyRuns) {
-          if (kv_heads == 1 || ignored[0] != 'f' || (profile[0] > 'm' && !sp) || (profile[0] == 'l' && pp == 1)) continue;
-          QTest::newRow(qPrintable(QString("%1 %2 tp%3%4 pp%5 dp%6 recompute %7").arg(architecture, profile).arg(tp).arg(sp ? "+sp" : "")
-                                       .arg(pp).arg(dp).arg(recompute)))
+          if (kv_heads == 1 || ignored[0] != 'f' || (profile[0] > 'm' && !sp) ||
+              (profile[0] == 'l' && pp == 1))
+            continue;
+          QTest::newRow(qPrintable(QString("%1 %2 tp%3%4 pp%5 dp%6 recompute %7")
+                                       .arg(architecture, profile)
+                                       .arg(tp)
+                                       .arg(sp ? "+sp" : "")
+                                       .arg(pp)
+                                       .arg(dp)
+                                       .arg(recompute)))
               << QString(architecture) << QString(profile) << tp << sp << pp << dp << recompute;
         }
-    QTest::newRow("llama, wide stream") << "llama" << "mamba" << 2 << true << 2 << 2 << 0;
-    QTest::newRow("gpt, wide stream, full recompute") << "gpt" << "mamba" << 2 << false << 2 << 1 << 2;
-    QTest::newRow("mamba, full recompute") << "mamba" << "mamba" << 2 << true << 2 << 1 << 2;
-    QTest::newRow("mamba2, full recompute") << "mamba2" << "mamba" << 4 << false << 1 << 2 << 2;
-    QTest::newRow("hybrid, full recompute") << "mamba2_hybrid" << "flash" << 4 << true << 2 << 1 << 2;
+    QTest::newRow("llama, wide stream") << "llama"
+                                        << "mamba" << 2 << true << 2 << 2 << 0;
+    QTest::newRow("gpt, wide stream, full recompute") << "gpt"
+                                                      << "mamba" << 2 << false << 2 << 1 << 2;
+    QTest::newRow("mamba, full recompute") << "mamba"
+                                           << "mamba" << 2 << true << 2 << 1 << 2;
+    QTest::newRow("mamba2, full recompute") << "mamba2"
+                                            << "mamba" << 4 << false << 1 << 2 << 2;
+    QTest::newRow("hybrid, full recompute") << "mamba2_hybrid"
+                                            << "flash" << 4 << true << 2 << 1 << 2;
   }
   void mixersEqualUnsharded() {
     QFETCH(QString, architecture);
@@ -491,8 +607,8 @@ class ExecutionTest : public QObject {
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
-  // cp exchanges the sequence for groups (4 on a rank or 2), or for the two heads of a rank's one group, around convolution, scan and gate;
-  // attention beside it is spread in any way.
+  // cp exchanges the sequence for groups (4 on a rank or 2), or for the two heads of a rank's one group,
+  // around convolution, scan and gate; attention beside it is spread in any way.
   void mixersUnderContextParallel_data() {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<QString>("profile");
@@ -508,19 +624,30 @@ class ExecutionTest : public QObject {
       bool sp;
       int dp, groups, recompute;
     };
-    constexpr Run kRuns[] = {{2, 1, false, 1, 4, 0}, {4, 1, false, 1, 4, 0}, {2, 2, true, 2, 4, 0}, {2, 2, false, 1, 4, 2}, {2, 1, false, 2, 1, 0},
-                             {4, 1, false, 1, 1, 0}, {2, 2, true, 1, 2, 0},  {4, 2, false, 1, 2, 2}, {2, 4, true, 1, 4, 0},
-                             {4, 1, false, 2, 2, 0}, {4, 2, true, 1, 4, 0},  {4, 1, false, 1, 2, 2}, {8, 1, false, 1, 2, 0}};
+    constexpr Run kRuns[] = {{2, 1, false, 1, 4, 0}, {4, 1, false, 1, 4, 0}, {2, 2, true, 2, 4, 0},
+                             {2, 2, false, 1, 4, 2}, {2, 1, false, 2, 1, 0}, {4, 1, false, 1, 1, 0},
+                             {2, 2, true, 1, 2, 0},  {4, 2, false, 1, 2, 2}, {2, 4, true, 1, 4, 0},
+                             {4, 1, false, 2, 2, 0}, {4, 2, true, 1, 4, 0},  {4, 1, false, 1, 2, 2},
+                             {8, 1, false, 1, 2, 0}};
     for (const auto& [cp, tp, sp, dp, groups, recompute] : kRuns)
       for (const char* architecture : {"mamba2", "mamba2_hybrid"})
         for (const char* profile : {"flash", "mamba"})
-          for (const QString context : {"all-gather", "ulysses", "ring", "zigzag", "ulysses-ring", "ulysses-zigzag"}) {
-            if (architecture[6] == '\0' && (context == "ulysses" || context.endsWith("ring"))) continue;  // there is no attention
+          for (const QString context :
+               {"all-gather", "ulysses", "ring", "zigzag", "ulysses-ring", "ulysses-zigzag"}) {
+            if (architecture[6] == '\0' && (context == "ulysses" || context.endsWith("ring")))
+              continue;  // there is no attention
             if (profile[0] == 'm' && context != "zigzag" && context != "all-gather") continue;
             if (context.startsWith("ulysses-") && cp == 2) continue;
-            QTest::newRow(qPrintable(QString("%1 %2 %3 cp%4 tp%5%6 dp%7 groups %8 recompute %9").arg(architecture, profile, context).arg(cp).arg(tp)
-                                         .arg(sp ? "+sp" : "").arg(dp).arg(groups).arg(recompute)))
-                << QString(architecture) << QString(profile) << context << cp << tp << sp << dp << groups << recompute;
+            QTest::newRow(qPrintable(QString("%1 %2 %3 cp%4 tp%5%6 dp%7 groups %8 recompute %9")
+                                         .arg(architecture, profile, context)
+                                         .arg(cp)
+                                         .arg(tp)
+                                         .arg(sp ? "+sp" : "")
+                                         .arg(dp)
+                                         .arg(groups)
+                                         .arg(recompute)))
+                << QString(architecture) << QString(profile) << context << cp << tp << sp << dp << groups
+                << recompute;
           }
   }
   void mixersUnderContextParallel() {
@@ -564,10 +691,14 @@ class ExecutionTest : public QObject {
     QTest::newRow("latent attention, one depth, direct queries, litgpt") << "latent direct litgpt";
     for (const char* profile : {"mamba", "flash"})
       for (const char* mixer : {"mamba", "mamba2", "mamba2_hybrid"})
-        QTest::newRow(qPrintable(QString("%1, %2").arg(mixer, profile))) << QString("%1 plain %2").arg(mixer, profile);
+        QTest::newRow(qPrintable(QString("%1, %2").arg(mixer, profile)))
+            << QString("%1 plain %2").arg(mixer, profile);
     for (const char* profile : kProfiles) QTest::newRow(profile) << QString("gemma2 plain %1").arg(profile);
-    for (const char* context : {"ring", "zigzag", "ulysses-zigzag"}) QTest::newRow(context) << QString("llama context %1").arg(context);
-    for (const char* groups : {"1", "2", "4"}) QTest::newRow(qPrintable(QString("mamba2, context, groups %1").arg(groups))) << QString("mamba2 context zigzag %1").arg(groups);
+    for (const char* context : {"ring", "zigzag", "ulysses-zigzag"})
+      QTest::newRow(context) << QString("llama context %1").arg(context);
+    for (const char* groups : {"1", "2", "4"})
+      QTest::newRow(qPrintable(QString("mamba2, context, groups %1").arg(groups)))
+          << QString("mamba2 context zigzag %1").arg(groups);
   }
 
   void equalsFiniteDifferences() {

@@ -1,4 +1,5 @@
-// Figures that a benchmark reports: a readable table, and JSON where --json FILE asks for it. Nothing is asserted.
+// Figures that a benchmark reports: a readable table, and JSON where --json FILE asks for it. Nothing is
+// asserted.
 #pragma once
 
 #include <string>

@@ -13,8 +13,8 @@ namespace shardscape::test {
 
 // Of a layer's tensor, as it was before a step or after it: "layer3/attention.kr/0".
 std::string cache_name(const std::string& instance, const std::string& tensor, int microbatch);
-// What was kept, laid out as a step of one more token reads it: its last tokens, and room for the new one at the end. past: the tensor
-// that this step reads; sizes: of it, whole.
+// What was kept, laid out as a step of one more token reads it: its last tokens, and room for the new one at
+// the end. past: the tensor that this step reads; sizes: of it, whole.
 RealTensor grown(const RealTensor& kept, const Tensor& past, const std::vector<int64_t>& sizes);
 bool same(const RealTensor& a, const RealTensor& b);  // to rounding
 

@@ -12,8 +12,8 @@ namespace shardscape::test {
 struct Instance {
   int segment;
   std::string name;  // "embedding", "layer3", "head"
-  Keeps keeps = Keeps::Activations;
-  size_t replay_from = 0;    // of the last layer of a group that is recomputed: where the group begins
+  CheckpointPolicy checkpoint_policy = CheckpointPolicy::Activations;
+  size_t replay_from = 0;  // of the last layer of a group that is recomputed: where the group begins
   bool ends_group = false;
 };
 

@@ -18,25 +18,27 @@ using Parameters = std::map<std::string, RealTensor>;
 using Caches = std::map<std::string, RealTensor>;
 
 struct RunResult {
-  double loss = 0;            // mean over all tokens
-  RealTensor token_losses;    // [m, b·dp, S]; in inference logits, [m, b·dp, 1, Vp]
-  RealTensor tokens;          // [m, b·dp, S], what was read
-  Caches caches;              // inference: as the step leaves them
-  RealTensor last_hidden;     // [m, b·dp, S, D], what goes into the head
-  Parameters gradients;       // reassembled from all ranks; replicas must agree or the run throws
+  double loss = 0;          // mean over all tokens
+  RealTensor token_losses;  // [m, b·dp, S]; in inference logits, [m, b·dp, 1, Vp]
+  RealTensor tokens;        // [m, b·dp, S], what was read
+  Caches caches;            // inference: as the step leaves them
+  RealTensor last_hidden;   // [m, b·dp, S, D], what goes into the head
+  Parameters gradients;     // reassembled from all ranks; replicas must agree or the run throws
 };
 
-Parameters random_parameters(const Design& design, unsigned seed, const ModelLibrary& library = ModelLibrary::instance());
+Parameters random_parameters(const Design& design, unsigned seed,
+                             const ModelLibrary& library = ModelLibrary::instance());
 
-// One step: forward, backward, gradient reduction, in the order of the schedule of every stage. Backward ops see only
-// parameters, gradients and what the graph says is saved. Throws std::runtime_error on any disagreement.
-RunResult run_step(const Design& design, const Parameters& parameters, unsigned data_seed, bool backward = true,
-                   const ModelLibrary& library = ModelLibrary::instance());
+// One step: forward, backward, gradient reduction, in the order of the schedule of every stage. Backward ops
+// see only parameters, gradients and what the graph says is saved. Throws std::runtime_error on any
+// disagreement.
+RunResult run_step(const Design& design, const Parameters& parameters, unsigned data_seed,
+                   bool backward = true, const ModelLibrary& library = ModelLibrary::instance());
 
 // What inference serves: prefill reads the first S of the tokens, decode the one behind those that are kept.
 struct Serving {
-  RealTensor tokens;          // [m, b·dp, all of a sequence]
-  Caches past;                // of decode
+  RealTensor tokens;  // [m, b·dp, all of a sequence]
+  Caches past;        // of decode
 };
 RunResult run_inference(const Design& design, const Parameters& parameters, const Serving& serving,
                         const ModelLibrary& library = ModelLibrary::instance());

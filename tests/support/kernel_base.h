@@ -18,7 +18,9 @@ class KernelBase {
  protected:
   static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
   const RealTensor& in(size_t i) const { return *c_.inputs[i]; }
-  int64_t position(size_t input, int64_t row) const { return c_.input_positions[input][static_cast<size_t>(row)]; }
+  int64_t position(size_t input, int64_t row) const {
+    return c_.input_positions[input][static_cast<size_t>(row)];
+  }
   static double& at(RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
   static double at(const RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
 
@@ -44,7 +46,9 @@ class KernelBase {
       if (is(c_.input_names[i], statistic)) return i;
     return 0;
   }
-  const RealTensor* input(const std::string& statistic) const { return place(statistic) ? c_.inputs[place(statistic)] : nullptr; }
+  const RealTensor* input(const std::string& statistic) const {
+    return place(statistic) ? c_.inputs[place(statistic)] : nullptr;
+  }
   // Every copy of a statistic is written.
   template <class Value>
   void fill(const std::string& statistic, Value value) {
@@ -57,6 +61,7 @@ class KernelBase {
   std::vector<RealTensor> out_;
 };
 
-std::vector<RealTensor> run_mixer_kernel(const KernelCall& call);  // convolution, scans and gated norm of state-space mixers
+std::vector<RealTensor> run_mixer_kernel(
+    const KernelCall& call);  // convolution, scans and gated norm of state-space mixers
 
 }  // namespace shardscape::test

@@ -1,4 +1,5 @@
-// What each kind of op computes on one rank, forward and backward. Backward kernels see only what the graph gives them.
+// What each kind of op computes on one rank, forward and backward. Backward kernels see only what the graph
+// gives them.
 #pragma once
 
 #include <vector>
@@ -20,8 +21,10 @@ struct KernelCall {
   int64_t heads_per_kv = 1;
   int64_t window = 0;  // of attention that slides
   int64_t experts = 0, experts_per_token = 0;
-  std::vector<int64_t> tokens{};  // of routing: which token of the microbatch each of this rank's rows is; -1: an empty slot of a node
-  std::vector<std::vector<int64_t>> input_positions{};  // per input: place in the sequence of every row of dimension 1
+  std::vector<int64_t> tokens{};  // of routing: which token of the microbatch each of this rank's rows is;
+                                  // -1: an empty slot of a node
+  std::vector<std::vector<int64_t>>
+      input_positions{};  // per input: place in the sequence of every row of dimension 1
   int64_t ring_ranks = 1, ring_position = 0;
   int64_t expert_groups = 1, groups_per_token = 1;
   int64_t tokens_of_sequence = 0;

@@ -19,7 +19,8 @@ struct RealTensor {
 };
 
 // The part [starts, starts + sizes) of a tensor, and the reverse.
-RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes);
+RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts,
+               const std::vector<int64_t>& sizes);
 void paste(RealTensor& whole, const RealTensor& part, const std::vector<int64_t>& starts);
 // The same with the places of rows listed, per dimension.
 using Rows = std::vector<std::vector<int64_t>>;
@@ -28,6 +29,7 @@ void paste(RealTensor& whole, const RealTensor& part, const Rows& rows);
 void add(RealTensor& whole, const RealTensor& part, const Rows& rows);  // to what is there
 
 // Sum of products over the letters that the result lacks; one or two operands.
-RealTensor einsum(const std::string& spec, const std::vector<const RealTensor*>& operands, const std::vector<int64_t>& out_shape);
+RealTensor einsum(const std::string& spec, const std::vector<const RealTensor*>& operands,
+                  const std::vector<int64_t>& out_shape);
 
 }  // namespace shardscape::test

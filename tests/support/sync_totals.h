@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "schedule/sync_plan.h"
+#include "grad_sync/sync_plan.h"
 
 namespace shardscape::test {
 

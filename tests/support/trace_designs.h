@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "report/report.h"
+#include "plan/report.h"
 #include "support/designs.h"
 
 namespace shardscape::test {
 
 // A small batch and a short sequence; sizes still large enough for every node to last a nanosecond.
-Design trace_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel, int64_t microbatches,
-                    int64_t layers);
+Design trace_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel,
+                    int64_t microbatches, int64_t layers);
 // Throws with the first problem where there is one.
 std::shared_ptr<const Report> trace_report(const Design& design);
 

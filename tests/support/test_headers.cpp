@@ -1,0 +1,1 @@
+// Stands for the precompiled headers that the test programs of a folder share.
