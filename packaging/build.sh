@@ -62,13 +62,14 @@ build_jobs() {
   printf '%s\n' "$jobs"
 }
 
-# configure_and_build [TARGET...]: the release preset, everything where no target is named.
+# configure_and_build PRESET [TARGET...]: everything where no target is named.
 configure_and_build() {
-  local jobs targets=()
+  local preset=$1 jobs targets=()
+  shift
   jobs=$(build_jobs)
   [ $# -eq 0 ] || targets=(--target "$@")
-  say "Configuring build/release"
-  cmake --preset release </dev/null
+  say "Configuring build/$preset"
+  cmake --preset "$preset" </dev/null
   say "Building with $jobs jobs"
-  cmake --build --preset release --parallel "$jobs" "${targets[@]}" </dev/null
+  cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}" </dev/null
 }

@@ -22,6 +22,7 @@ Command merge_command();
 Command sensitivity_command();
 Command scaling_command();
 Command compare_command();
+Command reference_command();
 Command machines_command();
 
 // --json with the same words everywhere.

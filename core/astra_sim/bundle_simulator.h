@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "astra_sim/sim_network.h"
-#include "chakra/bundle_traces.h"
+#include "astra_sim/bundle_traces.h"
 #include "chakra/findings.h"
 
 namespace shardscape {

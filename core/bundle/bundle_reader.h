@@ -5,7 +5,7 @@
 #include <functional>
 #include <stop_token>
 
-#include "chakra/bundle_traces.h"
+#include "astra_sim/bundle_traces.h"
 #include "chakra/findings.h"
 
 namespace shardscape {

@@ -75,10 +75,6 @@ void report_unmatched(const char* code, const char* what, const char* wanted, in
 
 }  // namespace
 
-std::string collective_text(const ShapeNode& node) {
-  return std::string(collective_type_name(node.collective)) + " of " + grouped(node.size) + " bytes";
-}
-
 void check_collectives_match(const BundleTraces& traces, const BundleConfig& config, Findings& findings) {
   std::map<int64_t, std::vector<Member>> users;  // by group; ranks ascending
   for (int64_t rank = 0; rank < static_cast<int64_t>(traces.ranks.size()); ++rank) {

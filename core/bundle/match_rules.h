@@ -1,7 +1,7 @@
 // Rules between ranks: the collectives of a group agree in order, type and size; every send has its receive.
 #pragma once
 
-#include "chakra/bundle_traces.h"
+#include "astra_sim/bundle_traces.h"
 #include "chakra/findings.h"
 
 namespace shardscape {

@@ -15,15 +15,6 @@ namespace {
 
 constexpr TensorId kNone = -1;
 
-chakra::CollectiveType collective_type(OpKind kind) {
-  switch (kind) {
-    case OpKind::AllGather: return chakra::CollectiveType::AllGather;
-    case OpKind::ReduceScatter: return chakra::CollectiveType::ReduceScatter;
-    case OpKind::AllToAll: return chakra::CollectiveType::AllToAll;
-    default: return chakra::CollectiveType::AllReduce;
-  }
-}
-
 class Binder {
  public:
   Binder(const Lowering& lowering, const Segment& segment, LayerClass of, const Binding& binding,
@@ -129,7 +120,7 @@ class Binder {
     const std::string& where = op.name;
     if (collective) {
       trace.type = chakra::NodeType::Coll;
-      trace.collective = collective_type(op.kind);
+      trace.collective = chakra::collective_type(collective_of(op.kind));
       trace.role = role;
       // The simulator wants the rank's local part of the input for every kind of collective.
       // The whole send buffer, copies included.

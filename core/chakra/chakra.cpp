@@ -1,8 +1,23 @@
 #include "chakra/chakra.h"
 
+#include <stdexcept>
+
 #include <array>
 
 namespace shardscape::chakra {
+
+CollectiveType collective_type(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::AllReduce: return CollectiveType::AllReduce;
+    case CollectiveKind::AllGather: return CollectiveType::AllGather;
+    case CollectiveKind::Broadcast: return CollectiveType::Broadcast;
+    case CollectiveKind::AllToAll: return CollectiveType::AllToAll;
+    case CollectiveKind::Reduce:
+    case CollectiveKind::ReduceScatter: return CollectiveType::ReduceScatter;
+    case CollectiveKind::SendRecv: break;
+  }
+  throw std::invalid_argument("a message is no collective of a trace");
+}
 
 std::string_view node_type_name(NodeType type) {
   static constexpr std::array<std::string_view, kNodeTypeCount> names{

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "mesh/collective_kind.h"
+
 namespace shardscape::chakra {
 
 enum class NodeType : uint8_t { Invalid, Metadata, MemLoad, MemStore, Comp, Send, Recv, Coll };
@@ -23,6 +25,11 @@ enum class CollectiveType : uint8_t {
   Barrier
 };
 inline constexpr int kCollectiveTypeCount = 10;
+
+// What a trace says for a collective of a design. Simulators lack a rooted reduction: a reduce-scatter of the
+// same buffer moves as many bytes. std::invalid_argument for SendRecv, which traces have as nodes of their
+// own.
+CollectiveType collective_type(CollectiveKind kind);
 
 std::string_view node_type_name(NodeType type);              // "COMM_COLL_NODE"
 std::string_view collective_type_name(CollectiveType type);  // "ALL_REDUCE"

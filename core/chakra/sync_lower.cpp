@@ -6,22 +6,6 @@
 #include "plan/stage_layout.h"
 
 namespace shardscape {
-namespace {
-
-chakra::CollectiveType collective_type(SyncOp op) {
-  switch (op) {
-    case SyncOp::AllGather: return chakra::CollectiveType::AllGather;
-    case SyncOp::AllReduce: return chakra::CollectiveType::AllReduce;
-    case SyncOp::Broadcast: return chakra::CollectiveType::Broadcast;
-    // Simulators lack a rooted reduction. A reduce-scatter of the same buffer moves as many bytes.
-    case SyncOp::Reduce:
-    case SyncOp::ReduceScatter: break;
-  }
-  return chakra::CollectiveType::ReduceScatter;
-}
-
-}  // namespace
-
 SyncLowering::SyncLowering(const Lowering& lowering, int stage, RankProgram& program, ProgramBuilder& builder)
     : lowering_(lowering),
       graph_(lowering.report().graph()),
@@ -133,8 +117,8 @@ SyncWalk::Mark SyncLowering::gather(const std::vector<size_t>& units, SyncWalk::
       const char* const name = !backward ? "parameters.gather"
                                : second  ? "parameters.gather_again_behind_replay"
                                          : "parameters.gather_again";
-      op = add_collective(name + unit_suffix(unit), root_name(unit), SyncOp::AllGather, unit.group.shard,
-                          shard);
+      op = add_collective(name + unit_suffix(unit), root_name(unit), CollectiveKind::AllGather,
+                          unit.group.shard, shard);
     }
     made = builder_.add(op, microbatch, at.layer, at.position);
   }
@@ -153,16 +137,17 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
       const Expr width(dtype_bytes(graph_.structure.grad_dtype));
       for (const GradReduction& r : unit.inner)
         if (const uint32_t op = add_reduction(r, root_name(unit)); op != 0) ops.push_back(op);
-      const auto over = [&](SyncOp op, const MeshAxes& axes, const Expr& elements, const std::string& whose) {
+      const auto over = [&](CollectiveKind op, const MeshAxes& axes, const Expr& elements,
+                            const std::string& whose) {
         const std::string group = group_name(axes);
         if (!axes.empty())
           ops.push_back(
               add_collective("grad_reduce." + group + whose, root_name(unit), op, axes,
                              value(elements * width, "gradient reduction over " + group + ": bytes")));
       };
-      over(SyncOp::ReduceScatter, unit.group.shard, unit.full, "");
+      over(CollectiveKind::ReduceScatter, unit.group.shard, unit.full, "");
       // The shards of all replica groups have one group across copies, hence the suffix.
-      over(SyncOp::AllReduce, unit.group.across, unit.shard, unit_suffix(unit));
+      over(CollectiveKind::AllReduce, unit.group.across, unit.shard, unit_suffix(unit));
     }
     for (const uint32_t op : ops) {
       builder_.depend(before);
@@ -179,7 +164,7 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
 SyncWalk::Mark SyncLowering::run(const PlacedPlan::Act& act, size_t index, int microbatch) {
   const SyncAction& a = act.action;
   uint32_t& op = act_ops_[index];
-  const bool gathers = a.op == SyncOp::AllGather;
+  const bool gathers = a.op == CollectiveKind::AllGather;
   if (op == 0) {
     const MeshAxes& axes = act.axes;
     const int64_t bytes = a.elements * dtype_bytes(a.dtype);
@@ -218,7 +203,7 @@ std::string SyncLowering::unit_suffix(const SyncUnit& unit) const {
 }
 
 // bytes: an all-gather's own shard; the whole local buffer of other collectives.
-uint32_t SyncLowering::add_collective(const std::string& name, const std::string& place, SyncOp op,
+uint32_t SyncLowering::add_collective(const std::string& name, const std::string& place, CollectiveKind op,
                                       const MeshAxes& axes, int64_t bytes) {
   const int role = lowering_.role_of(axes);
   if (role < 0) throw LoweringError(name + ": the group " + group_name(axes) + " has one rank");
@@ -226,13 +211,13 @@ uint32_t SyncLowering::add_collective(const std::string& name, const std::string
   TraceOp made{.name = name,
                .place = place,
                .type = chakra::NodeType::Coll,
-               .collective = collective_type(op),
+               .collective = chakra::collective_type(op),
                .role = role,
                .comm_size = bytes};
   if (program_.tensors) {
-    const int64_t out = op == SyncOp::AllGather       ? bytes * ranks
-                        : op == SyncOp::ReduceScatter ? bytes / ranks
-                                                      : bytes;
+    const int64_t out = op == CollectiveKind::AllGather       ? bytes * ranks
+                        : op == CollectiveKind::ReduceScatter ? bytes / ranks
+                                                              : bytes;
     made.inputs.push_back({name + ".local", NameScope::Microbatch, bytes});
     made.outputs.push_back({name + ".out", NameScope::Microbatch, out});
   }
@@ -265,8 +250,8 @@ uint32_t SyncLowering::add_reduction(const GradReduction& r, const std::string& 
 
 // An all-reduce of one float32 number. Set its dependencies before the call.
 uint32_t SyncLowering::add_number(const std::string& name, const MeshAxes& axes, int microbatch) {
-  return builder_.add(add_collective(name, "", SyncOp::AllReduce, axes, dtype_bytes(DType::FP32)), microbatch,
-                      -1, 0);
+  return builder_.add(add_collective(name, "", CollectiveKind::AllReduce, axes, dtype_bytes(DType::FP32)),
+                      microbatch, -1, 0);
 }
 
 void SyncLowering::depend_on_gradients() {

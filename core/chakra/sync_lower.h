@@ -55,8 +55,8 @@ class SyncLowering : private SyncWalk::Maker {
   void average_loss(int microbatch) override;
   uint32_t add_op(TraceOp op);
   uint32_t add_reduction(const GradReduction& r, const std::string& place);
-  uint32_t add_collective(const std::string& name, const std::string& place, SyncOp op, const MeshAxes& axes,
-                          int64_t bytes);
+  uint32_t add_collective(const std::string& name, const std::string& place, CollectiveKind op,
+                          const MeshAxes& axes, int64_t bytes);
   uint32_t add_number(const std::string& name, const MeshAxes& axes, int microbatch);
   std::string root_name(const SyncUnit& unit) const;
   std::string unit_suffix(const SyncUnit& unit) const;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "chakra/chakra.h"
@@ -25,6 +26,9 @@ struct ShapeNode {
   chakra::CollectiveType collective = chakra::CollectiveType::AllReduce;
   bool operator==(const ShapeNode&) const = default;
 };
+
+// "ALL_REDUCE of 4,096 bytes"
+std::string collective_text(const ShapeNode& node);
 
 struct TraceShape {
   std::vector<ShapeNode> nodes;  // in file order

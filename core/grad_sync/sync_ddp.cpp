@@ -8,7 +8,7 @@ namespace shardscape {
 void plan_ddp_buckets(const SyncScope& scope) {
   const int64_t width = dtype_bytes(scope.policy.grad_dtype);
   int64_t limit = scope.policy.first_bucket_bytes;
-  SyncAction bucket = scope.action(Phase::Backward, SyncOp::AllReduce, scope.policy.grad_dtype);
+  SyncAction bucket = scope.action(Phase::Backward, CollectiveKind::AllReduce, scope.policy.grad_dtype);
   bucket.when = SyncWhen::AfterGradient;
   const auto close = [&] {
     if (bucket.parts.empty()) return;

@@ -74,7 +74,7 @@ class FsdpPlan {
   }
 
   void gather(const Unit& unit, Phase phase, SyncOccurrence turn) {
-    SyncAction a = carry(unit, scope_.action(phase, SyncOp::AllGather, scope_.policy.param_dtype));
+    SyncAction a = carry(unit, scope_.action(phase, CollectiveKind::AllGather, scope_.policy.param_dtype));
     a.turn = turn;
     a.when = phase == Phase::Forward ? SyncWhen::BeforeForward : SyncWhen::BeforeBackward;
     a.param = phase == Phase::Forward ? unit.params.front() : unit.params.back();
@@ -82,9 +82,10 @@ class FsdpPlan {
   }
 
   void reduce(const Unit& unit) {
-    SyncAction a = carry(unit,
-                         scope_.action(Phase::Backward, sharded_ ? SyncOp::ReduceScatter : SyncOp::AllReduce,
-                                       scope_.policy.grad_dtype));
+    SyncAction a = carry(
+        unit,
+        scope_.action(Phase::Backward, sharded_ ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce,
+                      scope_.policy.grad_dtype));
     a.when = SyncWhen::AfterGradient;
     for (const int p : scope_.gradients)
       if (std::find(unit.params.begin(), unit.params.end(), p) != unit.params.end()) a.param = p;

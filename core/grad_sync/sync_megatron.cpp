@@ -54,7 +54,8 @@ void plan_megatron(const SyncScope& scope) {
   const std::vector<Bucket> buckets = buckets_of(scope);
   for (const Bucket& bucket : buckets) {
     SyncAction a = scope.action(overlap ? Phase::Backward : Phase::GradReduce,
-                                sharded ? SyncOp::ReduceScatter : SyncOp::AllReduce, scope.policy.grad_dtype);
+                                sharded ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce,
+                                scope.policy.grad_dtype);
     a.elements = bucket.elements;
     a.parts = bucket.parts;
     a.turn = SyncOccurrence::Last;
@@ -65,7 +66,7 @@ void plan_megatron(const SyncScope& scope) {
   }
   if (!sharded) return;
   for (const Bucket& bucket : buckets) {
-    SyncAction a = scope.action(Phase::ParamGather, SyncOp::AllGather, scope.policy.param_dtype);
+    SyncAction a = scope.action(Phase::ParamGather, CollectiveKind::AllGather, scope.policy.param_dtype);
     a.elements = bucket.elements;
     a.parts = bucket.parts;
     a.turn = SyncOccurrence::Last;

@@ -117,7 +117,7 @@ class StageSyncBuilder {
       if (planned) {
         const KindSymbols symbols = kind_symbols(kind, g);
         row.count = Expr(symbol(symbols.count));
-        const bool padded = kind.gathers() || kind.across || kind.op == SyncOp::ReduceScatter;
+        const bool padded = kind.gathers() || kind.across || kind.op == CollectiveKind::ReduceScatter;
         row.elements = padded                               ? Expr(symbol(symbols.elements))
                        : kind.turn == SyncOccurrence::Every ? microbatches() * elements
                                                             : elements;
@@ -208,15 +208,16 @@ class StageSyncBuilder {
 
   void rows_of(const SyncUnit& unit) {
     if (unit.group.axes.empty()) return;
-    const auto row = [&](Phase phase, SyncOp op, const MeshAxes& axes, const Expr& count, const Expr& each) {
+    const auto row = [&](Phase phase, CollectiveKind op, const MeshAxes& axes, const Expr& count,
+                         const Expr& each) {
       if (!count.is_zero() && !axes.empty())
-        sync_.rows.push_back(
-            {phase, op, axes, op == SyncOp::AllGather ? s_.dtype : s_.grad_dtype, count, count * each});
+        sync_.rows.push_back({phase, op, axes, op == CollectiveKind::AllGather ? s_.dtype : s_.grad_dtype,
+                              count, count * each});
     };
-    row(Phase::Forward, SyncOp::AllGather, unit.group.shard, unit.forward, unit.full);
-    row(Phase::Backward, SyncOp::AllGather, unit.group.shard, unit.backward, unit.full);
-    row(Phase::Backward, SyncOp::ReduceScatter, unit.group.shard, unit.reductions, unit.full);
-    row(Phase::Backward, SyncOp::AllReduce, unit.group.across, unit.reductions, unit.shard);
+    row(Phase::Forward, CollectiveKind::AllGather, unit.group.shard, unit.forward, unit.full);
+    row(Phase::Backward, CollectiveKind::AllGather, unit.group.shard, unit.backward, unit.full);
+    row(Phase::Backward, CollectiveKind::ReduceScatter, unit.group.shard, unit.reductions, unit.full);
+    row(Phase::Backward, CollectiveKind::AllReduce, unit.group.across, unit.reductions, unit.shard);
   }
 
   void make_units() {
@@ -295,7 +296,7 @@ int64_t owned_of(const SyncPlan& plan, const SyncInput& input, int group) {
   for (const SyncAction& a : plan.actions) {
     if (a.of != group) continue;
     if (a.when == SyncWhen::AfterOptimizer) gathered += a.elements;
-    if (a.op == SyncOp::ReduceScatter) scattered += a.elements;
+    if (a.op == CollectiveKind::ReduceScatter) scattered += a.elements;
   }
   for (const SyncParam& p : input.params)
     if (p.group == group) whole += p.elements();

@@ -41,7 +41,7 @@ struct SyncUnit {
 // A kind of collective over replicas, with its totals of a step.
 struct SyncRow {
   Phase phase;
-  SyncOp op;
+  CollectiveKind op;
   MeshAxes axes;
   DType dtype;
   Expr count, elements;  // totals; elements of full buffers

@@ -9,9 +9,6 @@
 namespace shardscape {
 namespace {
 
-constexpr std::array<std::string_view, 5> kOps{"all_reduce", "reduce_scatter", "all_gather", "reduce",
-                                               "broadcast"};
-
 Problem wrong(std::string where, std::string what, std::string accepted) {
   Problem p;
   p.where = std::move(where);
@@ -65,8 +62,6 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
 
 }  // namespace
 
-std::string_view sync_op_name(SyncOp op) { return kOps[static_cast<size_t>(op)]; }
-
 int64_t sync_occurrences(SyncOccurrence turn, int64_t microbatches) {
   switch (turn) {
     case SyncOccurrence::Every: return microbatches;
@@ -99,31 +94,33 @@ bool shards_states(SyncStrategy s) {
 std::vector<SyncKind> sync_kinds(const SyncPolicy& policy) {
   const SyncOccurrence reduced = policy.every_microbatch ? SyncOccurrence::Every : SyncOccurrence::Last;
   const Phase phase = policy.overlap ? Phase::Backward : Phase::GradReduce;
-  const SyncKind updated{Phase::Step, SyncOp::AllGather};
+  const SyncKind updated{Phase::Step, CollectiveKind::AllGather};
   switch (policy.strategy) {
-    case SyncStrategy::DdpFlat: return {{phase, SyncOp::AllReduce}};
+    case SyncStrategy::DdpFlat: return {{phase, CollectiveKind::AllReduce}};
     case SyncStrategy::DistributedOptimizer:
-      return {{phase, SyncOp::ReduceScatter},
-              {phase, SyncOp::AllReduce, SyncOccurrence::Last, true},
-              {Phase::ParamGather, SyncOp::AllGather}};
-    case SyncStrategy::DdpBuckets: return {{Phase::Backward, SyncOp::AllReduce, reduced}};
+      return {{phase, CollectiveKind::ReduceScatter},
+              {phase, CollectiveKind::AllReduce, SyncOccurrence::Last, true},
+              {Phase::ParamGather, CollectiveKind::AllGather}};
+    case SyncStrategy::DdpBuckets: return {{Phase::Backward, CollectiveKind::AllReduce, reduced}};
     case SyncStrategy::Zero0:
-      if (policy.param_dtype != DType::BF16) return {{Phase::Backward, SyncOp::AllReduce}};
+      if (policy.param_dtype != DType::BF16) return {{Phase::Backward, CollectiveKind::AllReduce}};
       [[fallthrough]];
-    case SyncStrategy::Zero1: return {{Phase::Backward, SyncOp::AllReduce}, updated};
-    case SyncStrategy::Zero2: return {{Phase::Backward, SyncOp::Reduce, SyncOccurrence::Every}, updated};
+    case SyncStrategy::Zero1: return {{Phase::Backward, CollectiveKind::AllReduce}, updated};
+    case SyncStrategy::Zero2:
+      return {{Phase::Backward, CollectiveKind::Reduce, SyncOccurrence::Every}, updated};
     case SyncStrategy::Zero3:
-      return {{Phase::Forward, SyncOp::AllGather},
-              {Phase::Backward, SyncOp::AllGather},
-              {Phase::Backward, SyncOp::ReduceScatter, SyncOccurrence::Every}};
+      return {{Phase::Forward, CollectiveKind::AllGather},
+              {Phase::Backward, CollectiveKind::AllGather},
+              {Phase::Backward, CollectiveKind::ReduceScatter, SyncOccurrence::Every}};
     case SyncStrategy::Fsdp1:
     case SyncStrategy::Fsdp2: break;
   }
-  if (policy.sharding == FsdpSharding::NoShard) return {{Phase::Backward, SyncOp::AllReduce, reduced}};
-  std::vector<SyncKind> out{{Phase::Forward, SyncOp::AllGather},
-                            {Phase::Backward, SyncOp::ReduceScatter, reduced},
-                            {Phase::Backward, SyncOp::AllReduce, reduced}};
-  if (policy.sharding == FsdpSharding::FullShard) out.push_back({Phase::Backward, SyncOp::AllGather});
+  if (policy.sharding == FsdpSharding::NoShard)
+    return {{Phase::Backward, CollectiveKind::AllReduce, reduced}};
+  std::vector<SyncKind> out{{Phase::Forward, CollectiveKind::AllGather},
+                            {Phase::Backward, CollectiveKind::ReduceScatter, reduced},
+                            {Phase::Backward, CollectiveKind::AllReduce, reduced}};
+  if (policy.sharding == FsdpSharding::FullShard) out.push_back({Phase::Backward, CollectiveKind::AllGather});
   return out;
 }
 
@@ -135,7 +132,7 @@ int64_t SyncParam::elements() const {
 
 SyncAction& SyncScope::add(SyncAction action) const { return plan.actions.emplace_back(std::move(action)); }
 
-SyncAction SyncScope::action(Phase phase, SyncOp op, DType dtype) const {
+SyncAction SyncScope::action(Phase phase, CollectiveKind op, DType dtype) const {
   SyncAction out;
   out.phase = phase;
   out.op = op;
@@ -149,7 +146,7 @@ SyncAction SyncScope::action(Phase phase, SyncOp op, DType dtype) const {
 
 void add_across(const SyncScope& scope) {
   SyncAction a = scope.plan.actions.back();
-  a.op = SyncOp::AllReduce;
+  a.op = CollectiveKind::AllReduce;
   a.elements /= a.group_size;
   a.group = scope.group.across;
   a.group_size = scope.group.across_size;

@@ -14,6 +14,7 @@
 
 #include "base/problem.h"
 #include "graph/op_kind.h"
+#include "mesh/collective_kind.h"
 #include "mesh/parallel_spec.h"
 #include "model/axis.h"
 
@@ -81,9 +82,6 @@ struct SyncPolicy {
   FsdpSharding sharding = FsdpSharding::FullShard;
 };
 
-enum class SyncOp : uint8_t { AllReduce, ReduceScatter, AllGather, Reduce, Broadcast };
-std::string_view sync_op_name(SyncOp op);  // "reduce_scatter"
-
 // The accumulation steps (microbatches of a step) in which an action occurs. Rest: all but the first.
 enum class SyncOccurrence : uint8_t { Every, First, Rest, Last };
 inline constexpr size_t kSyncOccurrences = 4;
@@ -109,7 +107,7 @@ struct SyncPart {  // a range of a parameter that an action carries
 
 struct SyncAction {
   Phase phase = Phase::GradReduce;
-  SyncOp op = SyncOp::AllReduce;
+  CollectiveKind op = CollectiveKind::AllReduce;
   std::string group;
   int64_t group_size = 1;
   // The group whose parameters the action carries: index into SyncInput::groups.
@@ -133,12 +131,12 @@ struct SyncPlan {
 // A kind of collective that a policy issues, whatever the sizes are.
 struct SyncKind {
   Phase phase = Phase::GradReduce;
-  SyncOp op = SyncOp::AllReduce;
+  CollectiveKind op = CollectiveKind::AllReduce;
   // Reductions: the turn of all of them.
   SyncOccurrence turn = SyncOccurrence::Last;
   // Reductions of shards across the groups that replicate them.
   bool across = false;
-  bool gathers() const { return op == SyncOp::AllGather; }
+  bool gathers() const { return op == CollectiveKind::AllGather; }
 };
 std::vector<SyncKind> sync_kinds(const SyncPolicy& policy);
 // What a policy spreads over replicas: optimizer states, gradients, parameters.

@@ -24,7 +24,7 @@ struct SyncScope {
   // Appends an action and returns it. plan_sync drops actions over one rank at the end.
   SyncAction& add(SyncAction action) const;
   // An action over the scope's group, without elements and parts.
-  SyncAction action(Phase phase, SyncOp op, DType dtype) const;
+  SyncAction action(Phase phase, CollectiveKind op, DType dtype) const;
 };
 
 // Hybrid sharding: appends the all-reduce across copies of the shard that the last reduce-scatter leaves.

@@ -21,7 +21,7 @@ int64_t flat_size(const SyncScope& scope) {
 void reduce_flat(const SyncScope& scope) {
   const int64_t limit = scope.policy.zero.reduce_bucket_size;
   const bool before = scope.policy.strategy == SyncStrategy::Zero1;
-  SyncAction bucket = scope.action(Phase::Backward, SyncOp::AllReduce, scope.policy.grad_dtype);
+  SyncAction bucket = scope.action(Phase::Backward, CollectiveKind::AllReduce, scope.policy.grad_dtype);
   bucket.turn = SyncOccurrence::Last;
   bucket.elements = 0;
   const auto close = [&] {
@@ -72,7 +72,7 @@ class RootedReductions {
 
  private:
   void reduce(const std::vector<int>& bucket) const {
-    SyncAction run = scope_.action(Phase::Backward, SyncOp::Reduce, scope_.policy.grad_dtype);
+    SyncAction run = scope_.action(Phase::Backward, CollectiveKind::Reduce, scope_.policy.grad_dtype);
     run.turn = SyncOccurrence::Every;
     run.when = SyncWhen::AfterGradient;
     const auto close = [&] {
@@ -112,7 +112,7 @@ void gather_updated(const SyncScope& scope) {
     ends.push_back((ends.empty() ? 0 : ends.back()) + scope.param(p).elements());
   for (int64_t i = 0; i < shards; ++i) {
     const int64_t begin = i * shard, size = i + 1 == shards ? own - begin : shard;
-    SyncAction a = scope.action(Phase::Step, SyncOp::AllGather, scope.policy.param_dtype);
+    SyncAction a = scope.action(Phase::Step, CollectiveKind::AllGather, scope.policy.param_dtype);
     a.elements = size * scope.group.size;
     a.turn = SyncOccurrence::Last;
     a.when = SyncWhen::AfterOptimizer;

@@ -85,7 +85,7 @@ class Coordinator {
     std::erase_if(params, [&](int p) { return available_[static_cast<size_t>(p)] != 0; });
     if (params.empty()) return;
     std::sort(params.begin(), params.end());
-    SyncAction a = scope_.action(call.backward ? Phase::Backward : Phase::Forward, SyncOp::AllGather,
+    SyncAction a = scope_.action(call.backward ? Phase::Backward : Phase::Forward, CollectiveKind::AllGather,
                                  scope_.policy.param_dtype);
     a.when = call.backward ? SyncWhen::BeforeBackward : SyncWhen::BeforeForward;
     a.param = call.at;
@@ -163,7 +163,7 @@ bool same(const SyncAction& a, const SyncAction& b) {
 // Gradients fill a bucket. A gradient that would exceed the limit first triggers the reduction of the bucket.
 // Each parameter is padded on its own.
 void reduce_scatter(const SyncScope& scope) {
-  SyncAction bucket = scope.action(Phase::Backward, SyncOp::ReduceScatter, scope.policy.grad_dtype);
+  SyncAction bucket = scope.action(Phase::Backward, CollectiveKind::ReduceScatter, scope.policy.grad_dtype);
   bucket.turn = SyncOccurrence::Every;
   bucket.when = SyncWhen::AfterGradient;
   int64_t filled = 0;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "mesh/collective_kind.h"
+
 namespace shardscape {
 
 enum class OpKind : uint8_t {
@@ -74,7 +76,8 @@ inline constexpr std::string_view kRouterRule = "router";
 // The kind that a block template or a kernel profile names: "einsum", "rms_norm", kRouterRule. Nothing for an
 // unknown name.
 std::optional<OpKind> op_kind_from_name(std::string_view name);
-bool is_collective(OpKind kind);  // AllReduce .. RingSum
+bool is_collective(OpKind kind);            // AllReduce .. RingSum
+CollectiveKind collective_of(OpKind kind);  // of a collective; the sends of a ring are SendRecv
 // RingPass: every block visits every rank. RingSum: the gradient of a block collects summands on its way to
 // the block's owner.
 bool is_ring(OpKind kind);

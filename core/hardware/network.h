@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mesh/collective_kind.h"
 #include "mesh/mesh.h"
 
 namespace shardscape {
@@ -45,17 +46,6 @@ struct TorusSide {
   friend bool operator==(const TorusSide&, const TorusSide&) = default;
 };
 using TorusSides = std::array<TorusSide, kTorusEdges>;
-
-enum class CollectiveKind : uint8_t {
-  AllReduce,
-  AllGather,
-  ReduceScatter,
-  AllToAll,
-  Broadcast,
-  Reduce,
-  SendRecv
-};
-inline constexpr int kCollectiveKindCount = 7;
 
 // Algorithms of collectives. A collective that an algorithm does not support (such as a gather by tree) runs
 // as Auto.

@@ -13,9 +13,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, kCollectiveKindCount> kOps{
-    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "send_recv"};
-
 std::vector<double> numbers(const JsonFile& file, const json& row, const std::string& key) {
   std::vector<double> out;
   for (const json& value : file.array(row, key)) {
@@ -32,13 +29,14 @@ TimedRow read_row(const JsonFile& file, const json& entry) {
   file.only(entry, {"op", "ranks", "per_domain", "in_network", "bytes", "us"});
   TimedRow row;
   const std::string op = file.text(entry, "op");
-  const auto it = std::find(kOps.begin(), kOps.end(), op);
-  if (it == kOps.end()) {
+  const std::optional<CollectiveKind> kind = find_collective_kind(op);
+  if (!kind) {
     std::string accepted = "one of";
-    for (const char* name : kOps) accepted += std::string(" ") + name;
+    for (int k = 0; k < kCollectiveKindCount; ++k)
+      accepted += " " + std::string(collective_kind_name(static_cast<CollectiveKind>(k)));
     file.fail(op, "\"" + op + "\" is no collective", accepted);
   }
-  row.op = static_cast<CollectiveKind>(it - kOps.begin());
+  row.op = *kind;
   row.ranks = file.integer(entry, "ranks");
   row.per_domain = file.integer_or(entry, "per_domain", row.ranks);
   const std::string what = op + " of " + std::to_string(row.ranks) + " ranks";

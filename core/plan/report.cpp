@@ -12,7 +12,7 @@
 #include "graph/ring.h"
 #include "plan/bound_plan.h"
 #include "plan/rank_mesh.h"
-#include "plan/stage_program.h"
+#include "plan/stage_layers.h"
 
 namespace shardscape {
 namespace {
@@ -102,7 +102,7 @@ class ReportMaker {
       s.representative = first_of_class(s);
       if (s.representative != s.stage) continue;
       s.binding = r_.binding;
-      count_layers(s, r_.graph(), false);
+      count_layers(s, r_.graph(), r_.design, false);
       if (!bind_states(s)) return false;
     }
     return true;
@@ -135,11 +135,6 @@ class ReportMaker {
     return step;
   }
 
-  static std::vector<int> layer_kinds(const Graph& graph) {
-    std::vector<int> kinds(graph.segments.size() - 2);
-    for (size_t k = 0; k < kinds.size(); ++k) kinds[k] = static_cast<int>(k);
-    return kinds;
-  }
   int kind_of(const Graph& graph, int64_t layer) const { return graph.layer_kind(layer, r_.design.model); }
 
   bool value(const Expr& expr, const Binding& binding, Wide& out) {
@@ -294,8 +289,8 @@ class ReportMaker {
       s.binding = r_.binding;
       s.binding.set(symbol("p"), p);
       const StageShape& shape = step.shapes[static_cast<size_t>(s.shape)];
-      const StageLayers layers_here = count_layers(s, graph);
-      nothing_at_once(s.binding, graph);
+      const StageLayers layers_here = count_layers(s, graph, r_.design);
+      bind_nothing_recomputed(s.binding, graph);
       if (places.layout == ChunkLayout::Vee) s.binding.set(messages_symbol(), places.messages(p));
       if (graph.structure.chunkwise()) {
         if (!chunks_in_flight(s, shape, graph, layers_here)) return;
@@ -310,87 +305,6 @@ class ReportMaker {
     }
   }
 
-  // What happens to be on the device at a moment: symbols that count layers, and their values; others of
-  // their sort are 0.
-  using Moment = std::map<Symbol, int64_t>;
-  // Layers of a stage, by kind and class (kind major), in each chunk; groups that are recomputed at once;
-  // offloaded layers that are on the device.
-  struct StageLayers {
-    std::vector<std::vector<int64_t>> chunks;
-    std::set<Moment> groups, transits;
-  };
-
-  // Binds how many there are. at_once: whether anybody asks for groups and transits.
-  StageLayers count_layers(StageReport& s, const Graph& graph, bool at_once = true) {
-    const std::vector<int> kinds = layer_kinds(graph);
-    const std::vector<LayerClass> classes = layer_classes(graph.structure);
-    const bool replays = counts_replayed(graph);
-    StageLayers out;
-    std::vector<int64_t> sums(kinds.size() * classes.size(), 0), followed(kinds.size(), 0);
-    for (const StageChunk& chunk : s.chunks) {
-      std::vector<int64_t>& of = out.chunks.emplace_back(sums.size(), 0);
-      const std::vector<ChunkLayer> layers = chunk_layers(graph, r_.design, chunk.first_layer, chunk.layers);
-      for (const ChunkLayer& layer : layers) {
-        const auto at = std::find(classes.begin(), classes.end(),
-                                  LayerClass{layer.checkpoint_policy, layer.offloaded}) -
-                        classes.begin();
-        ++of[static_cast<size_t>(layer.segment - 1) * classes.size() + static_cast<size_t>(at)];
-        followed[static_cast<size_t>(layer.segment - 1)] += layer.recomputed() && !layer.ends_group();
-        if (!at_once) continue;
-        if (replays && layer.index == layer.begin &&
-            (layer.recomputed() || graph.structure.recompute == Recompute::Selective))
-          out.groups.insert(group(graph, layers, layer));
-      }
-      for (size_t i = 0; i < sums.size(); ++i) sums[i] += of[i];
-    }
-    if (at_once) out.transits = transits(graph, s);
-    for (int kind : kinds) {
-      int64_t all = 0;
-      for (size_t i = 0; i < classes.size(); ++i) {
-        const int64_t count = sums[static_cast<size_t>(kind) * classes.size() + i];
-        s.binding.set(layer_count_symbol(graph, kind, classes[i]), count);
-        all += count;
-      }
-      s.binding.set(stage_layers_symbol(graph, kind), all);
-      if (graph.structure.recompute_groups)
-        s.binding.set(layers_followed_symbol(graph, kind), followed[static_cast<size_t>(kind)]);
-    }
-    return out;
-  }
-
-  static Moment group(const Graph& graph, const std::vector<ChunkLayer>& layers, const ChunkLayer& first) {
-    Moment out;
-    for (int64_t j = first.begin; j < first.end; ++j) {
-      const int kind = layers[static_cast<size_t>(j)].segment - 1;
-      ++out[layers_replayed_symbol(graph, kind)];
-      out[inner_replayed_symbol(graph, kind)] += j > first.begin;
-    }
-    return out;
-  }
-  // Of a backward, before each of its layers: offloaded layers that are on the device, less the layers that
-  // are done.
-  std::set<Moment> transits(const Graph& graph, const StageReport& s) const {
-    std::set<Moment> out;
-    if (!graph.structure.offload_activations) return out;
-    const StageProgram program(stage_layout(graph, r_.design, s.stage, s.chunks));
-    for (size_t c = 0; c < s.chunks.size(); ++c) {
-      Moment now;
-      const auto count = [&](const Event& event) -> int64_t& {
-        const StageInstance& i = program.instance(event);
-        return now[offloaded_layers_on_device_symbol(graph, i.segment - 1, {i.of.checkpoint_policy})];
-      };
-      for (const Event& event : program.pass(ActionKind::Backward, c)) {
-        const StageInstance& i = program.instance(event);
-        if (i.layer < 0 || i.of.checkpoint_policy == CheckpointPolicy::Nothing) continue;
-        if (event.kind == EventKind::Load) ++count(event);
-        if (event.kind != EventKind::Run || event.part != LayerPart::Backward) continue;
-        out.insert(now);
-        --count(event);
-      }
-    }
-    return out;
-  }
-
   bool activations(const StageReport& s, const StageShape& shape, Wide& bytes) {
     Wide kept, logits;
     if (!value(shape.memory[static_cast<size_t>(MemoryCategory::Activations)], s.binding, kept) ||
@@ -401,11 +315,11 @@ class ReportMaker {
   }
 
   // Binds the moment that takes most memory.
-  bool largest(StageReport& s, const StageShape& shape, const std::set<Moment>& moments) {
+  bool largest(StageReport& s, const StageShape& shape, const std::set<SymbolCounts>& moments) {
     Wide most = -1;
     const Binding without = s.binding;
     Binding fullest = s.binding;
-    for (const Moment& moment : moments) {
+    for (const SymbolCounts& moment : moments) {
       s.binding = without;
       for (const auto& [symbol, count] : moment) s.binding.set(symbol, count);
       Wide bytes;
@@ -417,17 +331,6 @@ class ReportMaker {
     s.binding = fullest;
     return true;
   }
-  static void nothing_at_once(Binding& binding, const Graph& graph) {
-    for (int kind : layer_kinds(graph)) {
-      if (counts_replayed(graph)) {
-        binding.set(layers_replayed_symbol(graph, kind), 0);
-        binding.set(inner_replayed_symbol(graph, kind), 0);
-      }
-      for (LayerClass of : layer_classes(graph.structure))
-        if (of.offloaded) binding.set(offloaded_layers_on_device_symbol(graph, kind, of), 0);
-    }
-  }
-
   // Binds what the stage holds at the moment at which that takes most memory. What is there for a layer at a
   // time is the same at all.
   bool chunks_in_flight(StageReport& s, const StageShape& shape, const Graph& graph,
@@ -465,9 +368,9 @@ class ReportMaker {
         of.resize(2 * quantities, 0);
       }
     }
-    std::set<Moment> moments;
+    std::set<SymbolCounts> moments;
     for (const std::vector<int64_t>& counts : pareto_peaks(actions, held, waiting)) {
-      Moment moment;
+      SymbolCounts moment;
       for (size_t i = 0; i < counts.size(); ++i) moment[symbols[i]] = counts[i];
       moments.insert(std::move(moment));
     }

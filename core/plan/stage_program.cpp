@@ -28,7 +28,7 @@ class PassWriter {
     }
   }
 
-  Pass forward() {
+  PassEvents forward() {
     for (size_t i = range_.first; i < range_.end; ++i) {
       add(EventKind::Gather, LayerPart::Forward, i);
       drop_before(i);
@@ -41,7 +41,7 @@ class PassWriter {
   }
 
   // weights: the gradients of weights are computed with those of the input.
-  Pass backward(bool weights) {
+  PassEvents backward(bool weights) {
     for (size_t i = range_.end; i-- > range_.first;) {
       add(EventKind::Gather, LayerPart::Backward, i);
       for (size_t j = i + 1; j-- > range_.first;)
@@ -54,7 +54,7 @@ class PassWriter {
     return std::move(pass_);
   }
 
-  Pass weights() {
+  PassEvents weights() {
     for (size_t i = range_.end; i-- > range_.first;) weight(i);
     return std::move(pass_);
   }
@@ -97,7 +97,7 @@ class PassWriter {
   const StageRange range_;
   size_t first_layer_ = 0;
   std::vector<size_t> drops_, loads_;  // by instance of the range: before which one
-  Pass pass_;
+  PassEvents pass_;
 };
 
 }  // namespace

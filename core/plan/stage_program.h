@@ -44,7 +44,7 @@ struct Event {
   size_t cause = 0;                     // a Replay: the instance whose backward needs it; otherwise instance
 };
 
-using Pass = std::vector<Event>;
+using PassEvents = std::vector<Event>;
 
 class StageProgram {
  public:
@@ -62,7 +62,7 @@ class StageProgram {
 
  private:
   struct ChunkPasses {
-    Pass forward, backward, input, weight;
+    PassEvents forward, backward, input, weight;
   };
   StageLayout layout_;
   std::vector<ChunkPasses> chunks_;

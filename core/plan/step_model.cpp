@@ -375,7 +375,7 @@ class ShapeBuilder {
   void reductions() {
     const StageSync& sync = sync_;
     for (const SyncRow& row : sync.rows)
-      collective(row.phase, std::string(sync_op_name(row.op)), group_name(row.axes),
+      collective(row.phase, std::string(collective_kind_name(row.op)), group_name(row.axes),
                  group_size(graph_.structure, row.axes), row.dtype, row.count, row.elements);
     for (const SyncUnit& unit : sync.units)
       for (const GradReduction& r : unit.inner) reduction(r, unit.reductions);

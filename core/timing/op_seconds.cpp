@@ -15,308 +15,11 @@
 #include "performance/op_time.h"
 #include "plan/rank_mesh.h"
 #include "plan/stage_boundary.h"
+#include "timing/compiled_ops.h"
 #include "timing/profile_kernels.h"
 
 namespace shardscape {
 namespace {
-
-// Blocks of quantized types have scales: their bytes are whole only in multiples.
-constexpr int64_t kParts = 128;
-
-enum class Rule : uint8_t { Nothing, Product, Attention, Ring, Scan, Collective, Exchange, Routing, Bytes };
-
-// An op as the machine sees it: which formula, and where its numbers are in the program.
-struct CompiledOp {
-  Rule rule = Rule::Nothing;
-  uint32_t first = 0;
-  int whole = -1;    // FLOPs of the model, all ranks together; -1: not counted
-  OpId beside = -1;  // of a gather or scatter over tp: the product that it can run beside
-};
-
-struct CompiledGraph {
-  std::vector<std::vector<CompiledOp>> segments;
-  ExprProgram program, whole;  // whole: FLOPs of the model
-  OpReads reads;
-};
-
-class Compiler {
- public:
-  std::shared_ptr<CompiledGraph> compile(const Graph& graph) {
-    auto out = std::make_shared<CompiledGraph>();
-    expert_bias_ = profile_kernels(graph.structure).expert_bias;
-    for (const Segment& segment : graph.segments) {
-      s_ = &segment;
-      kernels_ = gemm_kernels(segment);
-      std::vector<CompiledOp>& ops = out->segments.emplace_back();
-      for (size_t id = 0; id < segment.ops.size(); ++id) ops.push_back(compile_op(static_cast<OpId>(id)));
-    }
-    out->program = ExprProgram::compile(expressions_);
-    out->whole = ExprProgram::compile(whole_);
-    std::set<Symbol> symbols(out->program.symbols().begin(), out->program.symbols().end());
-    std::set<MeshAxes> groups;
-    for (const Segment& segment : graph.segments) {
-      for (const Op& op : segment.ops)
-        if (!op.group.empty()) groups.insert(op.group);
-      for (const Storage& storage : segment.storages)  // what goes to the host and back
-        for (const Symbol symbol : storage.bytes.symbols())
-          if (graph.structure.offload_activations) symbols.insert(symbol);
-    }
-    const StageBoundary boundary = stage_boundary(graph);  // and what crosses it
-    for (const Tensor* crosses : {&boundary.message, &boundary.stream}) {
-      const Expr bytes_across = local_bytes(*crosses);
-      for (const Symbol symbol : bytes_across.symbols()) symbols.insert(symbol);
-    }
-    out->reads.symbols.assign(symbols.begin(), symbols.end());
-    out->reads.groups.assign(groups.begin(), groups.end());
-    return out;
-  }
-
- private:
-  uint32_t add(std::initializer_list<Expr> expressions) {
-    const auto first = static_cast<uint32_t>(expressions_.size());
-    expressions_.insert(expressions_.end(), expressions);
-    return first;
-  }
-
-  size_t add_whole(Expr flops) {
-    whole_.push_back(std::move(flops));
-    return whole_.size() - 1;
-  }
-
-  struct Shape {
-    Expr batch{1}, m{1}, n{1}, k{1};
-  };
-
-  // Letters of both operands and the result are a batch; of one operand and the result rows or columns; the
-  // rest is summed.
-  Shape shape_of(const Op& op) const {
-    const OpSpec spec = *parse_op_spec(op.spec);
-    Shape out;
-    std::set<char> seen;
-    for (size_t i = 0; i < spec.in.size() && i < 2; ++i)
-      for (size_t d = 0; d < spec.in[i].size(); ++d) {
-        const char letter = spec.in[i][d];
-        if (!seen.insert(letter).second) continue;
-        const Expr size = local_size(s_->tensor(op.inputs[i]), static_cast<int>(d));
-        const bool left = spec.in[0].find(letter) != std::string::npos;
-        const bool right = spec.in.size() > 1 && spec.in[1].find(letter) != std::string::npos;
-        const bool result = spec.out.find(letter) != std::string::npos;
-        Expr& to = !result ? out.k : left && right ? out.batch : left ? out.m : out.n;
-        to = to * size;
-      }
-    return out;
-  }
-
-  // First of a kernel: the product of all of them.
-  CompiledOp product(OpId id) {
-    const Op& op = s_->op(id);
-    if (kernels_[static_cast<size_t>(id)] != id) return {};
-    const std::vector<OpId> members = kernel_members(kernels_, id);
-    Shape shape = shape_of(op);
-    for (size_t i = 1; i < members.size(); ++i) {
-      const Shape other = shape_of(s_->op(members[i]));
-      if (op.grad == GradRole::Input)
-        shape.k += other.k;
-      else if (op.grad == GradRole::Weight)
-        shape.m += other.m;
-      else
-        shape.n += other.n;
-    }
-    return {Rule::Product, add({shape.batch, shape.batch * shape.m, shape.n, shape.k})};
-  }
-
-  // A sum of gradients that one product makes already.
-  bool made_by_one_product(const Op& op) const {
-    if (op.kind != OpKind::Add || op.phase == Phase::Forward) return false;
-    OpId kernel = -1;
-    for (const TensorId in : op.inputs) {
-      const OpId producer = s_->tensor(in).producer;
-      if (producer < 0 || s_->op(producer).kind != OpKind::Einsum || s_->op(producer).grad != GradRole::Input)
-        return false;
-      const OpId of = kernels_[static_cast<size_t>(producer)];
-      if (kernel >= 0 && of != kernel) return false;
-      kernel = of;
-    }
-    return kernel >= 0;
-  }
-
-  CompiledOp attention(OpId id) {
-    const Op& op = s_->op(id);
-    const Op& forward = op.grad != GradRole::None && op.forward >= 0 ? s_->op(op.forward) : op;
-    const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]),
-                 &v = s_->tensor(forward.inputs[2]);
-    static const Expr reach{Symbol::intern("We")};
-    CompiledOp out{op.ring == Ring::None ? Rule::Attention : Rule::Ring,
-                   add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1),
-                        local_size(q, 1), local_size(k, 1), local_size(k, last_dim(k)),
-                        local_size(v, last_dim(v)), forward.window ? reach : Expr()})};
-    if (op.ring != Ring::None) {
-      const RingOps ring = ring_ops(*s_, id);
-      add({group_size(s_->op(ring.passes.at(0)).group)});
-      for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
-        for (const OpId m : *moved)
-          add({Expr(kParts) * ring_message_elements(*s_, s_->op(m)) *
-               dtype_size(s_->tensor(s_->op(m).inputs[0]).dtype)});
-    }
-    return out;
-  }
-
-  CompiledOp compile_op(OpId id) {
-    const Op& op = s_->op(id);
-    const bool forward = op.phase == Phase::Forward;
-    CompiledOp out;
-    if (is_ring(op.kind) || is_relabelling(op.kind) || is_cache_view(*s_, op))
-      return out;  // with its attention; a view
-    if (op.kind == OpKind::AllToAll && op.dim >= 0 && op.dim_to >= 0) return exchange(op);
-    if (is_collective(op.kind))
-      return {Rule::Collective, add({Expr(kParts) * collective_bytes(*s_, op)}), -1, matmul_with(id)};
-    switch (op.kind) {
-      case OpKind::Einsum:
-        out = product(id);
-        if (forward) out.whole = static_cast<int>(add_whole(model_flops_of(*s_, op)));
-        return out;
-      case OpKind::Attention:
-        out = attention(id);
-        if (forward) out.whole = static_cast<int>(add_whole(model_flops_of(*s_, op)));
-        return out;
-      case OpKind::Ssd: {
-        static const Expr chunk{Symbol::intern("Qe")};
-        const Op& first = op.forward >= 0 ? s_->op(op.forward) : op;
-        const Tensor& b = s_->tensor(first.inputs[3]);
-        return {Rule::Scan,
-                add({op.flops, chunk, local_size(b, static_cast<int>(b.axes.size()) - 1), bytes(op)})};
-      }
-      default: break;
-    }
-    if (const double moved = expert_bias(op); moved > 0)
-      return {Rule::Bytes,
-              add({Expr(static_cast<int64_t>(kParts * moved)) * elements(s_->tensor(op.inputs[0]))})};
-    if (made_by_one_product(op) || written_into_product(op) || sum_behind(id) >= 0) return out;
-    Expr moved = bytes(op);
-    // The kernel of the sum reads what is dropped itself, and writes the mask.
-    if (op.kind == OpKind::Add)
-      for (OpId j = 0; j < id; ++j)
-        if (sum_behind(j) == id)
-          moved += Expr(kParts) * (s_->op(j).written_bytes - local_bytes(s_->tensor(s_->op(j).outputs[0])));
-    // A kernel that makes something again for its backward does not write it.
-    if (is_recomputation(op) && s_->op(op.forward).recomputed_in_backward)
-      moved = Expr(kParts) * op.read_bytes;
-    return {op.kind == OpKind::Dispatch || op.kind == OpKind::Combine ? Rule::Routing : Rule::Bytes,
-            add({std::move(moved)})};
-  }
-
-  // A rank sends and gets one piece per rank, each in one stretch of memory. Where the dimension that is
-  // split or joined lies inside another one (slots inside the experts of a rank, heads inside tokens), a
-  // kernel packs the pieces or puts them in place.
-  CompiledOp exchange(const Op& op) {
-    const auto outer = [&](TensorId tensor, int dim) {
-      Expr out(1);
-      const Tensor& t = s_->tensor(tensor);
-      for (int d = 0; d < dim; ++d)
-        if (t.axes[static_cast<size_t>(d)] != Axis::Batch)
-          out = out * local_size(t, d);  // lies behind the tokens in memory
-      return out;
-    };
-    const auto copied = [&](TensorId tensor) { return Expr(2 * kParts) * local_bytes(s_->tensor(tensor)); };
-    return {Rule::Exchange, add({Expr(kParts) * collective_bytes(*s_, op), outer(op.inputs[0], op.dim_to),
-                                 copied(op.inputs[0]), outer(op.outputs[0], op.dim), copied(op.outputs[0])})};
-  }
-
-  // What reads a gathered tensor, or made one that is scattered: the first op of that product's kernel. -1:
-  // no product.
-  OpId matmul_with(OpId id) const {
-    const Op& op = s_->op(id);
-    if (comm_category(op.group) != TimeCategory::TensorComm) return -1;
-    const auto kernel = [&](OpId product) { return kernels_[static_cast<size_t>(product)]; };
-    if (op.kind == OpKind::AllGather) {
-      for (size_t j = static_cast<size_t>(id) + 1; j < s_->ops.size(); ++j) {
-        const Op& reader = s_->ops[j];
-        if (std::find(reader.inputs.begin(), reader.inputs.end(), op.outputs[0]) != reader.inputs.end())
-          return reader.kind == OpKind::Einsum ? kernel(static_cast<OpId>(j)) : -1;
-      }
-      return -1;
-    }
-    if (op.kind != OpKind::ReduceScatter) return -1;
-    OpId maker = s_->tensor(op.inputs[0]).producer;
-    if (maker >= 0 && made_by_one_product(s_->op(maker)))
-      maker = s_->tensor(s_->op(maker).inputs[0]).producer;
-    return maker >= 0 && s_->op(maker).kind == OpKind::Einsum ? kernel(maker) : -1;
-  }
-
-  // The sum that drops elements of its operand in the same kernel (bias_dropout_add): the only reader of the
-  // forward dropout. -1: none.
-  OpId sum_behind(OpId id) const {
-    const Op& op = s_->op(id);
-    if (op.kind != OpKind::Dropout || op.grad != GradRole::None) return -1;
-    OpId out = -1;
-    for (size_t j = static_cast<size_t>(id) + 1; j < s_->ops.size(); ++j) {
-      const Op& reader = s_->ops[j];
-      if (std::find(reader.inputs.begin(), reader.inputs.end(), op.outputs[0]) == reader.inputs.end())
-        continue;
-      if (out >= 0 || reader.kind != OpKind::Add || reader.phase != op.phase) return -1;
-      out = static_cast<OpId>(j);
-    }
-    return out;
-  }
-
-  static Expr elements(const Tensor& t) {
-    Expr out(1);
-    for (size_t d = 0; d < t.axes.size(); ++d) out = out * local_size(t, static_cast<int>(d));
-    return out;
-  }
-
-  // Bytes per element that kernels move which add the last bias of experts, or differentiate it; 0: the
-  // product does.
-  double expert_bias(const Op& op) const {
-    if (op.kind != OpKind::BiasAdd || op.inputs.empty()) return 0;
-    const std::vector<Axis>& axes = s_->tensor(op.inputs[0]).axes;
-    return axes.size() == 3 && axes.front() == Axis::Experts && axes.back() == Axis::Hidden
-               ? expert_bias_[op.grad == GradRole::None ? 0 : 1]
-               : 0;
-  }
-
-  // A bias that is added where the product writes its result: an epilogue of it, or of what reads it next.
-  bool written_into_product(const Op& op) const {
-    if (op.kind != OpKind::BiasAdd || op.grad != GradRole::None) return false;
-    return s_->tensor(op.outputs[0]).storage == s_->tensor(op.inputs[0]).storage;
-  }
-
-  static Expr bytes(const Op& op) { return Expr(kParts) * (op.read_bytes + op.written_bytes); }
-
-  const Segment* s_ = nullptr;
-  std::vector<OpId> kernels_;
-  std::vector<Expr> expressions_, whole_;
-  std::array<double, 2> expert_bias_{};  // ProfileKernels::expert_bias
-};
-
-std::shared_ptr<const CompiledGraph> compiled(const Report& report) {
-  const Graph& graph = report.graph();
-  Structure read = structure_of_segments(graph.structure);
-  read.offload_activations = graph.structure.offload_activations;
-  read.scatter_gather = graph.structure.scatter_gather;
-  const auto make = [&] {
-    auto out = Compiler().compile(graph);
-    out->reads.serial = report.cache->next_serial();
-    return out;
-  };
-  return report.cache->get<CompiledGraph>(CacheKind::CompiledOps, key_of(read), make,
-                                          [](const CompiledGraph& made) {
-                                            constexpr size_t kOp = 600;
-                                            size_t ops = 0;
-                                            for (const std::vector<CompiledOp>& of : made.segments)
-                                              ops += of.size();
-                                            return sizeof made + ops * kOp;
-                                          });
-}
-
-CollectiveKind collective_kind(OpKind kind) {
-  switch (kind) {
-    case OpKind::AllGather: return CollectiveKind::AllGather;
-    case OpKind::ReduceScatter: return CollectiveKind::ReduceScatter;
-    case OpKind::AllToAll: return CollectiveKind::AllToAll;
-    default: return CollectiveKind::AllReduce;
-  }
-}
 
 class Timer {
  public:
@@ -375,7 +78,7 @@ class Timer {
                              std::vector<OpTime>& times) {
     double across = 0, inside = 0;  // of this dispatch or combine, not yet hidden behind
     for (size_t id = 0; id < ops.size(); ++id) {
-      if (ops[id].rule == Rule::Product) across = inside = 0;
+      if (ops[id].rule == OpRule::Product) across = inside = 0;
       if (segment.ops[id].kind != OpKind::AllToAll) continue;
       const bool local = segment.ops[id].group == MeshAxes{MeshAxis::EpLocal};
       if (!local && segment.ops[id].group != MeshAxes{MeshAxis::EpNode}) continue;
@@ -411,8 +114,8 @@ class Timer {
   OpTime time(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
     OpTime out;
     switch (of.rule) {
-      case Rule::Nothing: break;
-      case Rule::Product: {
+      case OpRule::Nothing: break;
+      case OpRule::Product: {
         const Tensor& result = segment.tensor(op.outputs.front());
         // Where there are fewer tokens than experts, some of these have none: a product each for the rest.
         const int64_t rows = whole(of.first + 1), batch = std::min(whole(of.first), rows);
@@ -428,15 +131,15 @@ class Timer {
         shape.concurrent_expert = kernels > 1;
         return {static_cast<double>(kernels) * matmul_seconds(machine_, shape), 0, 0, TimeCategory::Products};
       }
-      case Rule::Attention: {
+      case OpRule::Attention: {
         AttentionShape shape = attention(segment, op, of);
         // Where ranks hold parts of the queries: the mean over them.
         if (shape.causal) shape.first_query = (shape.keys - shape.queries) / 2;
         return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention, {}, {},
                 1 - computed_share(shape)};
       }
-      case Rule::Ring: return ring(segment, op, id, of);
-      case Rule::Scan: {
+      case OpRule::Ring: return ring(segment, op, id, of);
+      case OpRule::Scan: {
         const int64_t chunk = whole(of.first + 1), state = whole(of.first + 2);
         const double products = value(of.first) / (2.0 * static_cast<double>(chunk) *
                                                    static_cast<double>(chunk) * static_cast<double>(state));
@@ -446,13 +149,13 @@ class Timer {
             std::max(matmul_seconds(machine_, shape), memory_bound_seconds(machine_, bytes(of.first + 3))), 0,
             0, TimeCategory::Attention};
       }
-      case Rule::Collective: {
-        const CollectiveEstimate estimate = collective_estimate(machine_, collective_kind(op.kind),
+      case OpRule::Collective: {
+        const CollectiveEstimate estimate = collective_estimate(machine_, collective_of(op.kind),
                                                                 bytes(of.first), span(op.group));
         return {estimate.seconds,        0,  estimate.seconds,
                 comm_category(op.group), {}, link_share(machine_, estimate)};
       }
-      case Rule::Exchange: {
+      case OpRule::Exchange: {
         const CollectiveEstimate estimate = collective_estimate(machine_, CollectiveKind::AllToAll,
                                                                 bytes(of.first), span(op.group));
         out = {estimate.seconds,        0,  estimate.seconds,
@@ -466,12 +169,12 @@ class Timer {
                  out.category, out.links};
         return out;
       }
-      case Rule::Routing: {
+      case OpRule::Routing: {
         return {moves_tokens_in_place(report_.design) ? memory_bound_seconds(machine_, bytes(of.first))
                                                       : routing_seconds(machine_, bytes(of.first)),
                 0, 0, TimeCategory::MemoryBound};
       }
-      case Rule::Bytes: {
+      case OpRule::Bytes: {
         const bool scan = op.kind == OpKind::SelectiveScan || op.kind == OpKind::CausalConv;
         return {memory_bound_seconds(machine_, bytes(of.first)), 0, 0,
                 scan ? TimeCategory::Attention : TimeCategory::MemoryBound};

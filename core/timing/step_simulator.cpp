@@ -50,7 +50,7 @@ StepSimulator::StepSimulator(const Report& report, const Machine& machine, Layer
     messages_.push_back(it->second);
   }
   if (!boundary.gathered.empty())
-    gather_seconds_ = costs_.collective(SyncOp::AllGather, boundary.stream_bytes, boundary.gathered);
+    gather_seconds_ = costs_.collective(CollectiveKind::AllGather, boundary.stream_bytes, boundary.gathered);
   for (const StageReport& stage : report.stages) {
     auto timed = programs_.find(stage.representative);
     if (timed == programs_.end()) {
@@ -349,7 +349,7 @@ void StepSimulator::finish() {
   for (Stage& stage : stages_) stage.sync->norm();
   for (const MeshAxes& axes : norm_groups(report_.graph())) {
     const bool crosses = std::find(axes.begin(), axes.end(), MeshAxis::Pp) != axes.end();
-    const double seconds = costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), axes);
+    const double seconds = costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), axes);
     const std::vector<NodeId> waits = all();
     for (size_t s = 0; s < stages_.size(); ++s)
       stages_[s].sync->all_reduce("all-reduce of the norm", seconds,

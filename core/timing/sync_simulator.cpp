@@ -15,17 +15,6 @@
 namespace shardscape {
 namespace {
 
-CollectiveKind collective_kind(SyncOp op) {
-  switch (op) {
-    case SyncOp::AllReduce: return CollectiveKind::AllReduce;
-    case SyncOp::ReduceScatter: return CollectiveKind::ReduceScatter;
-    case SyncOp::AllGather: return CollectiveKind::AllGather;
-    case SyncOp::Reduce: return CollectiveKind::Reduce;
-    case SyncOp::Broadcast: return CollectiveKind::Broadcast;
-  }
-  return CollectiveKind::AllReduce;
-}
-
 SyncWalk::Mark mark_of(NodeId node) { return SyncWalk::Mark{node} - kNoNode; }
 NodeId node_of(SyncWalk::Mark mark) { return static_cast<NodeId>(mark + kNoNode); }
 
@@ -44,14 +33,14 @@ double element_bytes(DType type) {
 SyncCosts::SyncCosts(const Report& report, const Machine& machine)
     : report_(report), machine_(machine), mesh_(mesh_of(report)) {}
 
-double SyncCosts::collective(SyncOp op, double bytes, const MeshAxes& axes, const LinkShare& beside) {
+double SyncCosts::collective(CollectiveKind op, double bytes, const MeshAxes& axes, const LinkShare& beside) {
   for (const Known& k : known_)
     if (k.op == op && k.bytes == bytes && k.beside.scaleup == beside.scaleup && k.beside.nic == beside.nic &&
         k.axes == axes)
       return k.seconds;
   const auto [it, fresh] = spans_.try_emplace(axes);
   if (fresh) it->second = span_of(mesh_, axes, machine_.network);
-  const CollectiveEstimate estimate = collective_estimate(machine_, collective_kind(op), bytes, it->second);
+  const CollectiveEstimate estimate = collective_estimate(machine_, op, bytes, it->second);
   const LinkShare one = link_share(machine_, estimate);
   LinkShare all = one;
   all += beside;
@@ -201,7 +190,8 @@ NodeId SyncSimulator::enter_replay(int microbatch, size_t instance) {
 // One number is the work of one block of threads: it keeps no processors that layers would miss.
 void SyncSimulator::average_loss(int microbatch) {
   timeline_.add(collective_node("all-reduce of the loss", microbatch),
-                costs_.collective(SyncOp::AllReduce, dtype_bytes(DType::FP32), loss_group(graph_)), {left_});
+                costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), loss_group(graph_)),
+                {left_});
 }
 
 // Megatron's buffers stay; PyTorch and DeepSpeed drop gradients and write the first ones.
@@ -239,7 +229,8 @@ void SyncSimulator::reduce() {
       mirror_bytes_ = value(r.bytes);
     } else {
       last_reduction_ = add([&] { return "all-reduce of gradients over " + group_name(r.axes); },
-                            costs_.collective(SyncOp::AllReduce, value(r.bytes), r.axes), -1, {reduced()});
+                            costs_.collective(CollectiveKind::AllReduce, value(r.bytes), r.axes), -1,
+                            {reduced()});
     }
   }
 }
@@ -277,8 +268,9 @@ SyncWalk::Mark SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk:
     gather_seconds_.resize(parts_->sync.units.size(), -1);
     double& seconds = gather_seconds_[u];
     if (seconds < 0)
-      seconds = costs_.collective(SyncOp::AllGather, value(unit.full) * dtype_bytes(graph_.structure.dtype),
-                                  unit.group.shard, links_);
+      seconds = costs_.collective(CollectiveKind::AllGather,
+                                  value(unit.full) * dtype_bytes(graph_.structure.dtype), unit.group.shard,
+                                  links_);
     made = add(
         turn != SyncWalk::Turn::Forward ? "gather of parameters for the backward" : "gather of parameters",
         seconds, microbatch, {before_});
@@ -291,19 +283,19 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
   const double width = dtype_bytes(graph_.structure.grad_dtype);
   after_.clear();
   for (const size_t i : instances) after_.push_back(backwards_[i]);
-  const auto over = [&](SyncOp op, const MeshAxes& axes, double bytes) {
+  const auto over = [&](CollectiveKind op, const MeshAxes& axes, double bytes) {
     if (axes.empty() || bytes == 0) return;
-    const char* what = op == SyncOp::AllReduce ? "all-reduce of gradients over "
-                                               : "reduce-scatter of gradients over ";
+    const char* what = op == CollectiveKind::AllReduce ? "all-reduce of gradients over "
+                                                       : "reduce-scatter of gradients over ";
     last_reduction_ = add([&] { return what + group_name(axes); }, costs_.collective(op, bytes, axes, links_),
                           microbatch, after_);
     after_.assign(1, last_reduction_);
   };
   for (const size_t u : units) {
     const SyncUnit& unit = parts_->sync.units[u];
-    for (const GradReduction& r : unit.inner) over(SyncOp::AllReduce, r.axes, value(r.bytes));
-    over(SyncOp::ReduceScatter, unit.group.shard, value(unit.full) * width);
-    over(SyncOp::AllReduce, unit.group.across, value(unit.shard) * width);
+    for (const GradReduction& r : unit.inner) over(CollectiveKind::AllReduce, r.axes, value(r.bytes));
+    over(CollectiveKind::ReduceScatter, unit.group.shard, value(unit.full) * width);
+    over(CollectiveKind::AllReduce, unit.group.across, value(unit.shard) * width);
   }
 }
 
@@ -315,11 +307,11 @@ SyncWalk::Mark SyncSimulator::run(const PlacedPlan::Act& act, size_t, int microb
                      (a.when == SyncWhen::AfterOptimizer && !gathers_ahead_);
   const double seconds = costs_.collective(a.op, bytes, act.axes, alone ? LinkShare{} : links_);
   const auto name = [&](const char* what) {
-    std::string out(sync_op_name(a.op));
+    std::string out(collective_kind_name(a.op));
     std::replace(out.begin(), out.end(), '_', '-');
     return out + what + a.group;
   };
-  if (a.op == SyncOp::AllGather || a.when == SyncWhen::AfterOptimizer) {
+  if (a.op == CollectiveKind::AllGather || a.when == SyncWhen::AfterOptimizer) {
     return mark_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));
   }
   after_.clear();

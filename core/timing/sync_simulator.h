@@ -27,7 +27,7 @@ class SyncCosts {
   const Machine& machine() const { return machine_; }
   const DeviceMesh& mesh() const { return mesh_; }
   // beside: what other collectives take of the links meanwhile.
-  double collective(SyncOp op, double bytes, const MeshAxes& axes, const LinkShare& beside = {});
+  double collective(CollectiveKind op, double bytes, const MeshAxes& axes, const LinkShare& beside = {});
   double all_reduce_ends(double bytes) const;  // over the first and the last stage
   double all_reduce_pair(double bytes, int64_t stage, int64_t other) const;
   std::shared_ptr<const StageSyncParts> parts(const StageReport& stage);
@@ -35,7 +35,7 @@ class SyncCosts {
 
  private:
   struct Known {
-    SyncOp op;
+    CollectiveKind op;
     double bytes;
     MeshAxes axes;
     LinkShare beside;

@@ -120,7 +120,7 @@ void CalibrationTest::own_files() {
   // A factor stretches the kernels of its precision, that of bfloat16 those of all that have none, and is not
   // handed on to relatives.
   Machine h800 = h100;
-  h800.accelerator = find_accelerator("h800-sxm-80gb");
+  h800.accelerator = unowned(find_accelerator("h800-sxm-80gb"));
   const MatmulShape shape{1, 8192, 8192, 8192};
   double own = 1;
   for (const TrainingFactor& f : kernels_of(*h800.accelerator).data.training)

@@ -212,7 +212,7 @@ class ReportTest : public QObject {
       for (const StageReport& s : r->stages) {
         bool dp = false;
         for (const SyncRow& row : stage_sync(r->graph(), s.first, s.last, s.layers > 0).rows) {
-          if (row.axes != MeshAxes{MeshAxis::Dp} || row.op != SyncOp::AllReduce) continue;
+          if (row.axes != MeshAxes{MeshAxis::Dp} || row.op != CollectiveKind::AllReduce) continue;
           dp = true;  // every parameter of a rank is reduced over the replicas
           QVERIFY(std::get<Wide>(evaluate(row.elements, s.binding)) == s.parameters.value);
         }

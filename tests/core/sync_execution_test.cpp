@@ -191,7 +191,7 @@ class Job {
   // Gathers that are due, then the value must be that of unsharded training.
   bool use(Phase phase, int place, int param, int64_t mb) {
     run(mb, [&](const SyncAction& a) {
-      return a.phase == phase && a.op == SyncOp::AllGather && module_of(a.param) == module_of(place);
+      return a.phase == phase && a.op == CollectiveKind::AllGather && module_of(a.param) == module_of(place);
     });
     for (size_t r = 0; r < whole_.size(); ++r)
       if (!near(whole_[r][static_cast<size_t>(param)], reference_[r][static_cast<size_t>(param)]))
@@ -216,11 +216,11 @@ class Job {
       const auto p = static_cast<size_t>(part.param);
       for (int64_t k = 0; k < part.count; ++k, ++flat) {
         const auto e = static_cast<size_t>(part.offset + k);
-        const bool scattered = a.op == SyncOp::AllGather || a.op == SyncOp::ReduceScatter;
+        const bool scattered = a.op == CollectiveKind::AllGather || a.op == CollectiveKind::ReduceScatter;
         const int64_t to = scattered ? owners_.of(a, part, part.offset + k, flat) : a.root;
         for (int64_t r = 0; r < ranks_; ++r) {
           const std::vector<int64_t>& list = lists[static_cast<size_t>(r)];
-          if (a.op == SyncOp::AllGather) {
+          if (a.op == CollectiveKind::AllGather) {
             whole_[static_cast<size_t>(r)][p][e] = shards_[static_cast<size_t>(list[static_cast<size_t>(to)])]
                                                           [p][e];
             continue;
@@ -231,7 +231,7 @@ class Job {
             sum += std::exchange(local_[static_cast<size_t>(member)][p][e],
                                  0.0);  // the next microbatch accumulates anew
           for (size_t i = 0; i < list.size(); ++i) {
-            if (a.op != SyncOp::AllReduce && static_cast<int64_t>(i) != to) continue;
+            if (a.op != CollectiveKind::AllReduce && static_cast<int64_t>(i) != to) continue;
             fresh_[static_cast<size_t>(list[i])][p][e] = sum;
             if (across || group.across.empty()) accumulate(list[i], p, e);
           }

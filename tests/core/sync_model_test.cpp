@@ -96,8 +96,8 @@ Rows planned(const Report& report, const StageReport& stage) {
                               sync_policy(graph.structure, report.design.parallel, report.microbatches));
   Rows out;
   for (const auto& [key, total] : sync_totals(std::get<SyncPlan>(plan), report.microbatches)) {
-    auto& [count,
-           elements] = out[{in_pass(key.phase), std::string(sync_op_name(key.op)), key.group, key.dtype}];
+    auto& [count, elements] = out[{in_pass(key.phase), std::string(collective_kind_name(key.op)), key.group,
+                                   key.dtype}];
     count += total.count;
     elements += total.elements;
   }
@@ -360,7 +360,7 @@ void SyncModelTest::groups_follow_the_placement() {
   Rows found, expected;
   for (const SyncRow& row : stage.rows) {
     if (number(row.count) == 0) continue;
-    auto& [count, elements] = found[{in_pass(row.phase), std::string(sync_op_name(row.op)),
+    auto& [count, elements] = found[{in_pass(row.phase), std::string(collective_kind_name(row.op)),
                                      group_name(row.axes), row.dtype}];
     count += number(row.count);
     elements += number(row.elements);
@@ -368,8 +368,8 @@ void SyncModelTest::groups_follow_the_placement() {
   const SyncInput input = sync_input(graph, binding, true, true, chunks);
   const auto plan = plan_sync(input, sync_policy(graph.structure, d.parallel, report->microbatches));
   for (const auto& [key, total] : sync_totals(std::get<SyncPlan>(plan), report->microbatches)) {
-    auto& [count, elements] = expected[{in_pass(key.phase), std::string(sync_op_name(key.op)), key.group,
-                                        key.dtype}];
+    auto& [count, elements] = expected[{in_pass(key.phase), std::string(collective_kind_name(key.op)),
+                                        key.group, key.dtype}];
     count += total.count;
     elements += total.elements;
   }

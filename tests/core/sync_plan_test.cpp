@@ -195,8 +195,8 @@ void SyncPlanTest::recordings() {
     if (no_step && key.phase == Phase::ParamGather) continue;
     actual << QString("%1|%2|%3|%4 %5 x %6")
                   .arg(QString::fromUtf8(phase_name(key.phase).data()),
-                       QString::fromUtf8(sync_op_name(key.op).data()), QString::fromStdString(key.group),
-                       QString::fromUtf8(dtype_name(key.dtype).data()))
+                       QString::fromUtf8(collective_kind_name(key.op).data()),
+                       QString::fromStdString(key.group), QString::fromUtf8(dtype_name(key.dtype).data()))
                   .arg(total.count)
                   .arg(total.elements);
   }
@@ -215,7 +215,7 @@ void SyncPlanTest::recordings() {
         if (a->phase == phase)
           order << QString("%1 %2 %3")
                        .arg(QString::fromUtf8(phase_name(a->phase).data()),
-                            QString::fromUtf8(sync_op_name(a->op).data()))
+                            QString::fromUtf8(collective_kind_name(a->op).data()))
                        .arg(a->elements);
   QCOMPARE(order.join("\n"), recorded.join("\n"));
 }
@@ -259,7 +259,7 @@ void SyncPlanTest::gradients_reduced_once() {
     for (int64_t mb = 0; mb < policy.microbatches; ++mb) {
       std::map<int, std::vector<std::pair<int64_t, int64_t>>> ranges;
       for (const SyncAction* a : issued(plan, mb, policy.microbatches)) {
-        if (a->op == SyncOp::AllGather) continue;
+        if (a->op == CollectiveKind::AllGather) continue;
         int64_t sum = 0;
         for (const SyncPart& part : a->parts) {
           ranges[part.param].emplace_back(part.offset, part.offset + part.count);
@@ -315,7 +315,7 @@ void SyncPlanTest::gathered_before_use() {
         for (int i = 0; i < static_cast<int>(input.params.size()); ++i) {
           const int p = phase == Phase::Forward ? i : static_cast<int>(input.params.size()) - 1 - i;
           for (const SyncAction* a : issued(plan, mb, policy.microbatches)) {
-            if (a->phase != phase || a->op != SyncOp::AllGather) continue;
+            if (a->phase != phase || a->op != CollectiveKind::AllGather) continue;
             const bool at_unit = input.params[static_cast<size_t>(a->param)].module ==
                                  input.params[static_cast<size_t>(p)].module;
             if (!at_unit) continue;
@@ -362,7 +362,7 @@ void SyncPlanTest::owners_get_their_part() {
     std::map<int64_t, int64_t> owned;
     int64_t all = 0;
     for (const SyncAction& a : plan_of(input, policy).actions) {
-      if (a.op != SyncOp::Reduce) continue;
+      if (a.op != CollectiveKind::Reduce) continue;
       QVERIFY(a.root >= 0 && a.root < ranks);
       owned[a.root] += a.elements;
       all += a.elements;
@@ -409,11 +409,11 @@ void SyncPlanTest::hybrid_sharding() {
     policy.strategy = kind;
     policy.overlap = kind == SyncStrategy::DistributedOptimizer;
     policy.bucket_elements = 100;
-    std::map<std::pair<std::string, SyncOp>, int64_t> elements;
+    std::map<std::pair<std::string, CollectiveKind>, int64_t> elements;
     for (const SyncAction& a : plan_of(input, policy).actions) elements[{a.group, a.op}] += a.elements;
-    const int64_t scattered = elements[{"shard", SyncOp::ReduceScatter}];
+    const int64_t scattered = elements[{"shard", CollectiveKind::ReduceScatter}];
     QVERIFY(scattered > 0);
-    QCOMPARE((elements[{"replicate", SyncOp::AllReduce}]), scattered / 4);
+    QCOMPARE((elements[{"replicate", CollectiveKind::AllReduce}]), scattered / 4);
   }
 }
 
@@ -434,7 +434,7 @@ void SyncPlanTest::buffers_per_virtual_stage() {
     const int64_t ranks = input.groups.front().size;
     for (const auto& [chunk, n] : elements) expected.push_back((n + ranks - 1) / ranks * ranks);
     for (const SyncAction& a : plan_of(input, policy).actions)
-      if (a.op == SyncOp::ReduceScatter) found.push_back(a.elements);
+      if (a.op == CollectiveKind::ReduceScatter) found.push_back(a.elements);
     QVERIFY(found == expected);
   }
 }
@@ -472,7 +472,7 @@ void SyncPlanTest::reuse_and_replays_gather_again() {
   const auto gathers = [&] {
     QStringList out;
     for (const SyncAction& a : plan_of(input, policy).actions)
-      if (a.op == SyncOp::AllGather)
+      if (a.op == CollectiveKind::AllGather)
         out << QString("%1%2@%3").arg(a.phase == Phase::Forward ? 'f' : 'b').arg(a.elements).arg(a.param);
     return out.join(' ');
   };
@@ -492,7 +492,7 @@ void SyncPlanTest::accumulation_without_no_sync() {
   const auto reductions = [&] {
     int64_t n = 0;
     for (const auto& [key, total] : sync_totals(plan_of(input, policy), 4))
-      if (key.op == SyncOp::ReduceScatter) n += total.count;
+      if (key.op == CollectiveKind::ReduceScatter) n += total.count;
     return n;
   };
   const int64_t once = reductions();

@@ -9,7 +9,7 @@ namespace shardscape::test {
 
 struct SyncTotalKey {
   Phase phase;
-  SyncOp op;
+  CollectiveKind op;
   std::string group;
   DType dtype;
   auto operator<=>(const SyncTotalKey&) const = default;

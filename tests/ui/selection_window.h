@@ -125,6 +125,15 @@ class SelectionWindow : public QObject {
     graph->waitForGraph();
   }
 
+  // A click on a segment of a bar of a chart.
+  template <typename Chart>
+  std::function<void()> bar(int tab, Chart chart, const char* label) {
+    return [this, tab, chart, label] {
+      show(tab);
+      clickSegment(chart(), series(chart(), QLatin1String(label)));
+    };
+  }
+
   // Every way to select, in its view.
   std::map<QString, std::function<void()>> sources() {
     auto all = graphAndStepSources();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "astra_sim/bundle_config.h"
-#include "bundle/shape_analysis.h"
+#include "chakra/shape_analysis.h"
 #include "chakra/trace_shape.h"
 
 namespace shardscape {
@@ -20,8 +20,5 @@ struct BundleTraces {
     return analyses[ranks[static_cast<size_t>(rank)].shape];
   }
 };
-
-// "ALL_REDUCE of 4096 bytes"
-std::string collective_text(const ShapeNode& node);
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-#include "bundle/shape_analysis.h"
+#include "chakra/shape_analysis.h"
 
 #include <algorithm>
 #include <functional>
