@@ -20,22 +20,23 @@
 namespace shardscape {
 namespace {
 
-// Blocks of quantized types have scales: their bytes are whole only in multiples.
+// Quantized blocks have scales, so bytes are whole numbers only in multiples of this many.
 constexpr int64_t kParts = 128;
 
 enum class Rule : uint8_t { Nothing, Product, Attention, Ring, Scan, Collective, Exchange, Routing, Bytes };
 
-// An op as the machine sees it: which formula, and where its numbers are in the program.
+// An op as the machine model sees it: the formula, and the index of its numbers in the program.
 struct CompiledOp {
   Rule rule = Rule::Nothing;
   uint32_t first = 0;
-  int whole = -1;    // FLOPs of the model, all ranks together; -1: not counted
-  OpId beside = -1;  // of a gather or scatter over tp: the product that it can run beside
+  int whole = -1;  // index of the op's model FLOPs, all ranks together; -1: not counted
+  // Of a gather or scatter over tp: the matrix product that it can overlap.
+  OpId beside = -1;
 };
 
 struct CompiledGraph {
   std::vector<std::vector<CompiledOp>> segments;
-  ExprProgram program, whole;  // whole: FLOPs of the model
+  ExprProgram program, whole;  // whole: model FLOPs
   OpReads reads;
 };
 
@@ -57,11 +58,11 @@ class Compiler {
     for (const Segment& segment : graph.segments) {
       for (const Op& op : segment.ops)
         if (!op.group.empty()) groups.insert(op.group);
-      for (const Storage& storage : segment.storages)  // what goes to the host and back
+      for (const Storage& storage : segment.storages)  // offloaded bytes
         for (const Symbol symbol : storage.bytes.symbols())
           if (graph.structure.offload_activations) symbols.insert(symbol);
     }
-    const StageBoundary boundary = stage_boundary(graph);  // and what crosses it
+    const StageBoundary boundary = stage_boundary(graph);  // bytes of messages between stages
     for (const Tensor* crosses : {&boundary.message, &boundary.stream}) {
       const Expr bytes_across = local_bytes(*crosses);
       for (const Symbol symbol : bytes_across.symbols()) symbols.insert(symbol);
@@ -87,8 +88,8 @@ class Compiler {
     Expr batch{1}, m{1}, n{1}, k{1};
   };
 
-  // Letters of both operands and the result are a batch; of one operand and the result rows or columns; the
-  // rest is summed.
+  // Letters in both operands and the result are batch dimensions. Letters in one operand and the result are
+  // rows or columns. All other letters are summed.
   Shape shape_of(const Op& op) const {
     const OpSpec spec = *parse_op_spec(op.spec);
     Shape out;
@@ -107,7 +108,7 @@ class Compiler {
     return out;
   }
 
-  // First of a kernel: the product of all of them.
+  // Returns the GEMM of the whole kernel for the first op of a kernel, and nothing for its other ops.
   CompiledOp product(OpId id) {
     const Op& op = s_->op(id);
     if (kernels_[static_cast<size_t>(id)] != id) return {};
@@ -125,7 +126,7 @@ class Compiler {
     return {Rule::Product, add({shape.batch, shape.batch * shape.m, shape.n, shape.k})};
   }
 
-  // A sum of gradients that one product makes already.
+  // A sum of gradients that one GEMM already computes.
   bool made_by_one_product(const Op& op) const {
     if (op.kind != OpKind::Add || op.phase == Phase::Forward) return false;
     OpId kernel = -1;
@@ -166,7 +167,7 @@ class Compiler {
     const bool forward = op.phase == Phase::Forward;
     CompiledOp out;
     if (is_ring(op.kind) || is_relabelling(op.kind) || is_cache_view(*s_, op))
-      return out;  // with its attention; a view
+      return out;  // rings count with their attention; a view moves nothing
     if (op.kind == OpKind::AllToAll && op.dim >= 0 && op.dim_to >= 0) return exchange(op);
     if (is_collective(op.kind))
       return {Rule::Collective, add({Expr(kParts) * collective_bytes(*s_, op)}), -1, matmul_with(id)};
@@ -193,28 +194,28 @@ class Compiler {
               add({Expr(static_cast<int64_t>(kParts * moved)) * elements(s_->tensor(op.inputs[0]))})};
     if (made_by_one_product(op) || written_into_product(op) || sum_behind(id) >= 0) return out;
     Expr moved = bytes(op);
-    // The kernel of the sum reads what is dropped itself, and writes the mask.
+    // The kernel of the sum also reads the dropped operand and writes the mask.
     if (op.kind == OpKind::Add)
       for (OpId j = 0; j < id; ++j)
         if (sum_behind(j) == id)
           moved += Expr(kParts) * (s_->op(j).written_bytes - local_bytes(s_->tensor(s_->op(j).outputs[0])));
-    // A kernel that makes something again for its backward does not write it.
+    // A kernel that recomputes its input for the backward does not write it.
     if (is_recomputation(op) && s_->op(op.forward).recomputed_in_backward)
       moved = Expr(kParts) * op.read_bytes;
     return {op.kind == OpKind::Dispatch || op.kind == OpKind::Combine ? Rule::Routing : Rule::Bytes,
             add({std::move(moved)})};
   }
 
-  // A rank sends and gets one piece per rank, each in one stretch of memory. Where the dimension that is
-  // split or joined lies inside another one (slots inside the experts of a rank, heads inside tokens), a
-  // kernel packs the pieces or puts them in place.
+  // A rank sends and receives one contiguous piece per rank. Where the split or joined dimension lies inside
+  // another dimension (slots inside the experts of a rank, heads inside tokens), a kernel packs or unpacks
+  // the pieces.
   CompiledOp exchange(const Op& op) {
     const auto outer = [&](TensorId tensor, int dim) {
       Expr out(1);
       const Tensor& t = s_->tensor(tensor);
       for (int d = 0; d < dim; ++d)
         if (t.axes[static_cast<size_t>(d)] != Axis::Batch)
-          out = out * local_size(t, d);  // lies behind the tokens in memory
+          out = out * local_size(t, d);  // in memory, batch lies inside the token dimension
       return out;
     };
     const auto copied = [&](TensorId tensor) { return Expr(2 * kParts) * local_bytes(s_->tensor(tensor)); };
@@ -222,8 +223,8 @@ class Compiler {
                                  copied(op.inputs[0]), outer(op.outputs[0], op.dim), copied(op.outputs[0])})};
   }
 
-  // What reads a gathered tensor, or made one that is scattered: the first op of that product's kernel. -1:
-  // no product.
+  // The matrix product that reads a gathered tensor, or that makes a scattered tensor: the first op of its
+  // kernel. -1: none.
   OpId matmul_with(OpId id) const {
     const Op& op = s_->op(id);
     if (comm_category(op.group) != TimeCategory::TensorComm) return -1;
@@ -243,7 +244,7 @@ class Compiler {
     return maker >= 0 && s_->op(maker).kind == OpKind::Einsum ? kernel(maker) : -1;
   }
 
-  // The sum that drops elements of its operand in the same kernel (bias_dropout_add): the only reader of the
+  // The sum whose kernel also applies dropout to its operand (bias_dropout_add): the only reader of the
   // forward dropout. -1: none.
   OpId sum_behind(OpId id) const {
     const Op& op = s_->op(id);
@@ -265,8 +266,8 @@ class Compiler {
     return out;
   }
 
-  // Bytes per element that kernels move which add the last bias of experts, or differentiate it; 0: the
-  // product does.
+  // Bytes per element that the kernels for the last bias of experts, or for its gradient, move. 0: the GEMM
+  // handles the bias.
   double expert_bias(const Op& op) const {
     if (op.kind != OpKind::BiasAdd || op.inputs.empty()) return 0;
     const std::vector<Axis>& axes = s_->tensor(op.inputs[0]).axes;
@@ -275,7 +276,8 @@ class Compiler {
                : 0;
   }
 
-  // A bias that is added where the product writes its result: an epilogue of it, or of what reads it next.
+  // A bias that is added where the GEMM writes its result: in the GEMM's epilogue, or in the kernel that
+  // reads the result next.
   bool written_into_product(const Op& op) const {
     if (op.kind != OpKind::BiasAdd || op.grad != GradRole::None) return false;
     return s_->tensor(op.outputs[0]).storage == s_->tensor(op.inputs[0]).storage;
@@ -341,7 +343,7 @@ class Timer {
       if (graph.segments[i].kind == SegmentKind::Layer)
         copies = static_cast<double>(
             report.binding.get(model_layers_symbol(graph, static_cast<int>(i) - 1)).value_or(0));
-      const double passes = graph.structure.trains() ? 3 : 1;  // the gradients of both operands of a product
+      const double passes = graph.structure.trains() ? 3 : 1;  // forward, and the gradients of both operands
       out += copies * flops * passes;
     }
     return out;
@@ -368,12 +370,12 @@ class Timer {
   double value(uint32_t at) const { return to_double(values_[at]); }
   int64_t whole(uint32_t at) const { return std::max<int64_t>(1, static_cast<int64_t>(values_[at])); }
   double bytes(uint32_t at) const { return value(at) / static_cast<double>(kParts); }
-  // What goes to nodes and what is passed on inside them is one kernel, chunk by chunk (DeepEP,
-  // csrc/kernels/legacy/internode.cu): of the two exchanges of a dispatch or a combine the shorter one takes
-  // no time of its own.
+  // One kernel sends tokens to other nodes and forwards them inside the nodes, chunk by chunk (DeepEP,
+  // csrc/kernels/legacy/internode.cu). Therefore the shorter of the two exchanges of a dispatch or combine
+  // takes no time of its own.
   static void pipeline_nodes(const Segment& segment, const std::vector<CompiledOp>& ops,
                              std::vector<OpTime>& times) {
-    double across = 0, inside = 0;  // of this dispatch or combine, not yet hidden behind
+    double across = 0, inside = 0;  // seconds of the current dispatch or combine that are not hidden yet
     for (size_t id = 0; id < ops.size(); ++id) {
       if (ops[id].rule == Rule::Product) across = inside = 0;
       if (segment.ops[id].kind != OpKind::AllToAll) continue;
@@ -387,9 +389,9 @@ class Timer {
     }
   }
 
-  // Megatron's --tp-comm-overlap (Transformer Engine's user buffers): n pieces of the product, one for each
-  // rank's share, and n - 1 messages. A gather's first piece is there already, a scatter's last one stays:
-  // what exceeds a piece of the product n - 1 times is exposed. A product hides one collective.
+  // Megatron's --tp-comm-overlap (Transformer Engine's user buffers): the GEMM runs in n pieces, one per
+  // rank's share, with n - 1 messages. The first piece of a gather is local, and so is the last piece of a
+  // scatter. Exposed is n - 1 times the excess of a message over a piece. A GEMM hides one collective.
   void overlap(const std::vector<CompiledOp>& ops, std::vector<OpTime>& times) const {
     const auto pieces = static_cast<double>(report_.design.parallel.tp);
     if (pieces < 2) return;
@@ -414,7 +416,7 @@ class Timer {
       case Rule::Nothing: break;
       case Rule::Product: {
         const Tensor& result = segment.tensor(op.outputs.front());
-        // Where there are fewer tokens than experts, some of these have none: a product each for the rest.
+        // With fewer tokens than experts, some experts have no tokens: one GEMM for each of the others.
         const int64_t rows = whole(of.first + 1), batch = std::min(whole(of.first), rows);
         MatmulShape shape{batch,
                           (rows + batch - 1) / batch,
@@ -430,7 +432,7 @@ class Timer {
       }
       case Rule::Attention: {
         AttentionShape shape = attention(segment, op, of);
-        // Where ranks hold parts of the queries: the mean over them.
+        // Where ranks hold parts of the queries, use the mean over the ranks.
         if (shape.causal) shape.first_query = (shape.keys - shape.queries) / 2;
         return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention, {}, {},
                 1 - computed_share(shape)};
@@ -458,7 +460,7 @@ class Timer {
         out = {estimate.seconds,        0,  estimate.seconds,
                comm_category(op.group), {}, link_share(machine_, estimate)};
         if (!machine_.training || moves_tokens_in_place(report_.design))
-          return out;  // inference engines have such kernels too
+          return out;  // inference engines have kernels that fuse this
         for (const uint32_t at : {of.first + 1, of.first + 3})
           if (whole(at) > 1) out.seconds += memory_bound_seconds(machine_, bytes(at + 1));
         if (out.seconds > estimate.seconds)
@@ -502,7 +504,7 @@ class Timer {
     return shape;
   }
 
-  // Blocks travel on a stream of their own while the one before is worked on.
+  // Blocks travel on their own stream while attention computes the previous block.
   OpTime ring(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
     const RingOps ring = ring_ops(segment, id);
     const int64_t ranks = whole(of.first + 8);
@@ -512,7 +514,8 @@ class Timer {
     uint32_t at = of.first + 9;
     const MeshAxes& axes = segment.op(ring.passes.at(0)).group;
     GroupSpan hop = span(axes);
-    // The slowest hop of the ring sets its pace: from the last rank of a domain to the first of the next one.
+    // The slowest hop sets the pace of the ring: from the last rank of a domain to the first rank of the next
+    // domain.
     const bool crosses = hop.domains() > 1;
     hop = {2,
            hop.per_domain >= 2 && !crosses ? 2 : 1,
@@ -526,7 +529,8 @@ class Timer {
       for (const OpId m : *moved)
         message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
     OpTime out{0, 0, 0, TimeCategory::Attention, comm_category(axes)};
-    double computed = 0, link = 0, busy = 0, counted = 0, kept = 0;  // these in whole blocks
+    // counted, kept: numbers of blocks; all others: seconds.
+    double computed = 0, link = 0, busy = 0, counted = 0, kept = 0;
     std::map<OpId, double> next;
     for (const auto& [event, step] : ring_events(ring, ranks)) {
       if (event == id) {
