@@ -1,4 +1,5 @@
-// How the memory of a stage goes up and down with the actions of its schedule: bytes in all, or by category.
+// The change of a stage's memory over one action of its schedule. Bytes is int64_t (all bytes) or
+// CategoryBytes (bytes by category). All sizes are those of one rank.
 #pragma once
 
 #include <algorithm>
@@ -10,21 +11,24 @@
 
 namespace shardscape {
 
-// What an action of one virtual stage adds to what is there before it.
+// The memory of one action of one virtual stage, relative to the memory before the action: peak, change at
+// the end, messages that it consumes (received) and produces (sent), and the peak per layer instance
+// (levels).
 template <typename Bytes>
 struct ActionTerms {
   Bytes peak{}, change{};
   Bytes received{}, sent{};
   std::vector<Bytes> levels;
 };
-// What gradients of weights add where a pass of their own makes them: as they come, at most as they are
-// reduced, in the end.
+// Weight gradients made by a pass of their own (BackwardWeight). come: the peak while they are made. reduced:
+// the peak while they are reduced. change: the change at the end.
 template <typename Bytes>
 struct WeightTerms {
   Bytes come{}, reduced{}, change{};
 };
-// Gradients that come and go differ by turn: 0 where none are made, or all are there all along.
-inline constexpr size_t kAccumulationKinds = 6, kSplit = 5;  // kSplit: the first part of a backward
+// Gradients that are allocated in a backward differ by accumulation step. Index 0: the action makes no
+// gradients, or gradients are always allocated. kSplit: the input-gradient part of a backward.
+inline constexpr size_t kAccumulationKinds = 6, kSplit = 5;
 inline size_t accumulation_index(const AccumulationStep& turn) {
   return turn.makes ? 1 + static_cast<size_t>(turn.first) + 2 * static_cast<size_t>(turn.last) : 0;
 }
@@ -36,11 +40,12 @@ struct ChunkTerms {
   ActionTerms<Bytes> forward;
   std::array<ActionTerms<Bytes>, kAccumulationKinds> backward;
   std::array<WeightTerms<Bytes>, kAccumulationKinds> weights;
-  Bytes waiting{};         // between the two parts of its backward
-  Bytes begun{}, ended{};  // gradients between its passes: ChunkState::begun, ended
+  Bytes waiting{};         // saved tensors between the input gradient and the deferred weight gradient
+  Bytes begun{}, ended{};  // gradients after the first and after the last pass: ChunkState::begun, ended
 };
 
-// now: before the action, then after it; returns the fullest moment of it.
+// Applies one action to `now`, the bytes before the action. `now` becomes the bytes after the action. Returns
+// the peak of the action.
 template <typename Bytes>
 Bytes play(const Action& a, const AccumulationStep& turn, const ChunkTerms<Bytes>& of, Bytes& now) {
   Bytes peak = now;
@@ -72,9 +77,9 @@ Bytes play(const Action& a, const AccumulationStep& turn, const ChunkTerms<Bytes
   return total(now) > total(peak) ? now : peak;
 }
 
-// A forward and a backward that run at once, layer by layer: what each has when, both count from what is
-// there before them (github deepseek-ai/DualPipe, _forward_backward_compute_chunk). fullest: the step of both
-// at which most is there; -1: as they begin, or when they are done.
+// Applies a forward and a backward that overlap layer by layer. The changes of both count from the memory
+// before the pair (github deepseek-ai/DualPipe, _forward_backward_compute_chunk). Returns the peak of the
+// pair. fullest: the layer step with the peak; -1: the peak is at the begin or the end.
 template <typename Bytes>
 Bytes play(const ActionTerms<Bytes>& f, const ActionTerms<Bytes>& b, Bytes& now, int& fullest) {
   const Bytes base = now - (f.received + b.received);
@@ -97,7 +102,8 @@ inline CategoryBytes times(int64_t count, CategoryBytes bytes) {
   return bytes;
 }
 
-// Before the action of a moment.
+// Bytes of a stage before the action of a peak candidate. classes: terms per class of chunks. fixed: bytes
+// that are always allocated.
 template <typename Bytes>
 Bytes level_before(const PeakCandidate& moment, const std::vector<ChunkTerms<Bytes>>& classes, Bytes fixed) {
   const auto add = [&](int32_t count, const Bytes& bytes) {

@@ -18,13 +18,13 @@ namespace {
 
 using Part = SegmentLifetimes::Part;
 constexpr int kSteps = 2;
-constexpr int32_t kNone = -1, kBuffer = -2;  // in one of the buffers to receive into
+constexpr int32_t kNone = -1, kBuffer = -2;  // kBuffer: the message lies in a permanent receive buffer
 
 bool is_moment(const MemoryContributor& part) {
   return part.category == MemoryCategory::Optimizer && part.name.find(kMomentName) != std::string::npos;
 }
 
-// Of one stage.
+// Writes the allocation events of one stage.
 class Tracer {
  public:
   Tracer(const Report& report, int stage, std::stop_token stop)
@@ -69,7 +69,7 @@ class Tracer {
 
  private:
   using Blocks = std::map<StorageId, int32_t>;
-  struct Run {  // of an instance
+  struct Run {  // one instance at work
     const SegmentEvents* of;
     Blocks& blocks;
     size_t done = 0;
@@ -79,15 +79,15 @@ class Tracer {
     const Action& action;
     const StageRange& range;
     std::span<const Event> events;
-    size_t next = 0;           // event
-    size_t done = 0;           // instances
-    int32_t passing = kNone;   // from instance to instance
-    int32_t replayed = kNone;  // the same in the recomputation of a group
+    size_t next = 0;           // next event
+    size_t done = 0;           // instances that have run
+    int32_t passing = kNone;   // tensor that goes from instance to instance
+    int32_t replayed = kNone;  // the same inside the replay of a group
     AccumulationStep turn{};
     bool backward() const { return action.kind != ActionKind::Forward; }
     bool splits() const {
       return action.kind == ActionKind::BackwardInput;
-    }  // gradients of weights come later
+    }  // weight gradients are made later
     size_t left() const { return range.end - range.first - done; }
   };
 
@@ -112,7 +112,8 @@ class Tracer {
     if (left > 0) allocate(left);
   }
 
-  // Gradients that come and go. Of a layer they are tensors as its parameters are, but for FSDP1's flat ones.
+  // Applies changes of gradients. Gradients of a layer are one tensor per parameter, except FSDP1's flat
+  // gradients.
   void apply(const GradientSteps::Changes& changes) {
     for (const auto& [owner, reduced, bytes] : changes) {
       std::vector<int32_t>& blocks = gradient_blocks_[{owner, reduced}];
@@ -142,7 +143,7 @@ class Tracer {
     gradient_blocks_.clear();
   }
 
-  // Tensors in which a state is stored, as far as they are not one buffer.
+  // Sizes of the tensors that store a state, unless the state is one buffer.
   std::vector<int64_t> pieces(const MemoryContributor& part) {
     if (part.name == kReceiveBuffers) {
       const int64_t buffers = places_.messages(stage_.stage) * places_.microbatches(r_.microbatches);
@@ -168,8 +169,8 @@ class Tracer {
     std::vector<int64_t> out = elements_;
     Wide all = 0;
     for (const int64_t elements : elements_) all += elements;
-    // A rank has a range of the buffer under the distributed optimizer, whole tensors but for the ends; a
-    // share of everything otherwise.
+    // The distributed optimizer owns a range of the buffer: whole tensors except at its ends. Other
+    // strategies own a share of every tensor.
     const int64_t of_element = part.name.starts_with("master") ? dtype_bytes(DType::FP32)
                                                                : dtype_bytes(s.moment_dtype);
     for (int64_t& bytes : out)
@@ -219,7 +220,8 @@ class Tracer {
     }
   }
 
-  // What goes on to the next instance; keeps: that this one holds on to it as well.
+  // Ends the part and returns the tensor for the next instance. checkpoint_policy: whether this instance also
+  // saves that tensor.
   int32_t end(Run& run, bool checkpoint_policy) {
     advance(run, run.of->events.size());
     const auto it = run.blocks.find(run.of->gives);
@@ -235,7 +237,7 @@ class Tracer {
     held_.erase({instance, microbatch});
   }
 
-  // The events of the next instance of a pass. at_peak is called where its forward holds most.
+  // Runs the events of the next instance of a pass. Calls at_peak at the peak of the forward.
   template <typename AtPeak>
   void step(Pass& pass, const AtPeak& at_peak) {
     const auto begins = [](const Event& event) {
@@ -304,7 +306,8 @@ class Tracer {
         it = run.blocks.erase(it);
       }
     }
-    // Gradients that would be added up in place are not where they are still read.
+    // A tensor that the deferred weight gradient still reads cannot receive sums of gradients in place. Its
+    // sum gets memory of its own.
     for (const StorageId storage : waits_)
       if (!run.blocks.contains(storage))
         run.blocks[storage] = allocate(
@@ -324,13 +327,13 @@ class Tracer {
 
   // Actions.
 
-  // What goes into a virtual stage: forward where it begins, backward where it ends.
+  // The message into a virtual stage: its input (forward) or the gradient of its output (backward).
   int32_t& message(bool backward, int64_t virtual_stage, int microbatch) {
     return messages_.try_emplace({backward, virtual_stage, microbatch}, kNone).first->second;
   }
   int64_t virtual_stage(int chunk) const { return places_.virtual_stage({stage_.stage, chunk}); }
 
-  // turn: where it makes gradients of weights.
+  // turn: the accumulation step, where the action makes weight gradients.
   Pass pass_of(const Action& a, const AccumulationStep& turn = {}) {
     Pass pass{a, program_.range(a), program_.pass(a)};
     pass.passing = std::exchange(message(pass.backward(), virtual_stage(a.chunk), a.microbatch), kNone);
@@ -339,7 +342,7 @@ class Tracer {
     return pass;
   }
   void hand_on(const Pass& pass) {
-    // Of its output, which has been sent.
+    // Frees the output of the forward, which has been sent.
     if (pass.backward() && keeps_messages_ && places_.sends({stage_.stage, pass.action.chunk}))
       let_go(
           std::exchange(message(false, virtual_stage(pass.action.chunk) + 1, pass.action.microbatch), kNone));
@@ -370,7 +373,7 @@ class Tracer {
     let_go(std::exchange(on_its_way, kNone));
   }
 
-  // Gradients of weights that an earlier backward has left.
+  // Weight gradients that an earlier backward has deferred.
   void weights(const Action& a, const AccumulationStep& turn) {
     const std::span<const Event> events = program_.pass(a);
     const auto each = [&](EventKind kind, const auto& seen) {
@@ -397,7 +400,8 @@ class Tracer {
         Pass pass = pass_of(a);
         std::optional<Pass> other;
         if (beside) other.emplace(pass_of(*beside, turn));
-        // A backward beside it runs layer by layer, and is taken to be where this is fullest.
+        // A concurrent backward runs layer by layer. The forward's instance is assumed to be at its peak
+        // meanwhile.
         const auto next = [&] {
           if (other && other->left() > 0) step(*other);
         };
@@ -426,14 +430,14 @@ class Tracer {
   PipelineLayout places_;
   const bool keeps_messages_;
   std::vector<ClassKey> keys_;     // by instance
-  std::vector<int64_t> elements_;  // of the stage's parameters, in order
+  std::vector<int64_t> elements_;  // of each parameter of the stage, in order
   std::map<std::pair<ClassKey, Part>, SegmentEvents> events_;
   std::map<ClassKey, std::set<StorageId>> kept_;
   std::map<std::pair<size_t, int>, Blocks> held_;  // by instance and microbatch
   std::map<std::tuple<bool, int64_t, int>, int32_t> messages_;
   std::set<StorageId> waits_;
   std::map<std::pair<size_t, bool>, std::vector<int32_t>> gradient_blocks_;  // by owner, and whether reduced
-  std::vector<int32_t> held_by_;                                             // how many hold a block
+  std::vector<int32_t> held_by_;  // number of holders of each block
   bool trains_ = true;
   StageEvents out_;
 };
@@ -473,7 +477,7 @@ std::optional<Fragmentation> fragmentation(const Report& report, std::stop_token
                                               : 0;
   const StageEvents events = stage_events(report, out.stage, stop);
   if (stop.stop_requested()) return std::nullopt;
-  // What is too much for the device whatever the allocator does is told as a larger one would have it.
+  // If the tensors alone exceed the device, the replay uses an unlimited device.
   const bool too_much = capacity > 0 && memory.allocated > capacity;
   for (const auto& [use, mode] :
        {std::pair{&out.native, SegmentMode::Native}, {&out.expandable, SegmentMode::Expandable}}) {

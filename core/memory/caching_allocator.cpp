@@ -10,10 +10,11 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr int64_t kSmallest = 512;  // block, and rest of one that is worth splitting off
+constexpr int64_t kSmallest = 512;  // smallest block, and smallest remainder that is split off
 constexpr int64_t kSmall = kMiB;    // largest block of the small pool
 constexpr int64_t kSmallSegment = 2 * kMiB, kMiddleSegment = 20 * kMiB, kMiddle = 10 * kMiB, kStep = 2 * kMiB;
-constexpr int64_t kAddresses = int64_t{1} << 56;  // of an expandable segment: more than any device has
+constexpr int64_t kAddresses = int64_t{1}
+                               << 56;  // address range of an expandable segment: larger than any device
 
 int64_t whole(int64_t bytes, int64_t step) { return (bytes + step - 1) / step * step; }
 int64_t page(bool small) { return small ? kSmallSegment : kMiddleSegment; }
@@ -77,7 +78,7 @@ CachingAllocator::Block CachingAllocator::make(Node node) {
 
 void CachingAllocator::drop(Block block) { dropped_.push_back(block); }
 
-// What lies before addresses that can still get pages is as large as it can become.
+// Looks for a free block. A free block in front of unmapped addresses counts with the pages that it can get.
 CachingAllocator::Block CachingAllocator::cached(Kind kind, int64_t size) {
   std::set<Key>& free = pool(kind).free;
   auto it = free.lower_bound({size, -1, kNone});
@@ -107,7 +108,8 @@ CachingAllocator::Block CachingAllocator::fresh(Kind kind, int64_t size, bool at
   return make(node);
 }
 
-// The lowest addresses that offer so much: free, without pages, or the one before the other.
+// Returns the lowest address range of this size: a free block, unmapped addresses, or a free block followed
+// by unmapped addresses.
 CachingAllocator::Block CachingAllocator::expandable(Kind kind, int64_t size) {
   Pool& p = pool(kind);
   for (const auto& [address, block] : p.unmapped) {
@@ -133,7 +135,7 @@ CachingAllocator::Block CachingAllocator::expanded(Kind kind, int64_t size, bool
   while (at(block).size < size) {
     const Block next = at(block).after;
     if (!map(next, std::min(size - at(block).size, at(next).size), at_all_costs)) return kNone;
-    block = next;  // which has taken in the one before it
+    block = next;  // `next` has joined the block before it
   }
   pool(kind).free.erase(key(block));
   return block;
@@ -156,7 +158,7 @@ bool CachingAllocator::map(Block block, int64_t size, bool at_all_costs) {
   return true;
 }
 
-// A free block gives back the pages that it fills.
+// Unmaps the pages that lie completely inside a free block.
 void CachingAllocator::unmap(Block block) {
   const int64_t size = page(at(block).kind.small), begin = whole(at(block).begin, size),
                 end = (at(block).begin + at(block).size) / size * size;

@@ -1,13 +1,16 @@
-// PyTorch's caching allocator on one device, as it hands out, splits, joins and caches blocks: what tensors
-// make it reserve. Bytes. By behaviour of c10/cuda/CUDACachingAllocator.cpp (PyTorch 2.6,
-// DeviceCachingAllocator) with its default settings, on the stream of compute and one beside it, without
-// graphs: sizes in blocks of 512 bytes; blocks of at most 1 MiB from a pool of small ones; the smallest free
-// block that suffices; of what is left over a block of its own (in the large pool where that is more than 1
-// MiB); free neighbours joined; and where the device is full, all segments without a live block given back
-// and the allocation tried again. Native segments are what cudaMalloc returned: 2 MiB for small blocks, 20
-// MiB for those below 10 MiB, else the size in whole 2 MiB. Expandable ones (expandable_segments:True) are
-// one range of addresses for each pool, which gets pages of 2 MiB (small blocks) or 20 MiB at its end, or
-// where it has given some back; what is left over of a block is always split off.
+// A model of PyTorch's caching allocator on one device: it splits, joins and caches blocks. Sizes are in
+// bytes.
+//
+// The model follows c10/cuda/CUDACachingAllocator.cpp (PyTorch 2.6, DeviceCachingAllocator) with default
+// settings, for the compute stream and one side stream, without CUDA graphs:
+// - Sizes are multiples of 512 bytes. Blocks of at most 1 MiB come from the pool of small blocks.
+// - An allocation takes the smallest sufficient free block and splits off the remainder. In the large pool it
+// splits only remainders above 1 MiB. Free neighbours are joined.
+// - On a full device, all segments without a live block are released and the allocation is tried again.
+// - Native segments are results of cudaMalloc: 2 MiB for small blocks, 20 MiB for blocks below 10 MiB,
+// otherwise the size in whole 2 MiB.
+// - Expandable segments (expandable_segments:True) are one address range per pool. The range gets pages of 2
+// MiB (small blocks) or 20 MiB at its end or in released gaps. A remainder is always split off.
 #pragma once
 
 #include <cstddef>
@@ -27,23 +30,24 @@ class CachingAllocator {
     int64_t begin = 0, bytes = 0;
   };
 
-  // capacity: bytes of the device that segments may take; 0: no end of them.
+  // capacity: bytes of the device that segments may use; 0: unlimited.
   explicit CachingAllocator(SegmentMode mode, int64_t capacity = 0);
-  // Where the device is too small, even with nothing cached, the segment is made all the same (refused()
-  // counts). side: on another stream than that of compute, which has pools of its own.
+  // If the device is too small even with an empty cache, the segment is made anyway and refused() counts it.
+  // side: the block belongs to the side stream, which has its own pools.
   Block allocate(int64_t bytes, bool side = false);
   void free(Block block);
 
   int64_t allocated() const { return allocated_; }
   int64_t reserved() const { return reserved_; }
-  int64_t largest_free() const;  // of the cached blocks
+  int64_t largest_free() const;  // largest cached block
   int64_t free_blocks() const {
     return static_cast<int64_t>(pools_[0].free.size() + pools_[1].free.size() + pools_[2].free.size() +
                                 pools_[3].free.size());
   }
-  int64_t retries() const { return retries_; }  // allocations for which cached segments were given back
-  int64_t refused() const { return refused_; }  // for which that did not help: the program would have stopped
-  Range range(Block block) const;               // addresses of different segments do not touch
+  int64_t retries() const { return retries_; }  // allocations that released cached segments
+  // Allocations that failed even with an empty cache: PyTorch would raise an out-of-memory error.
+  int64_t refused() const { return refused_; }
+  Range range(Block block) const;  // address range; ranges of different segments never touch
 
  private:
   static constexpr Block kNone = -1;
@@ -56,9 +60,9 @@ class CachingAllocator {
     bool used = false, mapped = true;
     Kind kind{};
   };
-  using Key = std::tuple<int64_t, int64_t, Block>;  // size, address
+  using Key = std::tuple<int64_t, int64_t, Block>;  // size, address, block
   struct Pool {
-    std::set<Key> free;                            // cached
+    std::set<Key> free;                            // cached blocks
     std::set<std::pair<int64_t, Block>> unmapped;  // expandable: addresses without pages
   };
 
@@ -76,7 +80,7 @@ class CachingAllocator {
   bool map(Block block, int64_t size, bool at_all_costs);
   void unmap(Block block);
   void join(Block block, Block neighbour);
-  Block cut(Block block, int64_t size);  // the rest behind it
+  Block cut(Block block, int64_t size);  // returns the rest behind the cut
   void give_back();
   bool room_for(int64_t bytes) const { return capacity_ == 0 || reserved_ + bytes <= capacity_; }
 

@@ -40,7 +40,8 @@ GradientSteps::Changes GradientSteps::end_pass(const StageRange& range, const Ac
   if (!turn.makes) return out;
   if (of_.life == GradientLife::InBuckets) out.push_back({kStage, false, -of_.bucket});
   if (!reduces(turn)) return out;
-  // The root is one unit; where units wait for the chunk it goes first (grad_sync/sync_walk.h).
+  // The root (embedding and head) is one unit. Where units are reduced after the chunk, the root is reduced
+  // first (grad_sync/sync_walk.h).
   for (size_t i = range.first; i < range.end; ++i)
     if (roots_[i]) shard(i, turn, out);
   for (size_t i = range.first; i < range.end; ++i)
@@ -53,7 +54,7 @@ GradientSteps::Changes GradientSteps::end_pass(const StageRange& range, const Ac
   return out;
 }
 
-// What the first reduction leaves, to which the next ones are added.
+// The first reduction allocates the reduced gradients. Later reductions add to them.
 void GradientSteps::shard(size_t instance, const AccumulationStep& turn, Changes& out) const {
   if ((of_.every_backward ? turn.first : turn.last) && reduced_[instance] > 0)
     out.push_back({instance, true, reduced_[instance]});

@@ -1,5 +1,5 @@
-// How the memory of gradients goes up and down with the passes of a stage that make them
-// (grad_sync/stage_gradients.h), for the timeline of memory and for the play of the allocator.
+// The memory of gradients over the passes that make them (grad_sync/stage_gradients.h). The memory timeline
+// and the allocator replay read it. Bytes are those of one rank.
 #pragma once
 
 #include <limits>
@@ -19,7 +19,7 @@ struct GradientBytes {
 class GradientSteps {
  public:
   static constexpr size_t kStage = std::numeric_limits<size_t>::max();
-  // Bytes > 0 come, bytes < 0 go. Of an instance, or of the stage.
+  // Bytes > 0 are allocated, bytes < 0 freed. owner: an instance, or kStage.
   struct Change {
     size_t owner;
     bool reduced;
@@ -31,14 +31,15 @@ class GradientSteps {
   bool come_and_go() const { return of_.life != GradientLife::Always; }
   int64_t always() const { return of_.always; }
 
-  // Around a pass over a virtual stage, and around the backward of each of its instances, the last one first.
+  // Changes at the begin of a pass over a virtual stage. The functions below give the changes after the
+  // backward of each instance (last instance first) and at the end of the pass.
   Changes begin_pass(const AccumulationStep& turn) const;
-  bool comes(const AccumulationStep& turn)
-      const;  // whether it brings whole gradients, op by op (SegmentLifetimes::Part::FirstBackward)
+  // Whether the pass allocates whole gradients, op by op (SegmentLifetimes::Part::FirstBackward).
+  bool comes(const AccumulationStep& turn) const;
   int64_t whole(size_t instance) const { return whole_[instance]; }
   Changes end(size_t instance, const AccumulationStep& turn) const;
   Changes end_pass(const StageRange& range, const AccumulationStep& turn) const;
-  // Of a virtual stage between its passes: behind the first of them, and behind the last.
+  // Gradients of a virtual stage after its first backward (begun) and after its last backward (ended).
   GradientBytes begun(const StageRange& range) const;
   GradientBytes ended(const StageRange& range) const;
 
@@ -51,8 +52,8 @@ class GradientSteps {
   GradientBytes sum(const StageRange& range, bool reduced) const;
 
   StageGradients of_;
-  std::vector<int64_t> whole_, reduced_;  // of instances
-  std::vector<bool> roots_;               // whether they are no layers
+  std::vector<int64_t> whole_, reduced_;  // by instance, in bytes
+  std::vector<bool> roots_;               // by instance: whether it is the embedding or the head
 };
 
 }  // namespace shardscape

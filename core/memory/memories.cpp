@@ -12,13 +12,14 @@
 namespace shardscape {
 namespace {
 
-// What does not depend on numbers, with the graph that it is of.
+// Lifetimes, together with the graph that they refer to.
 struct Lifetimes {
   std::shared_ptr<const Graph> graph;
   SegmentLifetimes of;
 };
 
-// One for each shape of weights of matrix products, of an expert's by itself.
+// One dummy gradient per weight shape of matrix products. For experts, the shape is that of one expert's
+// weight.
 std::vector<Dummy> dummies_of(const Segment& s, const Binding& binding) {
   std::vector<Dummy> out;
   for (const FlatParam& flat : flat_params(s)) {
@@ -53,8 +54,8 @@ const KernelProfile& profile_of(const Graph& graph) {
 }
 
 std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const Report& report) {
-  // Structures that differ in schedule and gradient sync have the same segments. Lifetimes also depend on
-  // whether the backward is split, and on whether FSDP shards the gradients.
+  // Structures that differ only in schedule and gradient sync have the same segments. Lifetimes also depend
+  // on whether the backward is split, and on whether FSDP shards the gradients.
   Structure read = structure_of_segments(report.graph().structure);
   read.split_backward = report.graph().structure.split_backward;
   if (is_fsdp(report.graph().structure.sync)) read.sync = SyncStrategy::Fsdp1;
@@ -90,7 +91,7 @@ Memories::Memories(const Report& report, std::shared_ptr<const MemoryTable> tabl
 
 ComingGradients coming_gradients(const Report& report) {
   const Structure& s = report.graph().structure;
-  // Stages with the embedding all have the head as well, or none has.
+  // Either all stages with the embedding also have the head, or none has.
   ComingGradients out{0, report.stages.front().first && report.stages.front().last};
   switch (gradient_life(report.graph())) {
     case GradientLife::UntilOptimizer:

@@ -1,5 +1,4 @@
-// What segments of a graph do with memory, for all stages of a report, or of many designs with the same
-// numbers.
+// Memory of the segments of a graph, cached for all stages of a report and for designs with equal numbers.
 #pragma once
 
 #include <array>
@@ -14,16 +13,16 @@
 namespace shardscape {
 
 const KernelProfile& profile_of(const Graph& graph);
-// What does not depend on numbers.
+// The lifetimes of a graph's storages. They do not depend on numbers.
 std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const Report& report);
 
-// A segment, and how much its layers keep.
+// A segment index and the checkpoint policy of its layers.
 using ClassKey = std::pair<int, CheckpointPolicy>;
 
-// Memory that the allocator takes in whole segments: blocks of at most 1 MiB share segments of 2 MiB, of less
-// than 10 MiB segments of 20 MiB, larger ones have segments of their own in steps of 2 MiB (PyTorch
-// c10/cuda/CUDACachingAllocator). What freed blocks of other sizes leave unused is not counted: expandable
-// segments give it back.
+// Blocks rounded up to allocator segments. Blocks of at most 1 MiB share segments of 2 MiB. Blocks below 10
+// MiB share segments of 20 MiB. Larger blocks have their own segments in steps of 2 MiB (PyTorch
+// c10/cuda/CUDACachingAllocator). Holes that freed blocks leave are not counted: expandable segments return
+// them.
 class AllocatorSegments {
  public:
   void add(int64_t bytes, int64_t count) {
@@ -42,37 +41,37 @@ class AllocatorSegments {
   static constexpr int64_t kSmall = int64_t{1} << 20, kLarge = 10 * kSmall, kStep = 2 * kSmall,
                            kMiddle = 20 * kSmall;
   static int64_t whole(int64_t bytes, int64_t step) { return (bytes + step - 1) / step * step; }
-  int64_t small_ = 0, middle_ = 0,
-          large_ = 0;  // bytes of blocks that share segments; rounding of those that do not
+  // small_, middle_: bytes of blocks that share segments. large_: rounding of blocks with their own segments.
+  int64_t small_ = 0, middle_ = 0, large_ = 0;
 };
-// What a segment, as layers that keep so much run it, does with memory, and what of it lies in segments of
-// the allocator.
+// The memory of a segment under one checkpoint policy, and its blocks in allocator segments.
 struct Footprint {
   SegmentMemory memory;
-  AllocatorSegments kept;                 // by a layer of one microbatch
-  std::array<AllocatorSegments, 6> live;  // at the fullest moment, by SegmentLifetimes::Part
+  AllocatorSegments kept;                 // saved tensors of one layer and microbatch
+  std::array<AllocatorSegments, 6> live;  // at the peak of each SegmentLifetimes::Part
 };
-// Weights that share a dummy gradient, of one rank.
+// One dummy gradient, which all weights of this shape share. Sizes are those of one rank; bytes: of the whole
+// gradient.
 struct Dummy {
   int64_t rows, columns, bytes;
 };
 
-// Of a graph with numbers: what designs share.
+// Memory of a graph with numbers. Designs share it.
 struct MemoryTable {
   SegmentSizes sizes;
   std::map<ClassKey, Footprint> footprints;
   std::vector<std::vector<Dummy>> dummies;  // by segment
 };
 
-// Bytes of an element of gradients that come with a backward; 0: none do. tied: whether one table has its
-// first gradient from the head.
+// Gradients that a backward allocates. bytes: size of one element; 0: no backward allocates gradients. tied:
+// the head makes the first gradient of the tied embedding table.
 struct ComingGradients {
   int64_t bytes = 0;
   bool tied = false;
 };
 ComingGradients coming_gradients(const Report& report);
 
-// Made when they are asked for, or taken from a table.
+// Entries are made on first use, or come from a shared table.
 class Memories {
  public:
   using Part = SegmentLifetimes::Part;
@@ -82,14 +81,14 @@ class Memories {
   AllocatorSegments live_segments(ClassKey key, Part part);
   std::vector<Dummy> dummies(int segment) const;
   const SegmentLifetimes& lifetimes() const { return *lifetimes_; }
-  // Of the gradients of a segment that come with its first backward.
+  // Bytes of the gradients that the first backward of a segment allocates.
   int64_t coming(int segment) const;
   const SegmentSizes& sizes() const { return table_ ? table_->sizes : own_.sizes; }
   MemoryCategory category(int segment, StorageId kept) const {
     return lifetimes_->saved_category(segment, kept);
   }
   const Report& report() const { return report_; }
-  // All that any design with these numbers asks for.
+  // All entries that any design with these numbers needs.
   std::shared_ptr<const MemoryTable> table();
 
  private:

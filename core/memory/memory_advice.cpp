@@ -20,7 +20,8 @@ struct Change {
   Settings settings;
 };
 
-// Those of these modules that the model's layers have, beside what is recomputed already.
+// Settings that also recompute the wanted modules, as far as the model has them and they are not recomputed
+// already.
 Settings modules(const Design& design, std::initializer_list<RecomputeModule> wanted) {
   RecomputeModules of;
   for (const RecomputeModule module : wanted) of.add(module);
@@ -30,7 +31,7 @@ Settings modules(const Design& design, std::initializer_list<RecomputeModule> wa
   return {{"recompute", "selective"}, {"recompute_modules", module_names(of)}};
 }
 
-// What people reach for, in the order of what it costs.
+// The candidate changes, cheapest first.
 std::vector<Change> changes(const Design& design) {
   using Module = RecomputeModule;
   return {
@@ -53,8 +54,8 @@ std::vector<Change> changes(const Design& design) {
   };
 }
 
-// What saves less is not worth a line.
-constexpr double kWorthwhile = 0.005;  // of what is in use
+// Smaller savings are not listed.
+constexpr double kWorthwhile = 0.005;  // share of the bytes in use
 
 }  // namespace
 
@@ -72,7 +73,7 @@ std::string MemoryAdvice::text() const {
 
 namespace {
 
-// False where a knob does not take its value, or all have theirs already.
+// Applies settings. Returns false if a knob refuses its value, or if nothing changes.
 bool take(Design& design, const Settings& settings) {
   const Design before = design;
   for (const auto& [id, value] : settings) {
@@ -82,8 +83,8 @@ bool take(Design& design, const Settings& settings) {
   return !(design == before);
 }
 
-// Designs near the report's, by what they save and take. Nothing of a design that cannot be built, or holds
-// no less.
+// Compares changed designs with the report's design. Gives nothing for a design that cannot be built or saves
+// no memory.
 class Measure {
  public:
   Measure(const Report& report, const MemoryTimeline& memory, const StepSeconds& seconds,
@@ -129,13 +130,13 @@ class Measure {
   std::optional<double> before_;
 };
 
-// The design with these of the singles.
+// The design with all these single changes applied.
 Design with(Design design, const std::vector<const MemoryAdvice*>& singles) {
   for (const MemoryAdvice* single : singles) take(design, single->settings);
   return design;
 }
 
-// Full recomputation of as few layers of every stage as it takes, where all of them are more than that
+// Full recompute of the fewest layers per virtual stage that make the design fit, if fewer than all suffice
 // (Megatron-LM, --recompute-method block).
 std::optional<MemoryAdvice> some_layers(const Report& report, const Measure& measure) {
   const std::vector<int64_t> layers_of = layers_per_virtual_stage(report.design);
@@ -165,8 +166,8 @@ std::optional<MemoryAdvice> some_layers(const Report& report, const Measure& mea
   return best;
 }
 
-// From what saves most on: each that saves still more, until the design fits; then without those that it fits
-// without.
+// Adds single changes, largest saving first, each only if it saves more, until the design fits. Then removes
+// the changes that the design does not need to fit.
 std::optional<MemoryAdvice> together(const Design& from, const std::vector<MemoryAdvice>& singles,
                                      const Measure& measure) {
   std::vector<const MemoryAdvice*> chosen;

@@ -20,7 +20,7 @@ constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
 
 class StageWalk : StageProfiles {
  public:
-  // at: in the pipeline, where the stage stands for another.
+  // at: the stage's place in the pipeline, which differs from the place of its representative.
   StageWalk(Memories& memories, const StageReport& stage, int at) : StageProfiles(memories, stage, at) {
     fix();
   }
@@ -56,7 +56,7 @@ class StageWalk : StageProfiles {
     }
   }
 
-  // The first of the moments at which most is there.
+  // The first peak candidate with the largest peak; most: the bytes of that peak.
   const PeakCandidate& fullest(const std::vector<PeakCandidate>& moments, int64_t& most) const {
     const PeakCandidate* out = nullptr;
     const int64_t fixed = total(fixed_);
@@ -70,7 +70,7 @@ class StageWalk : StageProfiles {
     return *out;
   }
 
-  // All that is in use at the fullest of these moments.
+  // Bytes in use at the largest of the peak candidates.
   int64_t in_use(const std::vector<PeakCandidate>& moments) {
     int64_t most = 0;
     const PeakCandidate& moment = fullest(moments, most);
@@ -96,11 +96,11 @@ class StageWalk : StageProfiles {
     return out;
   }
 
-  const std::vector<int>& classes() const { return classes_; }  // of chunks that do the same
+  const std::vector<int>& classes() const { return classes_; }  // class of every chunk
   bool gradients_come_and_go() const { return gradients_.come_and_go(); }
 
  private:
-  // Who runs at the fullest moment: one action, or an overlapped forward and backward.
+  // A pass that runs at the peak: one action, or each of an overlapped forward and backward.
   struct AtWork {
     size_t chunk = 0;
     Level level;
@@ -110,15 +110,15 @@ class StageWalk : StageProfiles {
   size_t class_of(const Action& action) const {
     return static_cast<size_t>(classes_[static_cast<size_t>(action.chunk)]);
   }
-  // The fullest moment of an action or a pair; step: which one of a pair's that is. now: before it, then
-  // behind it.
+  // The peak of an action or of an overlapped pair. step: the layer step of the pair with the peak. now:
+  // bytes before the action; afterwards bytes after the action.
   template <typename Bytes>
   Bytes play(const PeakCandidate& moment, const std::vector<ChunkTerms<Bytes>>& classes, Bytes& now,
              int* step = nullptr) const {
     const ChunkTerms<Bytes>& of = classes[class_of(moment.of)];
     if (!moment.beside) {
       const Bytes peak = shardscape::play(moment.of, moment.turn, of, now);
-      if (moment.of.kind == ActionKind::Optimizer)  // which lets go of gradients
+      if (moment.of.kind == ActionKind::Optimizer)  // frees the gradients
         for (const int representative : classes_)
           now = now - classes[static_cast<size_t>(representative)].ended;
       return peak;
@@ -131,14 +131,14 @@ class StageWalk : StageProfiles {
     return peak;
   }
 
-  // Who runs at a moment, where its action needs most.
+  // The passes that run at a peak candidate.
   std::vector<AtWork> at_work(const PeakCandidate& moment) const {
     int step = -1;
     int64_t now = moment.beside ? level_before(moment, totals_, total(fixed_)) : 0;
     if (moment.beside) play(moment, totals_, now, &step);
     return at_work(moment, step);
   }
-  // step: of a pair, as play() tells it.
+  // step: for an overlapped pair, the step that play() returns.
   std::vector<AtWork> at_work(const PeakCandidate& moment, int step) const {
     const Action& a = moment.of;
     const auto chunk = [](const Action& action) { return static_cast<size_t>(action.chunk); };
@@ -160,7 +160,7 @@ class StageWalk : StageProfiles {
     }
     return out;
   }
-  // Of those that come and go, at a moment.
+  // Bytes of the gradients with lifetimes inside the step, at a peak candidate.
   GradientBytes gradients_at(const PeakCandidate& moment, const std::vector<AtWork>& at_work) const {
     GradientBytes out;
     const auto add = [&](int64_t times, const GradientBytes& bytes) {
@@ -176,7 +176,7 @@ class StageWalk : StageProfiles {
     return out;
   }
 
-  // Offloaded instances whose saved tensors are on the device while an action runs the instance at hand.
+  // Offloaded instances whose saved tensors are on the device while the instance at work runs.
   std::vector<size_t> offloaded_here(const AtWork& work) const {
     std::set<size_t> out;
     for (const Event& event : program_.pass(work.of)) {
@@ -192,9 +192,9 @@ class StageWalk : StageProfiles {
     return {out.begin(), out.end()};
   }
 
-  // Layers that keep alike, times microbatches that they keep it of; of the one at hand, what lies before
-  // this moment in the forward, what has not been used in the backward. received: those of them whose input
-  // lies in a buffer to receive into.
+  // Layers times microbatches that hold saved tensors, by segment and checkpoint policy. Of the microbatch at
+  // work they include the layers before the instance at work in a forward, and the layers not yet used in a
+  // backward. received: the number whose saved input is a receive buffer.
   std::map<ClassKey, int64_t> copies_at(const PeakCandidate& moment, const std::vector<AtWork>& at_work,
                                         std::map<ClassKey, int64_t>* received = nullptr) const {
     std::map<ClassKey, int64_t> copies;
@@ -235,7 +235,7 @@ class StageWalk : StageProfiles {
             work.level.behind ? -1 : part.peak_op, work.level.behind};
   }
 
-  // What the allocator has reserved but not handed out.
+  // Bytes that the allocator has reserved but not allocated.
   int64_t waste(const PeakCandidate& moment, const std::vector<AtWork>& at_work) {
     AllocatorSegments segments;
     for (const auto& [category, bytes] : fixed_bytes_)
@@ -266,7 +266,7 @@ class StageWalk : StageProfiles {
     fixed_names_.push_back(name);
   }
 
-  // As the report has them.
+  // Names of gradients as in the report.
   struct GradientNames {
     std::string whole, reduced;
   };
@@ -336,7 +336,7 @@ class StageWalk : StageProfiles {
       explained[static_cast<size_t>(key.second)] += bytes;
     }
     const GradientBytes gradients = gradients_at(moment, at_work);
-    // What comes within a pass for gradients of weights alone is whole.
+    // Gradients that a weight-gradient pass allocates are whole gradients.
     for (const auto& [name, bytes] :
          {std::pair{gradient_names().reduced, gradients.reduced},
           {gradient_names().whole, out.at_peak[kGradients] - fixed_[kGradients] - gradients.reduced}}) {
@@ -427,7 +427,8 @@ int64_t most_in_use(const Report& outline, const std::stop_token& stop) {
   const auto make = [&] { return Memories(outline).table(); };
   Memories memories(outline,
                     outline.cache->get<MemoryTable>(CacheKind::MemoryTable, key, make, bytes_of_table));
-  // Stages that are alike differ in what is in flight, and in where a pipeline turns.
+  // Stages of one class differ in the microbatches in flight. With receive buffers, they also differ in the
+  // number of messages: a pipeline in a V turns on a stage.
   std::map<std::pair<int, int64_t>, StageWalk> walks;
   const PipelineLayout places = pipeline_layout(outline.design.parallel);
   const bool buffers = holds_messages(outline);

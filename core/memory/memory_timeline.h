@@ -1,5 +1,5 @@
-// Memory over a step: what one rank of each stage has allocated while its schedule runs, the fullest moment,
-// and what fills it.
+// The memory timeline: the bytes that one rank of each stage has allocated while its schedule runs, the peak,
+// and the contributors to the peak.
 #pragma once
 
 #include <memory>
@@ -13,24 +13,24 @@
 
 namespace shardscape {
 
-// Where in an action it is fullest.
+// The place of a peak inside an action.
 struct PeakPlace {
-  int64_t instance = -1;  // index into the StageLayout's; -1: none is at work
+  int64_t instance = -1;  // index into StageLayout::instances; -1: no instance runs
   SegmentLifetimes::Part part = SegmentLifetimes::Part::Forward;
-  OpId op = -1;         // -1: as the segment begins
-  bool behind = false;  // once it has run: as its gradients are reduced
+  OpId op = -1;         // -1: at the begin of the segment
+  bool behind = false;  // after the instance has run, while its gradients are reduced
 };
 
-// Bytes while one action of the schedule runs, by category; Runtime, which lies outside of the allocator,
-// included.
+// Bytes by category over one action of the schedule. They include Runtime, which is outside the allocator.
 struct ActionMemory {
   Action action{};
   CategoryBytes begin{}, peak{}, end{};
   PeakPlace at{};
 };
 
-// What takes memory at the fullest moment: "Attention, saved by 12 layers, 2 microbatches".
-inline constexpr const char* kReceiveBuffers = "buffers to receive into";  // the name of theirs
+// One contributor to the peak: "Attention, saved by 12 layers, 2 microbatches".
+// Name of the contributor for receive buffers.
+inline constexpr const char* kReceiveBuffers = "buffers to receive into";
 struct MemoryContributor {
   std::string name;
   MemoryCategory category = MemoryCategory::Activations;
@@ -39,40 +39,41 @@ struct MemoryContributor {
 
 struct StageMemory {
   int stage = 0;
-  CategoryBytes fixed{};                       // there all along: states, workspaces, runtime
-  std::vector<MemoryContributor> fixed_parts;  // what that is made of
-  CategoryBytes
-      at_peak{};  // at the fullest moment; Runtime with what the allocator has reserved but not handed out
-  int64_t allocated = 0;  // by tensors at that moment (torch.cuda.max_memory_allocated)
-  int64_t reserved = 0;   // by the allocator, which takes memory in segments (max_memory_reserved)
-  int64_t in_use = 0;     // with the runtime and communicators, as nvidia-smi shows: all of at_peak
-  // Where the fullest moment is.
-  int action = 0;  // index among the actions of the stage
+  CategoryBytes fixed{};                       // always allocated: states, workspaces, runtime
+  std::vector<MemoryContributor> fixed_parts;  // contributors of `fixed`
+  // Bytes at the peak. Runtime includes bytes that the allocator has reserved but not allocated.
+  CategoryBytes at_peak{};
+  int64_t allocated = 0;  // bytes of tensors at the peak (torch.cuda.max_memory_allocated)
+  int64_t reserved = 0;   // bytes of allocator segments at the peak (max_memory_reserved)
+  int64_t in_use = 0;     // reserved plus runtime and communicators, as nvidia-smi shows: the sum of at_peak
+  // The place of the peak.
+  int action = 0;  // index into the actions of the stage
   Action of{};
-  int64_t layer = -1;  // of the model; -1: outside of layers
+  int64_t layer = -1;  // layer of the model; -1: outside of layers
   int segment = -1;    // -1: between actions
   PeakPlace at{};
-  std::string moment;  // "backward of microbatch 3, layer 79: Down projection, gradient"
-  std::vector<MemoryContributor> contributors;  // add up to at_peak, largest first
+  // The peak as text: "backward of microbatch 3, layer 79: Down projection, gradient".
+  std::string moment;
+  std::vector<MemoryContributor> contributors;  // largest first; they add up to at_peak
 };
 
 struct MemoryTimeline {
   std::vector<StageMemory> stages;
-  int peak_stage = 0;    // most in use
-  bool fits = false;     // on the design's accelerator
-  int64_t capacity = 0;  // of it; 0: none is known
+  int peak_stage = 0;    // the stage with most bytes in use
+  bool fits = false;     // the peak fits on the design's accelerator
+  int64_t capacity = 0;  // bytes of the accelerator; 0: unknown
 };
 
-// Of a valid report. Nothing when stopped.
+// Makes the memory timeline of a valid report. Returns nullptr when stopped.
 std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop = {});
 
-// What memory_timeline says of the fullest stage, of an outline (plan/bound_plan.h): bytes in use. memo: of
-// what designs share. Stopped it is less.
+// Bytes in use on the fullest stage, equal to memory_timeline's result, for a bound plan (plan/bound_plan.h).
+// When stopped, the result is too small.
 int64_t most_in_use(const Report& outline, const std::stop_token& stop);
-// Less than that, told at once: what the fullest stage holds whatever runs.
+// A fast lower bound of most_in_use: bytes of the fullest stage that are always allocated.
 int64_t always_allocated(const Report& outline);
 
-// Action by action of one stage, all microbatches.
+// Memory of every action of one stage, for all microbatches.
 std::vector<ActionMemory> stage_timeline(const Report& report, int stage);
 
 }  // namespace shardscape

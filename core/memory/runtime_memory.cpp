@@ -6,17 +6,16 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-// cuBLAS workspaces from Hopper on, and before (PyTorch aten/src/ATen/cuda/CublasHandlePool.cpp; Transformer
-// Engine 2.11 pytorch/cpp_extensions/gemm.py, get_cublas_workspace_size_bytes).
+// cuBLAS workspaces from Hopper on, and before Hopper (PyTorch aten/src/ATen/cuda/CublasHandlePool.cpp;
+// Transformer Engine 2.11 pytorch/cpp_extensions/gemm.py, get_cublas_workspace_size_bytes).
 constexpr int64_t kLargeWorkspace = 32 * kMiB, kTorchWorkspace = 4096 * 1024 * 2 + 16 * 1024 * 8,
                   kEngineWorkspace = 4 * kMiB;
-constexpr int64_t
-    kGroupedStreams = 4;  // Transformer Engine: products of experts run on so many streams, each with its own
-// A context with the kernels of PyTorch and its libraries loaded, as nvidia-smi shows before the first
-// tensor.
+// Transformer Engine runs the GEMMs of experts on this many streams, each with its own workspace.
+constexpr int64_t kGroupedStreams = 4;
+// A CUDA context with the kernels of PyTorch and its libraries, as nvidia-smi shows before the first tensor.
 constexpr int64_t kContext = 550 * kMiB;
-// NCCL: buffers of the simple protocol (NCCL_BUFFSIZE) and of LL and LL128, for both neighbours of a ring on
-// every channel.
+// NCCL: per channel, buffers of the simple protocol (NCCL_BUFFSIZE) and of LL and LL128, for both neighbours
+// of a ring.
 constexpr int64_t kChannelBuffers = 4 * kMiB + 2 * kMiB, kChannels = 16;
 
 bool large_workspaces(const std::shared_ptr<const Accelerator>& accelerator) {

@@ -1,4 +1,5 @@
-// What the runtime, libraries and communicators hold on a device beside tensors of the model.
+// Device memory that is not a tensor of the model: runtime, libraries and communicators. Results are bytes of
+// one rank.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,9 @@
 
 namespace shardscape {
 
-// Buffers in the allocator that stay once made: workspaces of matrix products.
+// Workspaces of matrix products. They lie in the allocator and are permanent.
 int64_t workspace_bytes(const Report& report, const KernelProfile& profile);
-// Outside of it: the CUDA context with its kernels, and buffers of NCCL communicators.
+// Outside the allocator: the CUDA context with its kernels, and the buffers of NCCL communicators.
 int64_t context_bytes();
 int64_t communicator_bytes(const Report& report);
 

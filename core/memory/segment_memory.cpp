@@ -15,10 +15,10 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kBlock = 512;
-// A ring holds the block at hand and the one that comes in.
+// A ring holds two blocks: the current block and the block that arrives.
 constexpr int64_t kRingBlocks = 2;
 
-// Memory of a kernel while it runs, by the letters of its forward op.
+// Workspace of a kernel in bytes, from the dimensions of its forward op.
 Expr workspace_of(const Structure& structure, const Segment& segment, const Op& forward,
                   const std::vector<KernelStat>& stats) {
   if (stats.empty()) return {};
@@ -160,8 +160,8 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
         out.root[at(gradient)] = root(s.tensor(s.op(op.forward).inputs[0]).storage);
     }
     if (!is_gradient_sum(op)) continue;
-    // The first summand that is not part of another's memory takes in the others, unless somebody reads it
-    // afterwards.
+    // The first summand with memory of its own takes in the other summands, unless another op reads them
+    // later.
     StorageId first = -1;
     for (TensorId id : op.inputs)
       if (const StorageId storage = s.tensor(id).storage; first < 0 && !out.absorbed[at(storage)])
@@ -179,8 +179,8 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
                    ? s.tensor(s.op(s.op(made).forward).outputs[0]).storage
                    : -1;
       };
-      const bool one_product = product_of(maker) >= 0 &&
-                               product_of(maker) == product_of(first_maker);  // of packed weights
+      // Gradients of packed weights (for example QKV) come from one matrix product.
+      const bool one_product = product_of(maker) >= 0 && product_of(maker) == product_of(first_maker);
       if (one_product)
         out.absorbed[at(storage)] = true;
       else if (!profile_.adds_gradients_at_once)
@@ -193,7 +193,7 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
   return out;
 }
 
-// Who is alive while ops run one after the other.
+// The storages that are allocated while the ops of a part run.
 struct SegmentLifetimes::Walk {
   const Segment& s;
   const PerSegment& of;
@@ -243,7 +243,8 @@ SegmentPart SegmentLifetimes::walk(int index, CheckpointPolicy checkpoint_policy
     auto& category = w.category[static_cast<size_t>(id)];
     if (category == MemoryCategory::Buffers) category = MemoryCategory::Activations;
   };
-  // Which ops run, and what of the forward a tensor stands for where nothing was replayed.
+  // The ops that run in this part. Where nothing was replayed, a recomputed tensor means the forward tensor
+  // that it repeats.
   const bool forward = part == Part::Forward, comes = part == Part::FirstBackward,
              of_input = part == Part::InputBackward, backward = part == Part::Backward || comes || of_input;
   const OpId first = forward ? 0 : backward ? s.replay_end : s.backward_begin;
@@ -268,7 +269,7 @@ SegmentPart SegmentLifetimes::walk(int index, CheckpointPolicy checkpoint_policy
     for (StorageId id : kept) w.allocate(id);
     if (checkpoint_policy != CheckpointPolicy::Activations && s.replay_end > s.backward_begin) {
       if (checkpoint_policy == CheckpointPolicy::Nothing) w.allocate(input);
-      // What the replay leaves for the backward.
+      // Tensors that the replay leaves for the backward.
       for (OpId id = s.replay_end; id < static_cast<OpId>(s.ops.size()); ++id)
         for (TensorId in : s.op(id).inputs) {
           const StorageId storage = w.memory(in);
@@ -306,13 +307,13 @@ SegmentPart SegmentLifetimes::walk(int index, CheckpointPolicy checkpoint_policy
     if (storage >= 0 && of.merged[static_cast<size_t>(storage)] >= first)
       id = std::min(id, of.merged[static_cast<size_t>(storage)]);
 
-  // Gradients that have been added to another one are no more.
+  // Whether a gradient has been added to another one before op `by`, which freed its memory.
   const auto gone = [&](StorageId id, OpId by) {
     const OpId merged = id >= 0 ? of.merged[static_cast<size_t>(id)] : -1;
     return merged >= first && merged < by;
   };
 
-  // What variables of a block's code hold on to.
+  // Tensors and workspaces that Python variables of the block's code hold longer.
   std::map<OpId, int64_t> workspaces_until;
   std::map<OpId, std::vector<StorageId>> held_storages;
   const auto held_until = [&](OpId id) {
@@ -360,7 +361,7 @@ SegmentPart SegmentLifetimes::walk(int index, CheckpointPolicy checkpoint_policy
   if (events) events->begin = events->events.size();
   StorageId temporaries = 0;
   std::map<OpId, std::vector<MemoryEvent>> temporaries_until;
-  const bool units = is_fsdp(graph_.structure.sync);  // whose gradients are added to where they are
+  const bool units = is_fsdp(graph_.structure.sync);  // FSDP adds to gradients in place
   std::vector<bool> came(s.params.size(), false);
   const auto makes_gradient = [&](const Op& op, size_t p) {
     return std::any_of(op.outputs.begin(), op.outputs.end(), [&](TensorId t) {
@@ -422,7 +423,7 @@ SegmentPart SegmentLifetimes::walk(int index, CheckpointPolicy checkpoint_policy
     for (TensorId produced : op.outputs) release(w.memory(produced));
     for (StorageId storage : held_storages[id]) release(storage);
   }
-  if (backward)  // whatever no op read
+  if (backward)  // tensors that no op read
     for (size_t i = 0; i < w.alive.size(); ++i)
       if (w.alive[i] && !stays.contains(static_cast<StorageId>(i))) w.free(static_cast<StorageId>(i));
   out.end = w.now;
@@ -483,7 +484,7 @@ SegmentMemory SegmentLifetimes::memory(int segment, CheckpointPolicy checkpoint_
   }
   out.kept = out.forward.end;
   if (s.kind != SegmentKind::Head && s.output >= 0) {
-    // The result goes on to whoever is next; that a layer keeps it too is for that layer to say.
+    // The next instance owns the result. `kept` includes the result only if this segment saves it too.
     const auto& per = segments_[static_cast<size_t>(segment)];
     const StorageId result = per.root[static_cast<size_t>(s.tensor(s.output).storage)];
     const auto saved = saved_by(s, checkpoint_policy);

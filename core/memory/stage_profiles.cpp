@@ -15,7 +15,7 @@ ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) {
   return out;
 }
 
-// A message is a buffer, whatever the segment makes of it.
+// A message in transit counts as a buffer, whatever its category inside the segment.
 CategoryBytes on_the_way(const CategoryBytes& bytes) {
   CategoryBytes out{};
   out[kBuffers] = total(bytes);
@@ -28,7 +28,7 @@ CategoryBytes of_gradients(int64_t bytes) {
   return out;
 }
 
-// The level of the instance that has begun last is its highest one.
+// Records a peak. One level stands for one instance: its highest value since the instance began.
 template <typename Profile, typename Level>
 void note(Profile& p, const Level& here, bool begins = false) {
   if (begins)
@@ -117,7 +117,7 @@ StageProfiles::Profile StageProfiles::forward(size_t chunk) {
   return p;
 }
 
-// Reads the events of a backward: what each adds to the profile.
+// Reads the events of a backward pass and adds the effect of each to the profile.
 class StageProfiles::BackwardReader {
  public:
   BackwardReader(StageProfiles& of, size_t chunk, const AccumulationStep& turn, bool split)
@@ -183,8 +183,9 @@ class StageProfiles::BackwardReader {
     p_.change = p_.change - s.kept;
     CategoryBytes present = replayed_ + s.backward.end;
     if (of_.input_received(i))
-      present = present + s.forward.begin;  // which was none of what the forward has added
-    if (split_) {  // what gradients of weights still read lies next to the gradient of the input
+      present = present + s.forward.begin;  // the change of the forward did not include it
+    // Tensors that the deferred weight gradient reads exist together with the input gradient.
+    if (split_) {
       p_.change = p_.change + of_.waiting(i, i + 1);
       note(p_, Level{p_.change + present, i, Part::InputBackward, {}, true});
     }
@@ -197,12 +198,12 @@ class StageProfiles::BackwardReader {
   StageProfiles& of_;
   const size_t begin_, end_;
   const AccumulationStep& turn_;
-  const bool split_, comes_;  // comes_: gradients of weights come with this backward
+  const bool split_, comes_;  // comes_: this backward allocates gradients
   Profile p_;
   CategoryBytes replayed_{};
-  GradientBytes
-      gradients_;       // that come and go: what units hold as they are reduced; then it is in the change
-  bool begins_ = true;  // the first level of an instance
+  // Gradients with lifetimes inside the step, allocated since the pass began. They are part of the change.
+  GradientBytes gradients_;
+  bool begins_ = true;  // the next level is the first of its instance
 };
 
 StageProfiles::Profile StageProfiles::backward(size_t chunk, const AccumulationStep& turn, bool split) {
@@ -210,8 +211,8 @@ StageProfiles::Profile StageProfiles::backward(size_t chunk, const AccumulationS
   return BackwardReader(*this, chunk, turn, split).read(program_.pass(kind, chunk));
 }
 
-// Buffers to receive into are there all along, and so is an input that is kept: it lies in one. A gradient
-// that is received is added up in memory of its own.
+// Receive buffers are permanent, so a saved input in a receive buffer adds nothing. A received gradient is
+// accumulated in memory of its own.
 void StageProfiles::keep_forward(size_t chunk, Profile& f) {
   if (receives(chunk)) {
     if (input_received(starts_[chunk])) {
@@ -227,7 +228,7 @@ void StageProfiles::keep_forward(size_t chunk, Profile& f) {
   f.sent = {};
 }
 
-// f: the forward as it is without such buffers.
+// f: the profile of the forward without permanent buffers.
 void StageProfiles::keep_backward(size_t chunk, const Profile& f, Profile& b) {
   if (receives(chunk) && input_received(starts_[chunk]))
     b.change = b.change + memory(starts_[chunk]).forward.begin;
@@ -236,7 +237,7 @@ void StageProfiles::keep_backward(size_t chunk, const Profile& f, Profile& b) {
   b.received = {};
 }
 
-// What the gradients of weights still read once that of the input is made.
+// Bytes that the deferred weight gradients still read after the input gradient.
 CategoryBytes StageProfiles::waiting(size_t begin, size_t end) const {
   CategoryBytes out{};
   for (size_t i = begin; i < end; ++i) {
@@ -261,7 +262,7 @@ ActionTerms<CategoryBytes> StageProfiles::terms(const Profile& p) const {
   return out;
 }
 
-// Of the backwards that there are.
+// The accumulation steps that occur among the backwards of a step.
 std::vector<AccumulationStep> StageProfiles::turns() const {
   std::vector<AccumulationStep> out{{}};
   if (!gradients_.come_and_go()) return out;

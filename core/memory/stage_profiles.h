@@ -1,5 +1,5 @@
-// What the forwards and backwards of a stage's virtual stages do with memory, whatever the schedule makes of
-// them.
+// Memory profiles of the forward and backward passes of a stage's virtual stages. They do not depend on the
+// schedule. All bytes are those of one rank.
 #pragma once
 
 #include "memory/action_terms.h"
@@ -13,25 +13,26 @@ class StageProfiles {
  protected:
   using Part = SegmentLifetimes::Part;
 
-  // The fullest moment of an instance at work.
+  // The peak of an instance while it runs.
   struct Level {
     CategoryBytes bytes{};
-    size_t instance = 0;  // of the chunk, where it is: a replay runs others of its group
+    // Relative to the chunk. A replay may run another instance of the group than the backward at hand.
+    size_t instance = 0;
     Part part = Part::Forward;
-    GradientBytes gradients{};  // in bytes, that have come since it began
-    bool behind = false;        // once it has run: as its gradients are reduced
+    GradientBytes gradients{};  // gradients in bytes that have been allocated since the pass began
+    bool behind = false;        // after the instance has run, while its gradients are reduced
   };
 
-  // A forward or backward of one virtual stage, relative to what is there before it.
+  // A forward or backward of one virtual stage, relative to the memory before the pass.
   struct Profile {
     Level peak;
     CategoryBytes change{};
-    std::vector<Level> levels;  // of its instances, in the order that they run in
-    CategoryBytes received{},
-        sent{};  // what it takes over from the action before, and leaves to the one after
+    std::vector<Level> levels;  // of its instances, in execution order
+    // Messages that the pass consumes and messages that it produces.
+    CategoryBytes received{}, sent{};
   };
 
-  // at: in the pipeline, where the stage stands for another.
+  // at: the stage's place in the pipeline, which differs from the place of its representative.
   StageProfiles(Memories& memories, const StageReport& stage, int at);
 
   ClassKey key(size_t instance) const {
@@ -44,7 +45,7 @@ class StageProfiles {
   const SegmentMemory& memory(size_t instance) { return m_.of(key(instance)).memory; }
   bool receives(size_t chunk) const { return places_.receives({place_, static_cast<int64_t>(chunk)}); }
   bool sends(size_t chunk) const { return places_.sends({place_, static_cast<int64_t>(chunk)}); }
-  // Whether its input lies in a buffer to receive into for as long as it is kept.
+  // Whether the saved input of the instance is its receive buffer.
   bool input_received(size_t instance) const;
 
   Memories& m_;
@@ -52,17 +53,18 @@ class StageProfiles {
   const StageReport& stage_;
   const int place_;
   const Graph& graph_;
-  const bool pairs_;  // whether levels of instances are asked for
+  const bool pairs_;  // the schedule overlaps passes, so levels of instances are needed
   const bool keeps_messages_;
   const PipelineLayout places_;
   const StageProgram program_;
   const std::vector<StageInstance>& instances_;
   const GradientSteps gradients_;
-  std::vector<size_t> starts_;  // of every chunk, and the end
-  std::vector<int> classes_;    // of every chunk
-  std::vector<size_t> firsts_;  // chunk of every class; what follows is by class
+  std::vector<size_t> starts_;  // first instance of every chunk, and the end
+  std::vector<int> classes_;    // class of every chunk
+  // First chunk of every class. The vectors below are indexed by class.
+  std::vector<size_t> firsts_;
   std::vector<Profile> forwards_;
-  std::vector<std::array<Profile, kAccumulationKinds>> backwards_;  // by accumulation_index
+  std::vector<std::array<Profile, kAccumulationKinds>> backwards_;  // second index: accumulation_index
   std::vector<ChunkTerms<CategoryBytes>> terms_;
   std::vector<ChunkTerms<int64_t>> totals_;
 

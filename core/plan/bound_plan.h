@@ -1,6 +1,7 @@
-// The part of a report that memory and time are made of, for those who evaluate many designs: symbols, layers
-// on stages, states in bytes. No rows of FLOPs and collectives, no activations, no problems; stages that are
-// like an earlier one have only their place.
+// The bound plan: the part of a report that memory and time read. Searches evaluate many designs with it. It
+// has symbols, layers per stage and bytes of states. It has no rows of FLOPs and collectives, no activations
+// and no problems. A stage of the same class as an earlier stage has only its place in the pipeline. Bytes
+// are those of one rank.
 #pragma once
 
 #include "grad_sync/sync_model.h"
@@ -8,25 +9,28 @@
 
 namespace shardscape {
 
-// What a stage has whatever its microbatches, and the plan of its gradient sync.
+// The states of a stage (parameters, gradients, optimizer), which do not depend on the microbatches, and its
+// gradient-sync plan.
 struct StageStates {
   struct Part {
     MemoryCategory category;
     int64_t bytes;
   };
   std::vector<Part> parts;
-  std::vector<std::pair<Symbol, int64_t>> bound;  // derived symbols of the stage and those of the plan
-  std::shared_ptr<const PlacedPlan> plan;         // null where nothing is planned
-  bool whole = true;                              // all sizes are
+  std::vector<std::pair<Symbol, int64_t>>
+      bound;                               // derived symbols of the stage and of its sync plan, with values
+  std::shared_ptr<const PlacedPlan> plan;  // null without a plan of gradient sync
+  bool whole = true;                       // every size is a whole number
 };
 
-// A plan of gradient sync, which many structures share.
+// A gradient-sync plan. Many structures share one.
 struct SharedPlan {
   PlanTotals totals;
   std::shared_ptr<const PlacedPlan> placed;
 };
 
-// Of a design without errors; nothing where it has one that only shows when numbers are bound.
+// Fills `out` with the bound plan of a design that passed validation. Returns false for an error that shows
+// only when numbers are bound.
 bool make_bound_plan(const Design& design, std::shared_ptr<PlanCache> cache, Report& out);
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// The device mesh of a report's design: where each of its ranks stands.
+// The device mesh of a report's design: the coordinates of each rank.
 #pragma once
 
 #include "mesh/mesh.h"
@@ -7,8 +7,8 @@
 namespace shardscape {
 
 DeviceMesh mesh_of(const Report& report);
-// Axes of more than one rank of the experts' own mesh, fastest first: of {Etp, Ep, Edp}. None where experts
-// lie as all else does.
+// The axes of the expert mesh with more than one rank, fastest-varying first: a subset of {Etp, Ep, Edp}.
+// Empty when experts use no mesh of their own.
 MeshAxes expert_axes(const Report& report);
 
 }  // namespace shardscape

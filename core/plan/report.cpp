@@ -17,7 +17,7 @@
 namespace shardscape {
 namespace {
 
-// About how many bytes the expressions of a step model take.
+// Rough size of the expressions of a step model, in bytes.
 size_t bytes_of_model(const StepModel& model) {
   constexpr size_t kExpression = 400;
   size_t out = sizeof model;
@@ -55,11 +55,11 @@ std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Struc
 
 Symbol symbol(const char* name) { return Symbol::intern(name); }
 
-// Microbatches whose activations a stage holds at once: GPipe keeps all, 1F1B at most the stages from here to
-// the end (Narayanan et al., arXiv 2104.04473, section 2.2). The schedule's own count is held to this by a
-// test.
+// Microbatches whose activations a stage holds at once. GPipe holds all of them, 1F1B at most one per stage
+// from this stage to the last (Narayanan et al., arXiv 2104.04473, section 2.2). A test compares this formula
+// with the schedules.
 int64_t in_flight(const Design& d, int64_t stage, int64_t microbatches) {
-  if (d.parallel.forward_only) return 1;  // nothing outlives its forward
+  if (d.parallel.forward_only) return 1;  // activations do not outlive the forward
   if (d.parallel.schedule == ScheduleKind::GPipe) return microbatches;
   const int64_t ahead = schedule_of(d.parallel) == ScheduleKind::OneFOneBPairs ? 1 : 0;
   return std::min(d.parallel.pp - stage + ahead, microbatches);
@@ -91,7 +91,7 @@ class ReportMaker {
     totals();
   }
 
-  // See plan/bound_plan.h.
+  // Makes a bound plan; see plan/bound_plan.h.
   bool outline() {
     const Design& d = r_.design;
     r_.accelerator = accelerator_of(d.cluster);
@@ -109,7 +109,7 @@ class ReportMaker {
   }
 
  private:
-  // The numbers of the design on its graph; nullptr where there is none.
+  // Makes the model of the design's structure and binds its numbers. Returns nullptr after adding a problem.
   template <MakeModel make>
   std::shared_ptr<const StepModel> bind() {
     const Design& d = r_.design;
@@ -194,7 +194,7 @@ class ReportMaker {
     return s.stage;
   }
 
-  // Where a plan of gradient sync depends on more than sizes: its limits, and the layers of each chunk.
+  // A gradient-sync plan depends on more than sizes: adds its limits and the layers of each chunk to the key.
   void add_plan_limits(CacheKey& key, const StageReport& s) const {
     const ParallelSpec& p = r_.design.parallel;
     for (const int64_t limit :
@@ -210,7 +210,7 @@ class ReportMaker {
     }
   }
 
-  // States of the stage, and symbols that follow from them; equal ones are made once.
+  // Binds the states of the stage and the symbols derived from them. Equal states are made once.
   bool bind_states(StageReport& s) {
     const Graph& graph = r_.graph();
     const StateShapes::Shape& shape = r_.model->states->at(s.shape, *r_.cache);
@@ -229,7 +229,8 @@ class ReportMaker {
     return s.states->whole;
   }
 
-  // All that stage_plan reads, but for the number of microbatches, on which only totals depend.
+  // The sync plan, cached by all inputs of stage_plan. The number of microbatches is not one of them: only
+  // totals depend on it.
   std::shared_ptr<const SharedPlan> shared_plan(const StageReport& s) {
     const Graph& graph = r_.graph();
     const SharedSyncBasis& basis = r_.model->states->basis(*r_.cache);
@@ -341,7 +342,7 @@ class ReportMaker {
         parallel, s.stage, representative_microbatches(parallel, static_cast<int>(r_.microbatches)),
         r_.cache.get());
     s.in_flight = microbatches_in_flight({1, 1, {actions}}).front();
-    // Of each segment in the order of the graph, layers by how much they keep.
+    // Per segment in the order of the graph: layers in flight by class.
     std::vector<Symbol> symbols{end_in_flight_symbol(false)};
     for (int kind : layer_kinds(graph))
       for (LayerClass of : layer_classes(graph.structure))
@@ -355,7 +356,7 @@ class ReportMaker {
       held.back().push_back(places.last(at) ? 1 : 0);
     }
     if (graph.structure.split_backward) {
-      // The same once more, of microbatches whose gradients of weights wait.
+      // The same symbols for microbatches with deferred weight gradients.
       const size_t quantities = symbols.size();
       symbols.push_back(end_deferred_symbol(false));
       for (int kind : layer_kinds(graph))
@@ -417,7 +418,8 @@ class ReportMaker {
     for (const CollectiveRow& row : shape.collectives) {
       const auto size = static_cast<int64_t>(next().value);
       CollectiveValue c{row.phase, row.op, row.group, size, row.dtype, next(), next(), next()};
-      // A unit that is never gathered again; parameters of a kind of layer that the stage has none of.
+      // Skip units that are never gathered again, and parameters of kinds of layers that the stage does not
+      // have.
       if (c.count.value == 0 || c.elements.value == 0) continue;
       if (c.op != "recv") s.bytes_sent_total += c.bytes.value;
       s.collectives.push_back(std::move(c));
@@ -427,7 +429,7 @@ class ReportMaker {
     for (const MemoryPart& part : shape.host_memory) s.host_memory.push_back({part.name, next()});
   }
 
-  // FLOPs grow evenly along a ring: the mean over its ranks is that of the first and the last.
+  // FLOPs grow linearly along a ring: their mean over the ranks is the mean of the first and the last rank.
   double mean_flops(const StageReport& s) {
     if (!r_.ring_position) return to_double(s.flops_total);
     Wide sum = 0;

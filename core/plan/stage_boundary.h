@@ -1,4 +1,4 @@
-// What crosses from one stage to the next: the residual stream, and its gradient on the way back.
+// Messages between neighbouring stages: the residual stream forward, and its gradient backward.
 #pragma once
 
 #include "graph/graph.h"
@@ -6,9 +6,11 @@
 namespace shardscape {
 
 struct StageBoundary {
-  Tensor stream;      // as segments hold it
-  Tensor message;     // as it is sent: where scattered, split over tp as well
-  MeshAxes gathered;  // the all-gather that turns a message into the stream; empty: they are placed alike
+  Tensor stream;   // the residual stream inside the segments
+  Tensor message;  // the tensor that is sent; split over tp as well under scatter_gather
+  // Axes of the all-gather that turns a message into the stream. Empty: message and stream have the same
+  // placement.
+  MeshAxes gathered;
 };
 StageBoundary stage_boundary(const Graph& graph);
 

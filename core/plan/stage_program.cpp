@@ -23,7 +23,8 @@ class PassWriter {
       if (!instances_[i].of.offloaded) continue;
       const size_t layer = i - first_layer_;
       drops_[i - range.first] = std::min(first_layer_ + distance.drop_before(layer), range.end);
-      // A checkpoint is read by the replay of its group, which the backward of the group's last layer needs.
+      // The replay of a group reads the checkpoint. The backward of the last layer of the group starts the
+      // replay.
       loads_[i - range.first] = std::max(first_layer_ + distance.load_before(layer), last_of_group(i));
     }
   }
@@ -40,7 +41,7 @@ class PassWriter {
     return std::move(pass_);
   }
 
-  // weights: the gradients of weights are computed with those of the input.
+  // weights: the weight gradients are computed together with the input gradient.
   PassEvents backward(bool weights) {
     for (size_t i = range_.end; i-- > range_.first;) {
       add(EventKind::Gather, LayerPart::Backward, i);
@@ -71,8 +72,8 @@ class PassWriter {
         add(EventKind::Drop, LayerPart::Forward, i);
   }
 
-  // Each layer of the group runs on what the one before has made. The last one's parameters are read again by
-  // its backward.
+  // Each layer of the group reads the result of the layer before it. The parameters of the last layer stay
+  // for its backward.
   void replay(size_t first, size_t last) {
     for (size_t i = first; i <= last; ++i) {
       pass_.push_back({EventKind::Gather, LayerPart::Replay, i, last});
@@ -96,7 +97,7 @@ class PassWriter {
   const std::vector<StageInstance>& instances_;
   const StageRange range_;
   size_t first_layer_ = 0;
-  std::vector<size_t> drops_, loads_;  // by instance of the range: before which one
+  std::vector<size_t> drops_, loads_;  // by instance of the range: the instance before which it happens
   PassEvents pass_;
 };
 

@@ -97,7 +97,7 @@ class ShapeBuilder {
   StageShape take() { return std::move(shape_); }
 
  private:
-  // That a chunk of a stage runs.
+  // Microbatches that one chunk of a stage runs.
   Expr microbatches() const {
     static const Expr m{Symbol::intern("m")};
     return graph_.structure.layout == ChunkLayout::BothWays ? m / Expr(2) : m;
@@ -116,8 +116,8 @@ class ShapeBuilder {
       it->bytes += bytes;
   }
 
-  // Mixed precision: 16-bit parameters keep fp32 master weights beside the two moments of Adam (Micikevicius
-  // et al., arXiv 1710.03740; Rajbhandari et al., arXiv 1910.02054, section 3.1).
+  // Mixed precision: 16-bit parameters have fp32 master weights and the two moments of Adam (Micikevicius et
+  // al., arXiv 1710.03740; Rajbhandari et al., arXiv 1910.02054, section 3.1).
   void states() {
     const Structure& s = graph_.structure;
     shape_.parameters = stage_parameters(graph_, shape_.first, shape_.last, shape_.has_layers);
@@ -155,7 +155,7 @@ class ShapeBuilder {
     host(Phase::Step, "load", "parameters", Expr(1), step.parameter_bytes);
   }
 
-  // Inference has weights once: those that products read quantized are stored so.
+  // Inference stores weights once: quantized where the matrix products read them quantized.
   void weights() {
     const Structure& s = graph_.structure;
     Expr quantized, bytes;
@@ -172,8 +172,8 @@ class ShapeBuilder {
     part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.compute)), bytes);
   }
 
-  // Blocks of weights that share a scale are squares (DeepSeek-V3, arXiv 2412.19437, section 3.3.2), but for
-  // mixers, whose sizes need not be multiples of them.
+  // One scale covers a square block of a quantized weight (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
+  // This does not hold for weights of mixers: their sizes need not be multiples of a block.
   Expr stored_size(const Tensor& weight) const {
     const DType type = graph_.structure.compute;
     const bool mixer = std::any_of(weight.axes.begin(), weight.axes.end(),
@@ -183,7 +183,7 @@ class ShapeBuilder {
     return Expr(dtype_bytes(DType::FP8)) + Expr(Rational(dtype_bytes(DType::FP32), block * block));
   }
 
-  // Every sequence that is served has its own, all along.
+  // Every sequence that is served has its own cache, during the whole step.
   void cached(const Segment& segment, const Expr& layers) {
     for (TensorId id : segment.caches) {
       const Tensor& t = segment.tensor(id);
@@ -200,8 +200,8 @@ class ShapeBuilder {
       part(MemoryCategory::Optimizer, name, bytes);
   }
 
-  // Parameters that stay in float32 beside 16-bit ones. Where states are sharded, theirs are not told from
-  // the others': a fraction of a percent.
+  // Parameters that stay in float32 although the others have 16 bits. Sharded states do not separate them:
+  // the error is a fraction of a percent.
   Expr wide_parameters() const {
     Expr out;
     for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
@@ -211,8 +211,8 @@ class ShapeBuilder {
     return out;
   }
 
-  // FSDP keeps its shards, and their gradients, in float32; units are gathered in the type of the compute.
-  // Under no_sync gradients accumulate whole (Zhao et al., arXiv 2304.11277, section 3.3).
+  // FSDP stores shards of parameters and gradients in float32, and gathers units in the compute type. Under
+  // no_sync whole gradients accumulate (Zhao et al., arXiv 2304.11277, section 3.3).
   void unit_states(const StageSync& sync) {
     const DType type = graph_.structure.dtype;
     const std::string name(dtype_name(type));
@@ -227,8 +227,8 @@ class ShapeBuilder {
          (whole ? shape_.parameters : sync.unreduced) * Expr(dtype_bytes(held)));
   }
 
-  // DeepSpeed keeps gradients in the type of the parameters (Rajbhandari et al., arXiv 1910.02054, section
-  // 5), and from stage 2 on a buffer of the size of a reduce bucket (contiguous_gradients).
+  // DeepSpeed stores gradients in the type of the parameters (Rajbhandari et al., arXiv 1910.02054, section
+  // 5). From stage 2 on it also has a buffer of the size of a reduce bucket (contiguous_gradients).
   void zero_states(const StageSync& sync) {
     const std::string name(dtype_name(graph_.structure.dtype));
     const Expr bytes(dtype_bytes(graph_.structure.dtype));
@@ -290,7 +290,7 @@ class ShapeBuilder {
     }
   }
 
-  // Between the two parts of its backward.
+  // Saved tensors between the input-gradient part and the deferred weight gradient.
   void waiting(const Segment& segment, CheckpointPolicy checkpoint_policy, const Expr& copies) {
     if (!graph_.structure.split_backward) return;
     Expr bytes;
@@ -300,7 +300,7 @@ class ShapeBuilder {
          "for gradients of weights, " + segment.name, copies * bytes);
   }
 
-  // Stored after the forward of the layer and loaded before its backward, in every microbatch.
+  // Copies of every microbatch: to the host after the forward of the layer, back before its backward.
   void offloaded(const Segment& segment, int kind, LayerClass of, const Expr& count, const Expr& copies) {
     Expr bytes;
     for (const SavedStorage& s : saved_by(segment, of.checkpoint_policy))
@@ -321,8 +321,8 @@ class ShapeBuilder {
     it->bytes += count * bytes;
   }
 
-  // The backward makes activations again: of one layer at a time, or of a group of layers, whose inner inputs
-  // are results of the replay.
+  // Activations that the backward recomputes: those of one layer at a time, or of a group of layers. Inside a
+  // group, the inputs of the inner layers are results of the replay.
   void replayed(const Segment& segment, int kind) {
     const bool groups = graph_.structure.recompute_groups;
     const std::string name = groups ? "recomputed in one group" : "recomputed in one " + segment.name;
@@ -335,8 +335,8 @@ class ShapeBuilder {
     if (groups) part(MemoryCategory::Activations, name, inner * local_bytes(segment.tensor(segment.input)));
   }
 
-  // Every chunk passes the residual stream on and its gradient back, once per microbatch; the ends of the
-  // model do one.
+  // Every chunk sends the residual stream forward and its gradient backward, once per microbatch. The first
+  // chunk of the model sends only the stream, the last chunk only the gradient.
   void transfers() {
     const StageBoundary boundary = stage_boundary(graph_);
     static const Expr chunks{Symbol::intern("v")};
@@ -364,7 +364,7 @@ class ShapeBuilder {
                count * local_elements(boundary.message));
   }
 
-  // Messages that came in parts.
+  // The all-gather of messages that were scattered over tp.
   void gathered(const Expr& count, const StageBoundary& boundary) {
     if (boundary.gathered.empty()) return;
     collective(Phase::Pipeline, "all_gather", group_name(boundary.gathered),
@@ -382,7 +382,7 @@ class ShapeBuilder {
     for (const GradReduction& r :
          plan_grad_reduce(graph_, sync_.owned, shape_.first, shape_.last, shape_.has_layers))
       reduction(r, Expr(1));
-    // One number each: the norm of the gradients, and the loss of every microbatch.
+    // All-reduces of one number: the gradient norm once a step, and the loss of every microbatch.
     for (const MeshAxes& norm : norm_groups(graph_))
       collective(Phase::Step, "all_reduce", group_name(norm), group_size(graph_.structure, norm), DType::FP32,
                  Expr(1), Expr(1));
@@ -403,7 +403,7 @@ class ShapeBuilder {
   std::map<std::tuple<Phase, std::string, std::string, DType>, CollectiveRow> collectives_;
 };
 
-// Bytes that inference keeps of a token in all layers.
+// Bytes that inference stores per token, in all layers.
 Expr cache_per_token(const Graph& graph) {
   Expr out;
   for (int kind = 0; kind + 2 < static_cast<int>(graph.segments.size()); ++kind) {
@@ -421,7 +421,7 @@ Expr cache_per_token(const Graph& graph) {
   return out;
 }
 
-// active: only what one token meets of them.
+// active: only the parameters that one token uses.
 Expr whole_model_parameters(const Graph& graph, bool active) {
   Expr out;
   std::vector<std::string> tied;

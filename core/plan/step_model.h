@@ -1,5 +1,5 @@
-// What one rank of each stage stores, computes and communicates in a step: expressions, once per graph
-// structure.
+// The step model: what one rank of each stage stores, computes and communicates in a step, as expressions. It
+// is made once per graph structure. Memory is in bytes; counts are per rank and step.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace shardscape {
 
-// KvCache: keys, values, latents and states of mixers that inference keeps. Buffers and Runtime have no
-// formula: the memory timeline finds them (memory/memory_timeline.h).
+// KvCache: keys, values, latents and mixer states that inference stores. Buffers and Runtime have no formula;
+// the memory timeline computes them (memory/memory_timeline.h).
 enum class MemoryCategory : uint8_t {
   Parameters,
   Gradients,
@@ -27,19 +27,20 @@ enum class MemoryCategory : uint8_t {
   Buffers,
   Runtime
 };
-inline constexpr int kMemoryCategoryCount = 6;  // those that follow from formulas
+inline constexpr int kMemoryCategoryCount = 6;  // categories with formulas
 inline constexpr int kAllMemoryCategories = 8;
-inline constexpr int
-    kStateCategories = 3;  // parameters, gradients, optimizer states: of the stage, however many microbatches
-                           // there are (gradients may come and go: stage_gradients.h)
+// Parameters, gradients and optimizer states: they do not depend on the number of microbatches. Gradients may
+// have lifetimes inside the step (stage_gradients.h).
+inline constexpr int kStateCategories = 3;
 std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
 std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
-bool is_loss(OpKind kind);  // what its backward keeps counts as logits and loss
+// Whether the saved tensors of ops of this kind count as Logits.
+bool is_loss(OpKind kind);
 
 struct FlopsRow {
   OpKind kind;
   Phase phase;
-  DType compute;         // in which precision
+  DType compute;
   Expr counted, useful;  // per rank and step
 };
 
@@ -50,11 +51,11 @@ struct CollectiveRow {
   Expr group_size;
   DType dtype;
   Expr count;     // per rank and step
-  Expr elements;  // of the full buffers, all of them together
+  Expr elements;  // of all full buffers together
   Expr bytes;
 };
 
-// What goes between a device and the memory of its host.
+// A copy between a device and the memory of its host.
 struct HostRow {
   Phase phase;
   std::string op;     // "store": to the host, "load": from it
@@ -62,13 +63,14 @@ struct HostRow {
   Expr count, bytes;  // per rank and step
 };
 
-struct MemoryPart {  // what a category is made of: by block for activations, by kind for states
+// One part of a memory category: per block for activations, per kind for states.
+struct MemoryPart {
   std::string name;
   Expr bytes;
 };
 
-// Stages that have the same segments share one shape; Ls (layers here) and nf (microbatches in flight) differ
-// per stage. Under virtual stages see end_in_flight_symbol.
+// The shape of a stage. Stages with the same segments share one shape. Ls (layers on the stage) and nf
+// (microbatches in flight) differ per stage; end_in_flight_symbol describes virtual stages.
 struct StageShape {
   bool first = false, last = false;  // has the embedding; has the head
   bool has_layers = true;
@@ -78,28 +80,28 @@ struct StageShape {
   std::vector<FlopsRow> flops;
   std::vector<CollectiveRow> collectives;
   std::vector<HostRow> host;
-  std::vector<MemoryPart> host_memory;  // of one rank, in its host
-  std::vector<DerivedSymbol>
-      derived;          // defined on the stage's binding before anything is evaluated, in order
-  ExprProgram program;  // all of the above in the order of expressions()
+  std::vector<MemoryPart> host_memory;  // host memory of one rank
+  // Defined on the stage's binding in this order, before any expression is evaluated.
+  std::vector<DerivedSymbol> derived;
+  ExprProgram program;  // all expressions above, in the order of expressions()
   std::vector<const Expr*> expressions() const;
 };
 
 struct SharedSyncBasis;  // sync_params.h
 
-// What stages of a shape have whatever their microbatches, for outlines (plan/bound_plan.h): made when it is
-// asked for. Thread safe.
+// The states of stages per shape, for bound plans (plan/bound_plan.h). Each shape is made on first use.
+// Thread safe.
 class StateShapes {
  public:
   struct Shape {
     std::vector<MemoryCategory> categories;  // of each part
     ExprProgram parts;                       // bytes
     std::vector<DerivedSymbol> derived;
-    std::vector<Symbol> read;  // by parts, derived symbols and the plan of gradient sync
+    std::vector<Symbol> read;  // symbols in parts, derived symbols and the sync plan
   };
   explicit StateShapes(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
   const Shape& at(int index, PlanCache& cache) const;
-  const SharedSyncBasis& basis(PlanCache& cache) const;  // of plans of gradient sync
+  const SharedSyncBasis& basis(PlanCache& cache) const;  // of gradient-sync plans
 
  private:
   std::shared_ptr<const Graph> graph_;
@@ -109,18 +111,20 @@ class StateShapes {
   mutable std::array<Shape, 8> shapes_;
 };
 
-inline constexpr const char*
-    kMomentName = "moment, ";  // in names of what the first step of Adam makes: "first moment, fp32"
+// Part of the names of the Adam moments, which the first optimizer step makes: "first moment, fp32".
+inline constexpr const char* kMomentName = "moment, ";
 
 struct StepModel {
   std::shared_ptr<const Graph> graph;
-  std::shared_ptr<const StateShapes> states;  // of one for outlines: shapes have no expressions then
-  int64_t serial = 0;                         // of its cache
-  std::vector<StageShape> shapes;             // index: shape_index(first, last, has_layers)
-  Expr model_parameters;   // of the whole unsharded model, vocabulary not padded, ties counted once
-  Expr model_buffers;      // those of them that gradients do not train
-  Expr active_parameters;  // those of them that one token meets: of routed experts as many as it goes to
-  Expr kv_cache_bytes;     // kept of a token for those that follow it, in inference, in all layers
+  std::shared_ptr<const StateShapes>
+      states;                      // set in a model for bound plans; its shapes have no expressions
+  int64_t serial = 0;              // number in the cache
+  std::vector<StageShape> shapes;  // index: shape_index(first, last, has_layers)
+  Expr model_parameters;           // whole unsharded model, vocabulary not padded, tied weights counted once
+  Expr model_buffers;              // parameters that gradients do not train
+  // The parameters that one token uses. Of routed experts only the top-k of a token count.
+  Expr active_parameters;
+  Expr kv_cache_bytes;  // bytes that inference stores per token, all layers
   static int shape_index(bool first, bool last, bool has_layers);
   const StageShape& shape(bool first, bool last, bool has_layers) const {
     return shapes[static_cast<size_t>(shape_index(first, last, has_layers))];

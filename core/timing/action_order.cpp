@@ -8,7 +8,7 @@
 namespace shardscape {
 namespace {
 
-// Writes down what the player does; nothing takes any time.
+// Records the order of the schedule simulation. All actions take no time.
 class Recorder : public ScheduleWork {
  public:
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override {
@@ -28,7 +28,7 @@ class Recorder : public ScheduleWork {
       OrderedAction& a = out.actions.emplace_back();
       a.stage = static_cast<int16_t>(node.stage);
       if (node.peer >= 0) {
-        a.kind = ActionKind::SendForward;  // or backward, on the same link
+        a.kind = ActionKind::SendForward;  // also stands for SendBackward, on the same link
         a.peer = static_cast<int16_t>(node.peer);
         a.message = messages[i] = out.messages++;
         continue;
@@ -58,7 +58,7 @@ bool ends_backward(ActionKind kind) {
 
 void find_ends(ActionOrder& order) {
   std::vector<OrderedAction*> forwards(static_cast<size_t>(order.stages * order.chunks)),
-      backwards = forwards;  // the latest
+      backwards = forwards;  // the latest backward
   for (OrderedAction& a : order.actions) {
     const auto chunk = static_cast<size_t>(a.stage * order.chunks + a.chunk);
     if (a.kind == ActionKind::Forward) {
@@ -75,7 +75,7 @@ void find_ends(ActionOrder& order) {
       order.ends.push_back(static_cast<int32_t>(i));
 }
 
-// Windows end with a stage's last forward but one, before it cools down.
+// Windows end with the last forward but one of a stage, before its cool-down.
 void mark(ActionOrder& order, int window) {
   order.window = window;
   std::vector<int> all(static_cast<size_t>(order.stages), 0), seen = all;
@@ -103,9 +103,8 @@ std::shared_ptr<const ActionOrder> action_order(const ParallelSpec& parallel, in
                         places.chunks == 1;
   const int window = one_each ? std::max(1, stages / 2) : period;
   int played = repeats ? std::max(4 * window, (one_each ? 2 : 4) * stages) * rounds : microbatches;
-  if (repeats)
-    played += ((microbatches - played) % period + period) %
-              period;  // as many as are left over in the last round
+  // The last round must have as many microbatches as in the full schedule.
+  if (repeats) played += ((microbatches - played) % period + period) % period;
   const bool short_of_all = repeats && played < microbatches;
   if (!short_of_all) played = microbatches;
   std::vector<int64_t> words = schedule_key(parallel);

@@ -13,8 +13,8 @@ struct Spared {
   double masked = 0, idle = 0;
 };
 
-// Of each op on one rank. In a ring what is masked lies in each rank's own block, so that any position stands
-// for all.
+// FLOPs of each op on one rank that kernels do not compute. Masked tiles of a ring lie in each rank's own
+// block, so every position gives the same number.
 std::vector<std::vector<Spared>> spared_by_op(const Report& report, const OpSeconds& ops) {
   const Binding& binding = report.stages.front().binding;
   std::vector<std::vector<Spared>> out;
@@ -40,7 +40,7 @@ HardwareFlops hardware_flops(const Report& report, const OpSeconds& ops) {
   const PipelineLayout places = pipeline_layout(report.design.parallel);
   const double runs_of_stage = static_cast<double>(places.microbatches(report.microbatches)) *
                                static_cast<double>(report.ranks) / static_cast<double>(report.stages.size());
-  std::map<int, Spared> stages;  // by StageReport::like
+  std::map<int, Spared> stages;  // by StageReport::representative
   double masked = 0, idle = 0;
   for (const StageReport& stage : report.stages) {
     const auto [found, fresh] = stages.try_emplace(stage.representative);

@@ -9,7 +9,7 @@ double OverlapFactors::factor(TimeCategory category) const {
   if (category == TimeCategory::ExpertComm) return exchanges;
   return category == TimeCategory::Products || category == TimeCategory::Attention
              ? products
-             : 1;  // what is as fast as it has processors
+             : 1;  // does not slow down with fewer processors
 }
 
 Part part_of(const Structure& structure, const Segment& segment, OpId op) {

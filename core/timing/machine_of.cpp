@@ -10,8 +10,7 @@ Machine machine_of(const Design& design) {
 
 void add_to(CacheKey& key, const Machine& machine) {
   const Network& n = machine.network;
-  // The tables of an accelerator, of kernels and of collectives, follow from its id; a design may change its
-  // peaks.
+  // The id of an accelerator determines its tables of kernels and collectives. A design may change its peaks.
   const Accelerator& a = *machine.accelerator;
   key.add(std::string_view(a.id));
   for (const double word : {a.bf16_tflops, a.fp8_tflops, a.fp4_tflops, a.memory_gbps}) key.add(word);

@@ -1,4 +1,4 @@
-// The machine that a design runs on, from its cluster.
+// The machine that a design runs on, made from its cluster.
 #pragma once
 
 #include "base/plan_cache.h"
@@ -7,9 +7,9 @@
 
 namespace shardscape {
 
-// Of a valid design.
+// Needs a valid design.
 Machine machine_of(const Design& design);
-// All that seconds of kernels and collectives depend on.
+// Adds everything that the seconds of kernels and collectives depend on.
 void add_to(CacheKey& key, const Machine& machine);
 
 }  // namespace shardscape

@@ -44,7 +44,7 @@ class Timer {
       if (graph.segments[i].kind == SegmentKind::Layer)
         copies = static_cast<double>(
             report.binding.get(model_layers_symbol(graph, static_cast<int>(i) - 1)).value_or(0));
-      const double passes = graph.structure.trains() ? 3 : 1;  // the gradients of both operands of a product
+      const double passes = graph.structure.trains() ? 3 : 1;  // forward, and the gradients of both operands
       out += copies * flops * passes;
     }
     return out;
@@ -71,12 +71,12 @@ class Timer {
   double value(uint32_t at) const { return to_double(values_[at]); }
   int64_t whole(uint32_t at) const { return std::max<int64_t>(1, static_cast<int64_t>(values_[at])); }
   double bytes(uint32_t at) const { return value(at) / static_cast<double>(kParts); }
-  // What goes to nodes and what is passed on inside them is one kernel, chunk by chunk (DeepEP,
-  // csrc/kernels/legacy/internode.cu): of the two exchanges of a dispatch or a combine the shorter one takes
-  // no time of its own.
+  // One kernel sends tokens to other nodes and forwards them inside the nodes, chunk by chunk (DeepEP,
+  // csrc/kernels/legacy/internode.cu). Therefore the shorter of the two exchanges of a dispatch or combine
+  // takes no time of its own.
   static void pipeline_nodes(const Segment& segment, const std::vector<CompiledOp>& ops,
                              std::vector<OpTime>& times) {
-    double across = 0, inside = 0;  // of this dispatch or combine, not yet hidden behind
+    double across = 0, inside = 0;  // seconds of the current dispatch or combine that are not hidden yet
     for (size_t id = 0; id < ops.size(); ++id) {
       if (ops[id].rule == OpRule::Product) across = inside = 0;
       if (segment.ops[id].kind != OpKind::AllToAll) continue;
@@ -90,9 +90,9 @@ class Timer {
     }
   }
 
-  // Megatron's --tp-comm-overlap (Transformer Engine's user buffers): n pieces of the product, one for each
-  // rank's share, and n - 1 messages. A gather's first piece is there already, a scatter's last one stays:
-  // what exceeds a piece of the product n - 1 times is exposed. A product hides one collective.
+  // Megatron's --tp-comm-overlap (Transformer Engine's user buffers): the GEMM runs in n pieces, one per
+  // rank's share, with n - 1 messages. The first piece of a gather is local, and so is the last piece of a
+  // scatter. Exposed is n - 1 times the excess of a message over a piece. A GEMM hides one collective.
   void overlap(const std::vector<CompiledOp>& ops, std::vector<OpTime>& times) const {
     const auto pieces = static_cast<double>(report_.design.parallel.tp);
     if (pieces < 2) return;
@@ -117,7 +117,7 @@ class Timer {
       case OpRule::Nothing: break;
       case OpRule::Product: {
         const Tensor& result = segment.tensor(op.outputs.front());
-        // Where there are fewer tokens than experts, some of these have none: a product each for the rest.
+        // With fewer tokens than experts, some experts have no tokens: one GEMM for each of the others.
         const int64_t rows = whole(of.first + 1), batch = std::min(whole(of.first), rows);
         MatmulShape shape{batch,
                           (rows + batch - 1) / batch,
@@ -133,7 +133,7 @@ class Timer {
       }
       case OpRule::Attention: {
         AttentionShape shape = attention(segment, op, of);
-        // Where ranks hold parts of the queries: the mean over them.
+        // Where ranks hold parts of the queries, use the mean over the ranks.
         if (shape.causal) shape.first_query = (shape.keys - shape.queries) / 2;
         return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention, {}, {},
                 1 - computed_share(shape)};
@@ -161,7 +161,7 @@ class Timer {
         out = {estimate.seconds,        0,  estimate.seconds,
                comm_category(op.group), {}, link_share(machine_, estimate)};
         if (!machine_.training || moves_tokens_in_place(report_.design))
-          return out;  // inference engines have such kernels too
+          return out;  // inference engines have kernels that fuse this
         for (const uint32_t at : {of.first + 1, of.first + 3})
           if (whole(at) > 1) out.seconds += memory_bound_seconds(machine_, bytes(at + 1));
         if (out.seconds > estimate.seconds)
@@ -205,7 +205,7 @@ class Timer {
     return shape;
   }
 
-  // Blocks travel on a stream of their own while the one before is worked on.
+  // Blocks travel on their own stream while attention computes the previous block.
   OpTime ring(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
     const RingOps ring = ring_ops(segment, id);
     const int64_t ranks = whole(of.first + 8);
@@ -215,7 +215,8 @@ class Timer {
     uint32_t at = of.first + 9;
     const MeshAxes& axes = segment.op(ring.passes.at(0)).group;
     GroupSpan hop = span(axes);
-    // The slowest hop of the ring sets its pace: from the last rank of a domain to the first of the next one.
+    // The slowest hop sets the pace of the ring: from the last rank of a domain to the first rank of the next
+    // domain.
     const bool crosses = hop.domains() > 1;
     hop = {2,
            hop.per_domain >= 2 && !crosses ? 2 : 1,
@@ -229,7 +230,8 @@ class Timer {
       for (const OpId m : *moved)
         message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
     OpTime out{0, 0, 0, TimeCategory::Attention, comm_category(axes)};
-    double computed = 0, link = 0, busy = 0, counted = 0, kept = 0;  // these in whole blocks
+    // counted, kept: numbers of blocks; all others: seconds.
+    double computed = 0, link = 0, busy = 0, counted = 0, kept = 0;
     std::map<OpId, double> next;
     for (const auto& [event, step] : ring_events(ring, ranks)) {
       if (event == id) {

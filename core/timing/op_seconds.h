@@ -1,4 +1,5 @@
-// Seconds of every op of a graph on a machine, once per design: expressions are compiled once per structure.
+// Seconds of every op of a graph on a machine. Expressions are compiled once per structure and evaluated per
+// design.
 #pragma once
 
 #include <memory>
@@ -16,18 +17,18 @@ inline bool is_communication(TimeCategory c) {
   return c >= TimeCategory::TensorComm && c <= TimeCategory::DataComm;
 }
 double communication(const CategorySeconds& seconds);
-// A quantity of the report as the machine wants it; parts of a whole are allowed.
+// Evaluates an expression as a floating-point number; fractions are allowed.
 double number(const Expr& expr, const Binding& binding);
 
 struct OpTime {
-  double seconds = 0;        // that the compute stream is taken, waits for communication included
-  double exposed = 0;        // of a ring: what it waits for blocks
-  double communication = 0;  // of collectives and of all messages of a ring, hidden or not
+  double seconds = 0;        // time on the compute stream, including exposed communication
+  double exposed = 0;        // part of `seconds` in category `waits`: ring blocks, or a packed exchange
+  double communication = 0;  // seconds of collectives and of all ring messages, hidden or not
   TimeCategory category = TimeCategory::MemoryBound;
   TimeCategory waits = TimeCategory::ContextComm;  // category of `exposed`
-  LinkShare links{};                               // of a collective, while it runs
-  double skipped = 0;  // of an attention: the share of its counted FLOPs that no kernel computes, as masks
-                       // cover it
+  LinkShare links{};                               // collective: share of the links while it runs
+  // Attention: the share of its counted FLOPs that no kernel computes because masks cover them.
+  double skipped = 0;
 };
 
 TimeCategory comm_category(const MeshAxes& axes);
@@ -35,13 +36,13 @@ TimeCategory comm_category(const MeshAxes& axes);
 struct OpSeconds {
   std::vector<std::vector<OpTime>> ops;  // by segment, by op
 };
-// Of one microbatch in all replicas, forward and, in training, backward; see Simulation::model_tflops.
+// FLOPs of one microbatch of all replicas: the forward and, in training, the backward. See
+// Simulation::model_tflops.
 double model_flops(const Report& report);
-// What seconds of a graph's ops, bytes that its layers offload and those of messages depend on: these symbols
-// and the spans of these groups, beside the machine, the position in a ring and whether collectives run
-// beside products.
+// The inputs of op seconds, of offloaded bytes and of message bytes: these symbols, and the spans of these
+// groups. Other inputs are the machine, the position in a ring and tp_comm_overlap.
 struct OpReads {
-  int64_t serial = 0;  // of the cache that holds these expressions
+  int64_t serial = 0;  // number in the cache that holds these expressions
   std::vector<Symbol> symbols;
   std::vector<MeshAxes> groups;
 };

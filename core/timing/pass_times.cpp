@@ -34,10 +34,10 @@ int pass_of(SpanKind kind) {
   }
 }
 
-constexpr size_t kPasses = 3;  // those that compute; messages come behind them
+constexpr size_t kPasses = 3;  // kinds of passes that compute; index of messages
 
-// Of all stages: seconds of each kind of pass and of messages, how many there are, and bytes that a
-// microbatch keeps.
+// Over all stages: seconds and number of each kind of pass and of messages, and the saved bytes of a
+// microbatch.
 struct Sums {
   std::array<double, kPasses + 1> seconds{};
   std::array<int64_t, kPasses + 1> count{};
@@ -68,7 +68,7 @@ Sums sums_of(const Report& report, const Simulation& simulation) {
   return sums;
 }
 
-// What one takes, in units of a forward.
+// Times of the other kinds of passes, in units of a forward.
 std::array<double, kPasses> proportions(const std::vector<int64_t>& times) {
   if (times.size() != kPasses + 1) return {1, 1, 0};
   const auto forward = static_cast<double>(times[0]);
@@ -106,8 +106,8 @@ PassPlan played_passes(const Report& report, const Simulation& simulation) {
 }
 
 std::optional<Problem> pass_times_note(const Report& report, const Simulation& simulation) {
-  constexpr double kAlike = 0.03;      // of a forward
-  constexpr int64_t kAlikeMemory = 5;  // percent of what a microbatch holds
+  constexpr double kAlike = 0.03;      // share of a forward
+  constexpr int64_t kAlikeMemory = 5;  // percent of the saved bytes of a microbatch
   if (schedule_of(report.design.parallel) != ScheduleKind::ZbAuto) return std::nullopt;
   const PassPlan played = played_passes(report, simulation);
   const std::array<double, kPasses> given = proportions(report.design.parallel.passes.times),
@@ -149,8 +149,7 @@ double fullest_seconds(int stage, const Action& action, const PeakPlace& at, con
   };
   const auto from = std::lower_bound(times.layers.begin(), times.layers.end(), stretch.begin,
                                      [](const SimulatedLayer& l, double begin) { return l.begin < begin; });
-  // Of the parts that a layer's backward is played in the one with the op. What makes gradients of weights
-  // comes later where it is an action of its own.
+  // The simulated part of the layer that contains the op. Deferred weight gradients belong to a later action.
   const auto part = [&](const SimulatedLayer& layer) {
     if (at.part == Lives::Forward) return Part::Forward;
     if (at.part == Lives::Replay || at.part == Lives::ReplayInGroup) return Part::Replay;

@@ -1,4 +1,4 @@
-// When the actions of a stage's schedule compute, of a played step, and how long they take.
+// When the passes of a stage compute in a simulated step, and how long they take. Times are in seconds.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@ namespace shardscape {
 
 struct PassStretch {
   double begin = 0, end = 0;  // seconds since the step began
-  int span = -1;              // the first of its spans
+  int span = -1;              // index of its first span
 };
 
 class PassTimes {
  public:
   explicit PassTimes(const StageTimes& stage);
-  // nullptr: it computes nothing, as a message.
+  // nullptr: the action computes nothing, for example a message.
   const PassStretch* of(const Action& action) const;
 
  private:
@@ -28,23 +28,23 @@ class PassTimes {
   std::map<Key, PassStretch> stretches_;
 };
 
-bool is_pass(ActionKind kind);  // a forward, or a backward or a part of one
+bool is_pass(ActionKind kind);  // a forward, a backward, or a part of a split backward
 
-// Seconds into the step at which an action is fullest: when the op begins that needs most, in the layer that
-// runs it; its end where that layer only makes gradients of weights, which an action of its own does.
-// stretch: of the action.
+// Seconds into the step at which the memory of an action has its peak: the begin of the op with the peak, in
+// the layer `at`. If that layer only makes weight gradients in an action of their own, the end of the pass
+// counts. stretch: begin and end of the pass.
 double fullest_seconds(int stage, const Action& action, const PeakPlace& at, const PassStretch& stretch,
                        StepOps& ops);
-// The same of a stage's fullest moment. Nothing where its action computes nothing.
+// Seconds into the step at the peak of a stage. Empty: the action with the peak computes nothing.
 std::optional<double> peak_seconds(const StageMemory& memory, StepOps& ops);
 
-// What a schedule that follows from the times of passes would be given after this step: means over stages and
-// microbatches in whole microseconds, of a forward, a gradient of the input (what is recomputed for it
-// included), one of weights and a message; and what waits for the gradients of weights, in percent of what a
-// microbatch in flight keeps. Of a pipeline whose backwards are split.
+// The pass times of this step, as input for a zb-auto schedule: means over stages and microbatches in whole
+// microseconds. They are the forward, the input gradient (including recompute), the weight gradient, and a
+// message. The plan also has the bytes that wait for weight gradients, in percent of the bytes that a
+// microbatch in flight saves. Needs a pipeline with split backwards.
 PassPlan played_passes(const Report& report, const Simulation& simulation);
-// Where the design's order was found for passes of other proportions than they have in its step: what they
-// are, with the fix.
+// A note where zb-auto ordered the passes for other proportions than this step has. It offers the measured
+// times as a fix.
 std::optional<Problem> pass_times_note(const Report& report, const Simulation& simulation);
 
 }  // namespace shardscape

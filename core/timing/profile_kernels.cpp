@@ -13,21 +13,21 @@ ProfileKernels profile_kernels(const Structure& structure) {
   if (!rule) return out;
   out.attention = rule->kernel;
   const double plain = dtype_bytes(structure.dtype);
-  double read = plain;  // by the kernel that writes the next one
+  double read = plain;  // bytes that the next kernel reads
   int kernels = 0;
   for (const KernelStat& stat : rule->stats) {
     if (stat.over == "result" || stat.over == "parameter" || stat.over.starts_with("operand "))
-      continue;  // no letters of scores
+      continue;  // not a tensor of scores
     if (stat.over.find('s') == std::string::npos || stat.over.find('t') == std::string::npos ||
         !applies(structure, stat))
       continue;
     const double bytes = stat.dtype == DType::BF16 ? plain : dtype_bytes(stat.dtype);
     out.forward += bytes;
     out.backward += bytes;
-    if (stat.dtype == DType::Bool) continue;  // written beside the next one
+    if (stat.dtype == DType::Bool) continue;  // the kernel of the next tensor writes it too
     out.forward += read;
     out.backward += 2 * plain;
-    if (++kernels > 1) out.backward -= bytes;  // of what a mask or a cast made, the gradient does not ask
+    if (++kernels > 1) out.backward -= bytes;  // the gradient does not read the result of a mask or a cast
     read = bytes;
   }
   return out;

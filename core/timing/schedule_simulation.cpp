@@ -5,7 +5,7 @@
 namespace shardscape {
 namespace {
 
-// Messages in one direction, by the virtual stage that they go to and microbatch.
+// Messages in one direction, by receiving virtual stage and microbatch.
 class Messages {
  public:
   Messages(int virtual_stages, int microbatches)
@@ -48,9 +48,10 @@ class Player {
   }
 
  private:
-  // As far as messages have come.
+  // Runs the actions of a stage until a message is missing.
   bool advance(int stage, const std::stop_token& stop) {
-    constexpr size_t kAsks = 1024;  // actions, each of which may be many layers
+    constexpr size_t
+        kAsks = 1024;  // actions between two checks of the stop token; an action may have many layers
     const std::vector<Action>& actions = schedule_.actions[static_cast<size_t>(stage)];
     size_t& next = next_[static_cast<size_t>(stage)];
     const size_t begin = next;
@@ -110,8 +111,8 @@ class Player {
   ScheduleWork& work_;
   Timeline& timeline_;
   Messages forward_, backward_;
-  std::vector<size_t> next_;  // action of each stage
-  std::vector<NodeId> made_;  // what the latest action of each stage ended with
+  std::vector<size_t> next_;  // next action of each stage
+  std::vector<NodeId> made_;  // last node of the latest action of each stage
 };
 
 class GivenWork : public ScheduleWork {

@@ -1,4 +1,4 @@
-// A schedule in time: actions of every stage in order, messages that couple stages.
+// Simulates a schedule in time: the actions of every stage in order, and the messages that couple stages.
 #pragma once
 
 #include <functional>
@@ -9,26 +9,26 @@
 
 namespace shardscape {
 
-// What the stages of a schedule do. Actions of one stage are asked for in order.
+// The work of a schedule's actions. Calls for one stage come in the order of its actions.
 class ScheduleWork {
  public:
   virtual ~ScheduleWork() = default;
-  // Puts the action on the stage's streams, after what has arrived for it; returns the node whose end lets
-  // the message behind it go.
+  // Adds the action to the stage's streams, after the message `arrived`. Returns the node whose end releases
+  // the action's message.
   virtual NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) = 0;
-  // These two actions of the stage come next, and run at once.
+  // The next two actions of the stage overlap.
   virtual void overlap(int /*stage*/, const Action& /*forward*/, const Action& /*backward*/) {}
-  // Seconds of a message between stages.
+  // Seconds of a message between two stages.
   virtual double message(int from, int to) const = 0;
 };
 
-// Sends do not block; a message waits for the one before it on the sender's link. Throws std::logic_error
-// where the schedule never ends. GradReduce and Optimizer go to compute as all others do, without anything
-// that arrived.
+// Simulates the schedule. Sends do not block. A message waits for the previous message on the sender's link.
+// GradReduce and Optimizer also go to compute(), without a message. Throws std::logic_error for a schedule
+// that deadlocks.
 void simulate_schedule(const Schedule& schedule, ScheduleWork& work, Timeline& timeline,
                        const std::stop_token& stop = {});
 
-// Given seconds of actions, one for all stages and chunks. A whole backward is both parts.
+// Seconds of actions, equal for all stages and chunks. A whole backward takes the sum of both parts.
 struct ActionSeconds {
   double forward = 0, backward_input = 0, backward_weight = 0, message = 0;
 };

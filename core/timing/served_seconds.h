@@ -1,11 +1,11 @@
-// The seconds that rates of a step are computed from.
+// The seconds from which the rates of a step are computed.
 #pragma once
 
 #include "timing/simulation.h"
 
 namespace shardscape {
 
-// Seconds from the start of the step until microbatch 0 has left the last stage.
+// Seconds from the start of the step until microbatch 0 leaves the last stage.
 double seconds_through_stages(const Simulation& simulation);
 
 // Training and prefill: the seconds of the step. Decode: seconds from one token of a sequence to the next in

@@ -1,4 +1,4 @@
-// A step in time: the schedule played on the streams of one rank per stage.
+// A step in time: the schedule, simulated on the streams of one rank per stage. Times are in seconds.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace shardscape {
 
-// Where the time of a rank goes. What is hidden behind compute is not in here: the categories of a stage add
+// The time of a rank by cause. Time hidden behind compute is not included, so the categories of a stage add
 // up to the step.
 enum class TimeCategory : uint8_t {
   Products,     // matrix products
@@ -25,8 +25,8 @@ enum class TimeCategory : uint8_t {
   ContextComm,
   ExpertComm,
   PipelineComm,
-  DataComm,  // exposed: nothing computes meanwhile
-  Host,      // waits for the host: for launches, for its memory
+  DataComm,  // communication categories: exposed time only
+  Host,      // waits for host launches or copies to the host
   Optimizer,
   Bubble  // waits for another stage
 };
@@ -48,12 +48,12 @@ enum class SpanKind : uint8_t {
   Optimizer
 };
 
-std::string_view span_kind_name(SpanKind kind);   // "backward_input", as files say it
-std::string_view span_kind_label(SpanKind kind);  // "backward of the input", as people do
+std::string_view span_kind_name(SpanKind kind);   // in files: "backward_input"
+std::string_view span_kind_label(SpanKind kind);  // for people: "backward of the input"
 
-// One stream of a stage: what runs on it follows one after the other.
-// DataComm: of gradients and parameters. PipelineComm: messages that the stage sends; Receive: those that it
-// gets. Links and the bus to the host work both ways at once. Host: to its memory; HostLoad: from it.
+// A stream of a stage: its nodes run one after the other. DataComm: gradients and parameters. PipelineComm:
+// messages that the stage sends; Receive: messages that it receives. Host: copies to the host; HostLoad:
+// copies back. Links and the bus to the host work both ways at once.
 enum class StreamKind : uint8_t { Compute, DataComm, PipelineComm, Receive, Host, HostLoad };
 inline constexpr int kStreamKindCount = 6;
 std::string_view stream_label(StreamKind stream);  // "Compute", "Gradients and parameters"
@@ -64,40 +64,41 @@ struct Span {
   StreamKind stream = StreamKind::Compute;
   int32_t microbatch = -1;  // -1: once a step
   int32_t chunk = 0;        // virtual stage
-  int32_t
-      name = -1;  // index into Simulation::names: "reduce-scatter of bucket 3"; -1: an action of the schedule
-  int32_t waits_stage = -1, waits_span = -1;  // what ended last before it could begin; -1: nothing
-  bool critical = false;                      // on the longest path through the step
+  // Index into Simulation::names: "reduce-scatter of bucket 3". -1: an action of the schedule.
+  int32_t name = -1;
+  int32_t waits_stage = -1, waits_span = -1;  // the span that it waited for last; -1: none
+  bool critical = false;                      // lies on the critical path
 };
 
 using Part = LayerPart;
 
-// What an action takes of its seconds beside another one that runs at once.
+// Factors on the seconds of an action that overlaps with another action.
 struct OverlapFactors {
-  double exchanges = 1;  // share of the exchanges of experts that is not hidden
-  double products = 1;   // how much longer products and attention take
+  double exchanges = 1;  // share of the expert exchanges that is not hidden
+  double products = 1;   // factor on matrix products and attention
   double factor(TimeCategory category) const;
   auto operator<=>(const OverlapFactors&) const = default;
 };
 
-// A part of a layer as it was played; the embedding and the head are layers too.
+// A simulated part of a layer. The embedding and the head count as layers.
 struct SimulatedLayer {
-  double begin = 0, end = 0;  // its waits for the host included
+  double begin = 0, end = 0;  // includes waits for the host
   int32_t span = 0;           // index into StageTimes::spans
-  int32_t instance = 0;       // index into the StageLayout's
+  int32_t instance = 0;       // index into StageLayout::instances
   Part part = Part::Forward;
   OverlapFactors beside{};
 };
 
 struct StageTimes {
   std::array<double, kTimeCategoryCount> seconds{};  // add up to step_seconds
-  double communication = 0;            // of all collectives and of messages that arrive, hidden or not
-  double exposed = 0;                  // of these what compute waits for
-  std::vector<Span> spans;             // by begin
-  std::vector<SimulatedLayer> layers;  // by begin, of the compute stream
+  double communication = 0;            // of all collectives and received messages, hidden or not
+  double exposed = 0;                  // the part that compute waits for
+  std::vector<Span> spans;             // sorted by begin
+  std::vector<SimulatedLayer> layers;  // sorted by begin; compute stream only
 };
 
-// A stretch of the critical path: of a span, as much as lies on it. Each begins when the one before it ends.
+// One part of the critical path: the part of a span that lies on the path. Each part begins when the previous
+// part ends.
 struct CriticalPart {
   int32_t stage = 0, span = 0;
   double begin = 0, end = 0;
@@ -106,30 +107,31 @@ struct CriticalPart {
 struct Simulation {
   Machine machine;
   double step_seconds = 0;
-  // Rates of decode are those of a running pipeline (served_seconds in inference.h), where steps overlap.
+  // Rates of decode are those of a running pipeline, where steps overlap (timing/served_seconds.h).
   double tokens_per_second = 0;  // of the whole job
-  // Per GPU, 10^12 per second, mean over ranks. Model FLOPs as Megatron-LM states them: of the tokens and
-  // their top-k experts, whatever slots are padded, dropped or on the busiest rank; nothing computed again,
-  // masks not halved. Hardware FLOPs are what kernels compute (hardware_flops.h): what is recomputed and
-  // padded, and not the tiles that masks spare fused attention.
+  // 10^12 FLOPs per second and GPU, mean over ranks. Model FLOPs follow Megatron-LM: every token and its
+  // top-k experts count; padding, drops and imbalance change nothing. Recompute does not count, and masks do
+  // not halve model FLOPs. Hardware FLOPs are what kernels compute (hardware_flops.h): they include recompute
+  // and padding, and exclude tiles that fused attention skips under masks.
   double model_tflops = 0, hardware_tflops = 0;
-  double masked_tflops = 0;  // that masks spare: counted, not among hardware_tflops
-  double mfu = 0, hfu = 0;   // shares of 1, of peak_tflops
-  // The accelerator's dense peak in the storage type, whatever narrower type products run in: published
-  // tables give model FLOPs, and MFU of bfloat16's peak.
+  double masked_tflops = 0;  // skipped under masks: counted FLOPs that are not in hardware_tflops
+  double mfu = 0, hfu = 0;   // fractions of peak_tflops
+  // The accelerator's dense peak in the storage type, even if matrix products run in a narrower type.
+  // Published tables also relate model FLOPs to the bfloat16 peak.
   double peak_tflops = 0;
-  DType peak_type = DType::BF16, product_type = DType::BF16;  // of products with weights in layers
-  double bubble = 0, exposed = 0;                             // shares of the step, mean over stages
+  DType peak_type = DType::BF16,
+        product_type = DType::BF16;  // product_type: of matrix products with weights of layers
+  double bubble = 0, exposed = 0;    // shares of the step, mean over stages
   std::vector<StageTimes> stages;
   std::vector<std::string> names;
   std::vector<CriticalPart> critical;                         // from 0 to step_seconds
-  std::array<double, kTimeCategoryCount> critical_seconds{};  // what it is made of; adds up to step_seconds
+  std::array<double, kTimeCategoryCount> critical_seconds{};  // time by category; adds up to step_seconds
 };
 
-// Of a valid report. Nothing when stopped.
+// Simulates the step of a valid report. Returns nullptr when stopped.
 std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token stop = {});
 
-// What follows from the seconds of a step.
+// Rates that follow from the seconds of a step.
 struct StepRates {
   double tokens_per_second = 0, model_tflops = 0, mfu = 0;
 };

@@ -1,4 +1,4 @@
-// The ops of a step in time, for those who look closer than at layers.
+// The ops of a simulated step in time, one level below layers.
 #pragma once
 
 #include <map>
@@ -11,29 +11,30 @@
 
 namespace shardscape {
 
-// Seconds since the step began. Where the host launches more slowly than the layer computes, ops wait for it
-// in equal parts.
+// Times in seconds since the step began. Where the host launches more slowly than the layer computes, the
+// wait is spread evenly over the ops.
 struct OpSpan {
   double begin = 0, end = 0;
-  int segment = 0, op = 0, layer = -1;  // into the graph; the layer of the model
+  int segment = 0, op = 0, layer = -1;  // segment and op of the graph; layer of the model
 };
 
 class StepOps {
  public:
-  // The simulation is that of the report.
+  // The simulation must be the report's own.
   StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation);
-  // Of a span, in order: the ops of its layers, as long as the play had them. None where it has no layers, or
-  // they are hidden.
+  // The ops of all layers of a span, in order, with their simulated length. Empty for a span without layers
+  // or with hidden layers.
   std::vector<OpSpan> of(int stage, int span);
-  // Of one of its layers.
+  // The ops of one layer.
   std::vector<OpSpan> of(int stage, const SimulatedLayer& layer);
-  // No fewer than these.
+  // An upper bound of the number of ops.
   size_t count(int stage, const SimulatedLayer& layer);
   const StageInstance& instance(int stage, const SimulatedLayer& layer);
   const OpTime& time(const OpSpan& op) const {
     return table_.ops().ops[static_cast<size_t>(op.segment)][static_cast<size_t>(op.op)];
   }
-  // When an op of a played layer begins; what runs after it where it takes no time, until the layer ends.
+  // The begin of an op in a simulated layer. If the op takes no time, the begin of the next op that does, at
+  // most the end of the layer.
   double begin_of(int stage, const SimulatedLayer& layer, OpId op);
   const Segment& segment_of(int stage, const SimulatedLayer& layer);
   const Report& report() const { return *report_; }
@@ -47,7 +48,7 @@ class StepOps {
   std::shared_ptr<const Report> report_;
   std::shared_ptr<const Simulation> simulation_;
   LayerTable table_;
-  std::map<int, StageLayout> layouts_;                          // by StageReport::like
+  std::map<int, StageLayout> layouts_;                          // by StageReport::representative
   std::map<std::tuple<int, LayerClass, Part>, size_t> counts_;  // by segment
   std::map<int, std::vector<OpId>> kernels_;                    // by segment
 };

@@ -11,7 +11,7 @@ namespace shardscape {
 
 namespace {
 
-// Of the links, over the seconds of all parts of all layers of a stage.
+// Mean share of the links, over the seconds of all parts of all layers of a stage.
 LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
   LinkShare links;
   double seconds = 0;
@@ -23,7 +23,7 @@ LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
   return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
 }
 
-// Of what is slower where it has fewer processors.
+// Seconds of matrix products and attention, which are slower with fewer processors.
 double products(const PartSeconds& part) {
   double out = 0;
   for (size_t c = 0; c < part.categories.size(); ++c)
@@ -37,7 +37,7 @@ StepSimulator::StepSimulator(const Report& report, const Machine& machine, Layer
                              Timeline& timeline)
     : report_(report), machine_(machine), costs_(report, machine), timeline_(timeline) {
   const Boundary& boundary = table.boundary();
-  std::vector<std::pair<GroupSpan, double>> known;  // most messages span the same
+  std::vector<std::pair<GroupSpan, double>> known;  // most messages have the same span
   const auto stages = static_cast<int64_t>(report.stages.size());
   for (int64_t s = 0; s < stages && stages > 1; ++s) {
     const DeviceMesh& mesh = costs_.mesh();
@@ -95,15 +95,15 @@ NodeId StepSimulator::compute(Timeline& timeline, int stage, const Action& actio
     case ActionKind::SendForward:
     case ActionKind::ReceiveBackward:
     case ActionKind::SendBackward:
-    case ActionKind::Optimizer: return kNoNode;  // messages are the caller's; the optimizer runs in finish
+    case ActionKind::Optimizer: return kNoNode;  // the caller handles messages; finish() runs the optimizer
   }
   return kNoNode;
 }
 
-// The exchanges of experts in one run while the other computes, and the other way round (DeepSeek-AI, arXiv
-// 2412.19437, section 3.2.1): together they take as long as the larger of all that is computed and all that
-// is exchanged. The kernels of the exchange keep processors to themselves (section 3.2.2: 20 of 132), so that
-// products and attention are slower while it runs.
+// The expert exchanges of one action overlap with the computation of the other (DeepSeek-AI, arXiv
+// 2412.19437, section 3.2.1). Together they take the larger of all computation and all exchanges. Exchange
+// kernels occupy processors (section 3.2.2: 20 of 132), so matrix products and attention are slower while
+// they run.
 void StepSimulator::overlap(int stage, const Action& forward, const Action& backward) {
   Stage& of = stages_[static_cast<size_t>(stage)];
   double exchanged = 0;
@@ -120,15 +120,14 @@ void StepSimulator::overlap(int stage, const Action& forward, const Action& back
   of.beside.exchanges = exchanged > 0 ? std::max(0.0, exchanged - all_beside) / exchanged : 1;
 }
 
-// How much longer products take where kernels of communication keep processors to themselves for so many
+// Slowdown of matrix products while communication kernels occupy `taken` processors for `communication`
 // seconds.
 double StepSimulator::slowdown_by_collectives(const PartSeconds& computed, double communication,
                                               int64_t taken) const {
   const int64_t all = machine_.accelerator->processors;
   if (all <= taken || taken == 0) return 1;
   const double slower = static_cast<double>(taken) / static_cast<double>(all - taken);
-  const double slowed = computed.seconds +
-                        slower * products(computed);  // if communication went on all the time
+  const double slowed = computed.seconds + slower * products(computed);  // if communication ran all the time
   return slowed > 0 ? 1 + slower * std::min(1.0, communication / slowed) : 1;
 }
 
@@ -143,8 +142,8 @@ PartSeconds StepSimulator::seconds_of(const Stage& stage, const Action& action) 
   return out;
 }
 
-// A node ends when it has run, and no earlier than the host has launched it (Timeline::append): of nodes in a
-// row both are sums, and the later one counts.
+// A node ends after it has run, and not before the host has launched it (Timeline::append). Both limits are
+// sums over the nodes of the action; the later one counts.
 ActionDuration StepSimulator::stretch(int stage, const Action& action) const {
   ActionDuration out;
   out.behind_launch = -std::numeric_limits<double>::infinity();
@@ -257,7 +256,7 @@ NodeId StepSimulator::gather_message(At at, SpanKind kind, NodeId arrived) {
   return at.timeline.add(made, gather_seconds_, {arrived});
 }
 
-// The events of one action, in the order of the stage program. Each Run waits for the Run before it.
+// The events of one action, in the order of the stage program. Each Run waits for the previous Run.
 NodeId StepSimulator::run_pass(At at, NodeId arrived, SpanKind kind) {
   SyncSimulator& sync = *at.stage.sync;
   const int microbatch = at.action.microbatch;
@@ -272,7 +271,7 @@ NodeId StepSimulator::run_pass(At at, NodeId arrived, SpanKind kind) {
           gathered = sync.enter(microbatch, event.instance, event.part != LayerPart::Forward);
         break;
       case EventKind::Run:
-        // Gradients of weights that take no time of their own are part of the backward before them.
+        // Weight gradients without time of their own belong to the backward before them.
         if (event.part == LayerPart::Weight && at.stage.seconds(event).seconds == 0) break;
         if (event.part == LayerPart::Replay)
           last = run(at, event, SpanKind::Recompute,
@@ -305,7 +304,7 @@ NodeId& StepSimulator::stored(At at, size_t instance) const {
       .stored[static_cast<size_t>(at.action.microbatch) * at.stage.timed.seconds.size() + instance];
 }
 
-// To the host and from it. Layers that save nothing have nothing to copy.
+// Copies to the host and back. Layers that save nothing have nothing to copy.
 void StepSimulator::store(At at, size_t instance, NodeId after) {
   const double bytes = at.stage.timed.seconds[instance]->host_bytes;
   if (bytes == 0) return;

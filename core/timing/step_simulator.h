@@ -1,4 +1,4 @@
-// The step of a report: what the actions of its schedule do on the streams of every stage, layer by layer.
+// Simulates the step of a report: the actions of its schedule on the streams of every stage, layer by layer.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,13 @@
 
 namespace shardscape {
 
-// The layers of an action run one after the other: on the compute stream, and on the host that launches them.
+// Duration of an action whose layers run one after the other. They need the compute stream, and the host to
+// launch them (`host`: seconds of launches).
 struct ActionDuration {
-  double seconds = 0;        // where the host keeps ahead
-  double behind_launch = 0;  // where it does not: until the end, from when the host begins to launch
+  double seconds = 0;        // on the compute stream, if the host keeps ahead
+  double behind_launch = 0;  // from the host's first launch to the end, if the host limits
   double host = 0;
-  double exposed = 0;  // communication in it that nothing hides
+  double exposed = 0;  // communication that nothing hides
 };
 
 class StepSimulator final : public ScheduleWork {
@@ -28,9 +29,9 @@ class StepSimulator final : public ScheduleWork {
   double message(int from, int to) const override {
     return messages_[static_cast<size_t>(from - to == 1 ? to : to - from == 1 ? from : std::max(from, to))];
   }
-  void finish();  // of the step, once all actions are played
+  void finish();  // call after all actions
 
-  // The parts of layers that are played from here on, as they come.
+  // The simulated parts of layers from now on, in order.
   struct LayerNode {
     NodeId node;
     size_t instance;
@@ -39,21 +40,20 @@ class StepSimulator final : public ScheduleWork {
   };
   void note_layers(std::vector<LayerNode>& into) { noted_ = &into; }
 
-  // For those who play microbatches that are alike as stretches. Whether all but the first and the last of a
-  // chunk are: nothing but FSDP's units is gathered or reduced beside their layers, or goes to the host, and
-  // no action depends on the one beside it.
+  // For the steady-state simulation. True if all microbatches except the first and the last of a chunk take
+  // equal time: no collectives except those of FSDP units and no offloading run concurrently with their
+  // layers, and no overlapped pair exchanges tokens of experts.
   bool microbatches_repeat() const;
   ActionDuration stretch(int stage, const Action& action) const;
-  // Of a microbatch before the last, where there are units. message: whether it waits for one. units: which
-  // ones are whole before it; set to those that are after it.
+  // For FSDP units, of a microbatch before the last one. message: whether the action waits for a message.
+  // units: the gathered units before the action; set to those after it.
   bool gathers_units() const;
   ActionTransfer action_transfer(int stage, const Action& action, bool message, SyncSimulator::Units& units);
   SyncSimulator& sync(int stage) { return *stages_[static_cast<size_t>(stage)].sync; }
-  double gather_seconds() const { return gather_seconds_; }  // of a message that was split, before its action
-  bool gathers_ahead(int stage) const {
-    return stages_[static_cast<size_t>(stage)].sync->gathers_ahead();
-  }  // the first forwards wait
-  // Whether gradient sync hears of the last forward, or of the last backward, of this chunk.
+  double gather_seconds() const { return gather_seconds_; }  // of a message that was scattered over tp
+  // Whether the first forwards wait for gathered parameters.
+  bool gathers_ahead(int stage) const { return stages_[static_cast<size_t>(stage)].sync->gathers_ahead(); }
+  // Whether gradient sync depends on the last forward or the last backward of this chunk.
   bool ends(int stage, int chunk, bool backward) const;
 
  private:
@@ -65,9 +65,9 @@ class StepSimulator final : public ScheduleWork {
   struct Stage {
     const TimedProgram& timed;  // shared by the stages of a class
     std::unique_ptr<SyncSimulator> sync;
-    std::vector<NodeId> stored;  // by microbatch and instance; empty where nothing is offloaded
-    std::vector<NodeId> loaded;  // by instance, of the backward at hand; kNoNode: not yet
-    OverlapFactors beside{};     // of the overlapped actions at hand
+    std::vector<NodeId> stored;  // by microbatch and instance; empty without offloading
+    std::vector<NodeId> loaded;  // by instance, of the current backward; kNoNode: not yet
+    OverlapFactors beside{};     // of the current overlapped pair
     const PartSeconds& seconds(const Event& event) const {
       return timed.seconds[event.instance]->of(event.part);
     }
@@ -93,13 +93,14 @@ class StepSimulator final : public ScheduleWork {
   const Machine& machine_;
   SyncCosts costs_;
   Timeline& timeline_;
-  std::map<int, TimedProgram> programs_;  // by StageReport::like
+  std::map<int, TimedProgram> programs_;  // by StageReport::representative
   std::vector<Stage> stages_;
-  std::vector<double>
-      messages_;  // of each stage to and from the next one, of the last one to and from the first
+  // Seconds of messages between each stage and the next one; last entry: between the last stage and the
+  // first.
+  std::vector<double> messages_;
   std::map<std::pair<const PartSeconds*, OverlapFactors>, PartSeconds> beside_;
   std::vector<LayerNode>* noted_ = nullptr;
-  std::vector<NodeId> waits_;  // of an action that is made into a stretch
+  std::vector<NodeId> waits_;  // dependencies recorded in a dry run
   double gather_seconds_ = 0;  // of a message that was scattered over tp
 };
 

@@ -18,7 +18,7 @@ namespace {
 SyncWalk::Mark mark_of(NodeId node) { return SyncWalk::Mark{node} - kNoNode; }
 NodeId node_of(SyncWalk::Mark mark) { return static_cast<NodeId>(mark + kNoNode); }
 
-// With their scales, of quantized types.
+// Quantized types include their scales.
 double element_bytes(DType type) {
   static const auto bytes = [] {
     std::array<double, static_cast<size_t>(DType::NVFP4) + 1> out{};
@@ -82,7 +82,7 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
   };
   return here = report_.cache->get<StageSyncParts>(
              CacheKind::SyncParts, key, make, [](const StageSyncParts& made) {
-               constexpr size_t kRow = 2000;  // with its expressions
+               constexpr size_t kRow = 2000;  // bytes of one row with its expressions
                return sizeof made +
                       (made.sync.rows.size() + made.sync.units.size() + made.reductions.size()) * kRow;
              });
@@ -151,7 +151,7 @@ NodeId SyncSimulator::launched(NodeId collective, double seconds) {
   return collective;
 }
 
-// With it has ended all that its stream ran before.
+// The stream is ordered: all collectives before this one have ended too.
 NodeId SyncSimulator::awaited(NodeId collective) {
   std::erase_if(running_, [&](const Running& one) { return one.node <= collective; });
   return collective;
@@ -187,19 +187,20 @@ NodeId SyncSimulator::enter_replay(int microbatch, size_t instance) {
   return awaited(node_of(walk_.enter_replay(microbatch, instance)));
 }
 
-// One number is the work of one block of threads: it keeps no processors that layers would miss.
+// One thread block reduces a single number, so the all-reduce occupies no processors that layers need.
 void SyncSimulator::average_loss(int microbatch) {
   timeline_.add(collective_node("all-reduce of the loss", microbatch),
                 costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), loss_group(graph_)),
                 {left_});
 }
 
-// Megatron's buffers stay; PyTorch and DeepSpeed drop gradients and write the first ones.
+// Megatron zeroes its buffers. PyTorch and DeepSpeed drop gradients, and the first backward writes new ones.
 void SyncSimulator::begin() {
   gathers_ahead_ = costs_.report().design.parallel.overlap_param_gather && graph_.structure.overlap &&
                    parts_->sync.strategy == SyncStrategy::DistributedOptimizer;
   if (gathers_ahead_) {
-    // What the step before has updated, in the order of first use; its forward waits for each.
+    // Gathers of the parameters that the previous step updated, in the order of first use. The forward waits
+    // for each.
     const std::vector<PlacedPlan::Act>& acts = walk_.acts();
     std::vector<size_t> gathers;
     for (size_t i = 0; i < acts.size(); ++i)
@@ -299,7 +300,7 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
   }
 }
 
-// An action of the plan. microbatch: of gathers, and of reductions that every microbatch has.
+// Runs one action of the plan. microbatch: for gathers, and for reductions of every microbatch.
 SyncWalk::Mark SyncSimulator::run(const PlacedPlan::Act& act, size_t, int microbatch) {
   const SyncAction& a = act.action;
   const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);

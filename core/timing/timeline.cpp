@@ -5,7 +5,7 @@
 namespace shardscape {
 
 Timeline::Timeline(int stages, bool spans) : streams_(static_cast<size_t>(stages)), spans_(spans) {
-  constexpr size_t kUsual = 1 << 12;  // nodes of a steady-state simulation
+  constexpr size_t kUsual = 1 << 12;  // typical number of nodes of a steady-state simulation
   nodes_.reserve(kUsual);
 }
 
@@ -19,9 +19,9 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
       node.begin = end;
     }
   node.end = node.begin + seconds;
-  // The host runs ahead, but not past a message: Megatron-LM synchronises after each (batch_p2p_sync). What
-  // it launches last ends no earlier than it has been launched. Waits for it are the node's own, so that
-  // paths have no gaps.
+  // The host runs ahead, but not past a message: Megatron-LM synchronises after each message
+  // (batch_p2p_sync). A node ends no earlier than the host has launched it. The wait for the host is part of
+  // the node, so paths have no gaps.
   double& launched = streams_[static_cast<size_t>(node.stage)].launched;
   for (size_t i = 0; i < count && node.stream == StreamKind::Compute; ++i)
     if (after[i] != kNoNode && this->node(after[i]).peer >= 0)
@@ -70,7 +70,7 @@ void Timeline::resume(int stage, double end, double launched) {
     elsewhere(stage, StreamKind::Compute, end, end);
 }
 
-// Ever since something computed: who waits for it waits for nothing else.
+// The node begins at 0, so a wait for it is attributed to data communication alone.
 void Timeline::resume_data(int stage, double end) {
   if (end_of(last(stage, StreamKind::DataComm)) != end) elsewhere(stage, StreamKind::DataComm, 0, end);
 }
@@ -118,11 +118,10 @@ void Timeline::finish(Simulation& out) {
   out.names = names_;
 }
 
-// Nodes of one action that follow each other on the compute stream are one span; all others are spans of
-// their own.
+// Consecutive compute nodes of one action form one span. Every other node is a span of its own.
 void Timeline::make_spans(Simulation& out) {
-  std::vector<int32_t> open(streams_.size(),
-                            -1);  // node that the latest span of the compute stream begins with
+  // First node of the latest span of the compute stream.
+  std::vector<int32_t> open(streams_.size(), -1);
   std::vector<std::vector<NodeId>> first(streams_.size());
   for (size_t i = 0; i < nodes_.size(); ++i) {
     Node& n = nodes_[i];
@@ -143,7 +142,7 @@ void Timeline::make_spans(Simulation& out) {
     if (n.stream == StreamKind::Compute) open[stage] = static_cast<int32_t>(i);
   }
   make_receives(out);
-  // By begin; nodes follow their spans.
+  // Sort spans by begin; nodes get the new indices.
   std::vector<std::vector<int32_t>> place(streams_.size());
   for (size_t s = 0; s < streams_.size(); ++s) {
     std::vector<Span>& spans = out.stages[s].spans;
@@ -175,8 +174,8 @@ void Timeline::make_spans(Simulation& out) {
         span.waits_span = place[static_cast<size_t>(span.waits_stage)][static_cast<size_t>(span.waits_span)];
 }
 
-// Messages as they arrive: those of both neighbours share the link into the stage, so each shows from where
-// the one before it ended.
+// Received messages. Messages of both neighbours share the link into the stage, so each begins no earlier
+// than the end of the previous one.
 void Timeline::make_receives(Simulation& out) const {
   std::vector<std::vector<Span>> received(streams_.size());
   for (const Node& n : nodes_)
@@ -196,8 +195,8 @@ void Timeline::make_receives(Simulation& out) const {
   }
 }
 
-// What a stage waits for in [begin, end): the communication that the cause goes back to, as long as it ran;
-// the rest is a bubble.
+// Attributes the wait of a stage in [begin, end): to the communication that the cause leads back to, for as
+// long as it ran; the rest is a bubble.
 void Timeline::cover(double begin, double end, NodeId cause, int stage, CategorySeconds& seconds) const {
   const auto take = [&](TimeCategory category, double until) {
     if (until >= end) return;
@@ -211,7 +210,7 @@ void Timeline::cover(double begin, double end, NodeId cause, int stage, Category
     if (n.stage != stage && !message) break;
     take(TimeCategory::Bubble, std::max(begin, n.end));
     take(n.category, std::max(begin, n.begin));
-    if (message) break;  // what it waited for is another stage's business
+    if (message) break;  // earlier waits belong to another stage
     cause = n.after;
   }
   take(TimeCategory::Bubble, begin);
@@ -233,14 +232,14 @@ void Timeline::make_categories(Simulation& out) {
     const Node& n = nodes_[i];
     const auto s = static_cast<size_t>(n.stage);
     StageTimes& stage = out.stages[s];
-    // Nobody here waits for a message that is sent.
+    // No node of this stage waits for a sent message.
     if (n.peer < 0 && (last[s] == kNoNode || n.end > node(last[s]).end)) last[s] = static_cast<NodeId>(i);
     if (n.elsewhere) {
       if (n.stream == StreamKind::Compute) free[s] = n.end;
       continue;
     }
     if (n.stream != StreamKind::Compute) {
-      // A message is communication of the stage that gets it and may have to wait.
+      // A message counts as communication of the receiving stage, which may have to wait.
       if (is_communication(n.category))
         out.stages[n.peer >= 0 ? static_cast<size_t>(n.peer) : s].communication += n.end - n.begin;
       continue;
@@ -261,7 +260,7 @@ void Timeline::make_categories(Simulation& out) {
   double bubble = 0, exposed = 0;
   for (size_t s = 0; s < streams_.size(); ++s) {
     StageTimes& stage = out.stages[s];
-    // What runs on when nothing computes any more, until the last stage has ended too.
+    // Streams that run on after the last compute node, until the last stage has ended too.
     const double end = std::max(free[s], end_of(last[s]));
     cover(free[s], end, last[s], static_cast<int>(s), stage.seconds);
     stage.seconds[static_cast<size_t>(TimeCategory::Bubble)] += out.step_seconds - end;
@@ -274,7 +273,7 @@ void Timeline::make_categories(Simulation& out) {
   out.exposed = all > 0 ? exposed / all : 0;
 }
 
-// Back from the node that ends last; each part begins when the one before it ends.
+// Goes back from the node that ends last. Each part begins when the previous part ends.
 void Timeline::make_critical(Simulation& out) const {
   NodeId at = kNoNode;
   for (size_t i = 0; i < nodes_.size(); ++i)

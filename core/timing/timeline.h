@@ -1,5 +1,5 @@
-// What runs when on the streams of every stage: nodes that begin when their stream is free and all that they
-// wait for has ended.
+// The timeline: nodes on the streams of every stage. A node begins when its stream is free and all nodes that
+// it waits for have ended. Times are in seconds since the step began.
 #pragma once
 
 #include <initializer_list>
@@ -11,31 +11,32 @@
 
 namespace shardscape {
 
-using NodeId = int32_t;  // index into Timeline::nodes(); kNoNode: nothing, which has always ended
+// Index into Timeline::nodes(). kNoNode: no node; it has always ended.
+using NodeId = int32_t;
 inline constexpr NodeId kNoNode = -1;
 
-// Whether a moment is later than another. Those that differ by rounding are the same, so that no share of a
-// step hangs on it which of two things that end at once is said to have been waited for: the first that is
-// named.
+// Whether time a is later than time b. Times that differ only by rounding are equal. Therefore rounding never
+// decides which of two simultaneous nodes counts as the cause of a wait: the first one in the list counts.
 inline bool later(double a, double b) { return a > b + 1e-10 * b; }
 
 struct Node {
   double begin = 0, end = 0;
-  NodeId after = kNoNode;  // what ended last before it could begin
+  NodeId after = kNoNode;  // the node that it waited for longest: it ended last
   int32_t stage = 0;
   StreamKind stream = StreamKind::Compute;
   SpanKind kind = SpanKind::Forward;
-  TimeCategory category = TimeCategory::Products;  // of nodes without parts
+  TimeCategory category = TimeCategory::Products;  // of a node without parts
   int32_t microbatch = -1, chunk = 0, name = -1;
-  int32_t peer = -1, peer_chunk = 0;   // of a message: the stage that it goes to, and the virtual stage there
-  const PartSeconds* parts = nullptr;  // what the seconds are made of; outlives the timeline
-  int32_t span = -1;                   // index into the stage's spans, set by finish
-  bool elsewhere = false;              // stands for what was played, and counted, elsewhere
+  // Of a message: the receiving stage, and the virtual stage there.
+  int32_t peer = -1, peer_chunk = 0;
+  const PartSeconds* parts = nullptr;  // parts of the node's seconds; must outlive the timeline
+  int32_t span = -1;                   // index into the stage's spans, set by finish()
+  bool elsewhere = false;              // stands for nodes that are simulated and counted elsewhere
 };
 
 class Timeline {
  public:
-  // spans: whether anybody looks at spans, names and the critical path.
+  // spans: whether to record spans, names and the critical path.
   explicit Timeline(int stages, bool spans = true);
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
@@ -45,31 +46,33 @@ class Timeline {
   double end_of(NodeId id) const { return id == kNoNode ? 0 : node(id).end; }
   NodeId last(int stage, StreamKind stream) const { return of(stage).last[static_cast<size_t>(stream)]; }
 
-  // Appends to the node's stream. Sends, receives and their like give what they wait for.
+  // Appends a node to its stream. after: nodes that it waits for.
   NodeId add(Node node, double seconds, std::initializer_list<NodeId> after);
   NodeId add(Node node, double seconds, const std::vector<NodeId>& after);
-  // The one of them that ends last.
+  // The node that ends last.
   NodeId latest(std::initializer_list<NodeId> nodes) const;
   int32_t name(const std::string& text);
   bool has_spans() const { return spans_; }
 
-  // Of what is played elsewhere: the compute stream of the stage has run until then, the host was busy with
-  // launches until `launched`; a message has come.
+  // Continues after actions that were simulated elsewhere. resume: the compute stream ran until `end`, the
+  // host launched until `launched`. arrive: a message arrived.
   void resume(int stage, double end, double launched);
-  void resume_data(int stage, double end);  // the same of collectives over replicas
+  void resume_data(int stage, double end);  // same for collectives over replicas
   NodeId arrive(int stage, double begin, double end);
-  NodeId elsewhere(int stage, StreamKind stream, double begin, double end);  // the last of its stream
+  // Adds a node for work simulated elsewhere; it becomes the last node of its stream.
+  NodeId elsewhere(int stage, StreamKind stream, double begin, double end);
   double launched(int stage) const { return of(stage).launched; }
-  // What is added to a stage after a checkpoint can be undone, if nothing is added to others meanwhile.
+  // undo() removes the nodes that a stage got after a checkpoint. Other stages must not get nodes in between.
   auto checkpoint(int stage) const { return std::pair{nodes_.size(), of(stage)}; }
   void undo(int stage, const auto& checkpoint) {
     nodes_.resize(checkpoint.first);
     streams_[static_cast<size_t>(stage)] = checkpoint.second;
   }
-  // While it is set, writes down what nodes are added with: of each how many others it waits for besides its
-  // stream, and which.
+  // While set, records the dependencies of every new node: their number (without the node's own stream), then
+  // their ids.
   void note_waits(std::vector<NodeId>* into) { waits_ = into; }
-  // What a stage has waited for up to here; known once finished. Returns the index of the mark.
+  // Marks the current time of a stage. finish() computes the waits of the stage up to the mark. Returns the
+  // index of the mark.
   struct Mark {
     size_t node;
     int stage;
@@ -78,13 +81,13 @@ class Timeline {
   size_t mark(int stage);
   const std::vector<Mark>& marks() const { return marks_; }
 
-  // Spans, categories, the critical path; step_seconds is the end of the last node.
+  // Computes spans, categories and the critical path. step_seconds is the end of the last node.
   void finish(Simulation& out);
 
  private:
   struct Streams {
     std::array<NodeId, kStreamKindCount> last;
-    double launched = 0;  // until when the host is busy with launches
+    double launched = 0;  // end of the host's launches
     Streams() { last.fill(kNoNode); }
   };
   const Streams& of(int stage) const { return streams_[static_cast<size_t>(stage)]; }

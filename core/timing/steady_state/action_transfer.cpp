@@ -25,10 +25,10 @@ Row later_by(Row row, double seconds) {
 
 }  // namespace
 
-// As Timeline::append plays it, each moment as a row.
+// Repeats Timeline::append with a row of start times in place of each time.
 ActionTransfer::ActionTransfer(const Play& play) : ActionTransfer() {
   const std::vector<Node>& nodes = play.timeline.nodes();
-  std::vector<Row> ends;  // of the nodes of the action
+  std::vector<Row> ends;  // of the action's nodes
   ends.reserve(nodes.size() - play.first);
   const auto end_of = [&](NodeId id) -> Row {
     if (id == kNoNode) return kNothing;

@@ -1,7 +1,8 @@
-// An action beside whose layers FSDP's units are gathered and reduced, as a whole. When a node begins is the
-// latest of some ends, each so much later than one that was there before the action: a map of maxima of sums,
-// which a play of the action tells (StepSimulator::action_transfer). What is gathered in an action is used in
-// it, so that later ones find nothing else of it than how long its streams run, and which units are whole.
+// The max-plus transfer of an action, for FSDP: gathers and reductions of units run concurrently with its
+// layers. A node begins at the latest of several ends, so all ends are maxima of sums of the times before the
+// action. A dry run of the action gives the sums (StepSimulator::action_transfer). An action uses everything
+// that it gathers. Later actions therefore see only how long its streams run and which units are gathered.
+// Times are in seconds.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +17,23 @@ namespace shardscape {
 struct ActionTransfer {
   enum From : int { Compute, Data, Launched, Message, kFroms };
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
-  using Row = std::array<double, kFroms>;  // seconds from each of these; kNever: it is not waited for
+  using Row = std::array<double, kFroms>;  // seconds after each start time; kNever: no dependency
 
-  Row compute{}, data{};       // until the streams are through
-  Row gathered{};              // until the first layer has its parameters; kNever: it had them
-  double host = 0;             // of launches
-  double seconds = 0;          // of all that runs on the compute stream
-  double exposed = 0;          // communication of this
-  bool message_first = false;  // something runs between the message and the first layer
-  size_t units = 0;            // which ones are whole afterwards; see SteadySimulation
+  Row compute{}, data{};       // until the stream ends
+  Row gathered{};              // until the parameters of the first layer; kNever: they were gathered before
+  double host = 0;             // host seconds for launches
+  double seconds = 0;          // seconds of all nodes on the compute stream
+  double exposed = 0;          // communication among them
+  bool message_first = false;  // another node runs between the message and the first layer
+  size_t units = 0;            // units that are gathered afterwards; see SteadySimulation
 
   ActionTransfer() { compute = data = gathered = {kNever, kNever, kNever, kNever}; }
-  // The action has been played on the timeline, all else at 0: its nodes, and what each was said to wait for.
+  // The action has been simulated on the timeline, with all start times 0. The struct has its nodes and their
+  // recorded dependencies.
   struct Play {
     const Timeline& timeline;
-    size_t first;                      // of its nodes
-    NodeId compute, data, message;     // what was there before; kNoNode: no message
+    size_t first;                      // first node of the action
+    NodeId compute, data, message;     // nodes before the action; kNoNode: no message
     const std::vector<NodeId>& waits;  // Timeline::note_waits
   };
   explicit ActionTransfer(const Play& play);

@@ -7,10 +7,10 @@
 namespace shardscape {
 namespace {
 
-// Windows of a steady schedule take as long as each other.
+// Windows count as equal, and the schedule as steady, up to this relative difference.
 constexpr double kSteady = 1e-6;
 
-// alike: whether most microbatches can be stretches; else all are played layer by layer.
+// alike: most microbatches can be simulated as durations; otherwise all are simulated layer by layer.
 class SteadySimulation {
  public:
   SteadySimulation(const Report& report, const ActionOrder& order, StepSimulator& play, Timeline& timeline,
@@ -37,7 +37,8 @@ class SteadySimulation {
   }
 
   void run(const std::stop_token& stop) {
-    constexpr size_t kAsks = 256;  // actions, each of which may be many layers
+    constexpr size_t
+        kAsks = 256;  // actions between two checks of the stop token; an action may have many layers
     for (size_t i = begin(); i < order_.actions.size(); ++i) {
       if (i % kAsks == 0 && stop.stop_requested()) return;
       const OrderedAction& a = order_.actions[i];
@@ -45,13 +46,13 @@ class SteadySimulation {
       switch (a.kind) {
         case ActionKind::SendForward: send(a, s); continue;
         case ActionKind::GradReduce: one_by_one(a, s); continue;
-        case ActionKind::Optimizer: continue;  // once all stages are through
+        case ActionKind::Optimizer: continue;  // runs after all stages have ended
         default: break;
       }
       if (!alike_ && a.overlapped && a.kind == ActionKind::Forward)
         play_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
-      const bool slowed = !gathers_ &&
-                          play_.sync(a.stage).beside() > 0;  // what was reduced or gathered before still runs
+      // Earlier reductions or gathers still run and slow the action down.
+      const bool slowed = !gathers_ && play_.sync(a.stage).beside() > 0;
       if (!alike_ || slowed || (a.first && play_.gathers_ahead(a.stage)) ||
           (a.last && play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward)))
         one_by_one(a, s);
@@ -70,7 +71,7 @@ class SteadySimulation {
     for (int s = 0; s < order_.stages; ++s) give(s);
   }
 
-  // Whether all stages repeat themselves from window to window, and nothing beside their layers falls behind.
+  // Whether all stages repeat from window to window, and no concurrent stream takes longer than a window.
   bool steady() const {
     if (order_.window == 0) return true;
     const double window = stages_.front().marks[0].end - stages_.front().marks[1].end;
@@ -85,7 +86,7 @@ class SteadySimulation {
     });
   }
 
-  // With what the timeline has found of the rest, and the microbatches that were not played.
+  // Adds the numbers of the timeline, and those of the microbatches that were not simulated.
   StepNumbers numbers(const Simulation& rest, int64_t microbatches) const {
     StepNumbers out;
     const double more = order_.window > 0
@@ -117,12 +118,12 @@ class SteadySimulation {
   static constexpr ActionKind kStretched[] = {ActionKind::Forward, ActionKind::Backward,
                                               ActionKind::BackwardInput, ActionKind::BackwardWeight};
   static constexpr size_t kKinds = std::size(kStretched);
-  // Stretches of a stage and of those that are like it.
+  // Transfers of the actions of a stage class.
   struct Gathered {
+    // stretches: by gathered units, chunk, kind of action, whether it waits for a message, and whether it
+    // overlaps.
     std::vector<SyncSimulator::Units> known;
-    std::vector<std::optional<ActionTransfer>>
-        stretches;  // by units that are whole, chunk, kind, whether a message is waited for, and whether
-                    // another action runs beside it
+    std::vector<std::optional<ActionTransfer>> stretches;
     size_t place(const SyncSimulator::Units& units) {
       const auto it = std::find(known.begin(), known.end(), units);
       const auto at = static_cast<size_t>(it - known.begin());
@@ -166,7 +167,7 @@ class SteadySimulation {
     s.link = message.end = message.begin + play_.message(a.stage, a.peer);
   }
 
-  // From where on the actions are this design's own: before it, they are as a start that others have played.
+  // The index of the first action that is this design's own. The state before it comes from a shared warm-up.
   size_t begin() {
     const size_t own = order_.own(
         [&](const OrderedAction& a) { return play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward); });
@@ -197,12 +198,13 @@ class SteadySimulation {
     return take(*start) ? own : 0;
   }
 
-  // Plays as many actions from 0.
+  // Simulates the first `end` actions with all stages starting at 0.
   std::shared_ptr<const WarmUpState> start_until(size_t end) {
     auto out = std::make_shared<WarmUpState>();
     out->stages.assign(stages_.size(), {});
     out->latest.assign(stages_.size(), ActionTransfer::kNever);
-    std::vector<char> began(stages_.size(), false), in_step = began;  // with messages
+    std::vector<char> began(stages_.size(), false),
+        in_step = began;  // in_step: the stage has waited for a message
     int32_t sent = 0;
     for (size_t i = 0; i < end; ++i) {
       const OrderedAction& a = order_.actions[i];
@@ -237,7 +239,8 @@ class SteadySimulation {
     return out;
   }
 
-  // Whether what it begins with is that start, shifted.
+  // Takes over the shared warm-up, shifted in time. Returns false if it does not apply to this design's
+  // start.
   bool take(const WarmUpState& start) {
     double shift = -1;
     for (size_t s = 0; s < stages_.size(); ++s) {
@@ -249,7 +252,7 @@ class SteadySimulation {
     for (size_t s = 0; s < stages_.size(); ++s)
       if (start.latest[s] >= 0 && stages_[s].last > start.latest[s] + shift) return false;
     for (size_t s = 0; s < stages_.size(); ++s) {
-      const double waits = shift - stages_[s].last;  // longer for what comes first
+      const double waits = shift - stages_[s].last;  // longer wait for the first message
       SteadyStage& to = stages_[s] = start.stages[s];
       for (double* moment : {&to.last, &to.launched, &to.link, &to.made}) *moment += shift;
       to.bubble += waits;
@@ -263,7 +266,8 @@ class SteadySimulation {
     return true;
   }
 
-  // From and to the timeline, on which what is not a stretch is played.
+  // take() and give() move the state of a stage from and to the timeline, which simulates actions layer by
+  // layer.
   void take(int stage) {
     SteadyStage& s = stages_[static_cast<size_t>(stage)];
     s.last = timeline_.end_of(timeline_.last(stage, StreamKind::Compute));
@@ -304,7 +308,7 @@ class SteadySimulation {
     if (a.kind != ActionKind::BackwardWeight) s.made = s.last;
   }
 
-  // The same with what it waits for of its units' collectives.
+  // As stretch(), with the waits for collectives of FSDP units.
   void gathered(const OrderedAction& a, SteadyStage& s) {
     const ActionTransfer& of = gathered_at(a, s);
     std::array<double, ActionTransfer::kFroms> ends{s.last, s.data, ActionTransfer::kNever,
@@ -318,7 +322,7 @@ class SteadySimulation {
         bubble = std::max(0.0, message.begin - s.last);
       ends[ActionTransfer::Message] = message.end;
     }
-    const double busy = ActionTransfer::after(of.compute, ends);  // where the host keeps ahead
+    const double busy = ActionTransfer::after(of.compute, ends);  // if the host keeps ahead
     s.bubble += bubble;
     s.exposed += of.exposed + (busy - s.last - of.seconds) - bubble;
     ends[ActionTransfer::Launched] = s.launched;
@@ -357,9 +361,9 @@ class SteadySimulation {
   StepSimulator& play_;
   Timeline& timeline_;
   std::vector<SteadyStage> stages_;
-  std::vector<int> like_;            // StageReport::like
-  std::vector<Gathered> gathered_;   // by stage that others are like
-  std::vector<SteadyMessage> sent_;  // each is written before it is read
+  std::vector<int> like_;            // StageReport::representative
+  std::vector<Gathered> gathered_;   // by representative stage
+  std::vector<SteadyMessage> sent_;  // by message
   std::vector<ActionDuration> stretches_;
 };
 

@@ -17,7 +17,7 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
     key.add(int64_t{word});  // parts and classes of layers
   for (const Symbol symbol : reads->symbols) key.add(binding.get(symbol).value_or(-1));
   key.add(int64_t{report.design.parallel.tp_comm_overlap});
-  key.add(int64_t{moves_tokens_in_place(report.design)});  // on one node no part of the structure
+  key.add(int64_t{moves_tokens_in_place(report.design)});  // within one node it is not part of the structure
   key.add(report.ring_position.value_or(-1));
   add_to(key, machine);
   const DeviceMesh mesh = device_mesh(report.design);
@@ -50,7 +50,7 @@ StepNumbers step_numbers(Report& outline, const std::stop_token& stop) {
   try {
     out = steady_simulation(outline, machine, table, stop);
   } catch (...) {
-    outline.microbatches = microbatches;  // the outline serves other designs too
+    outline.microbatches = microbatches;  // other designs use this bound plan too
     throw;
   }
   outline.microbatches = microbatches;
