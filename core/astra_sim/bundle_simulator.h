@@ -7,8 +7,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "astra_sim/sim_network.h"
 #include "astra_sim/bundle_traces.h"
+#include "astra_sim/sim_network.h"
 #include "chakra/findings.h"
 
 namespace shardscape {

@@ -9,8 +9,8 @@
 
 #include "grad_sync/sync_params.h"
 #include "memory/gradient_steps.h"
-#include "memory/memories.h"
 #include "memory/memory_timeline.h"
+#include "memory/segment_memories.h"
 #include "plan/stage_program.h"
 
 namespace shardscape {
@@ -20,14 +20,14 @@ using Part = SegmentLifetimes::Part;
 constexpr int kSteps = 2;
 constexpr int32_t kNone = -1, kBuffer = -2;  // kBuffer: the message lies in a permanent receive buffer
 
-bool is_moment(const MemoryContributor& part) {
-  return part.category == MemoryCategory::Optimizer && part.name.find(kMomentName) != std::string::npos;
+bool is_adam_moment(const MemoryContributor& part) {
+  return part.category == MemoryCategory::Optimizer && part.name.find(kAdamMomentName) != std::string::npos;
 }
 
 // Writes the allocation events of one stage.
-class Tracer {
+class AllocationTracer {
  public:
-  Tracer(const Report& report, int stage, std::stop_token stop)
+  AllocationTracer(const Report& report, int stage, std::stop_token stop)
       : r_(report),
         stage_(report.stages[static_cast<size_t>(stage)]),
         stop_(std::move(stop)),
@@ -35,7 +35,7 @@ class Tracer {
         program_(stage_program(report, stage_)),
         gradients_(m_, stage_, program_.layout()),
         places_(pipeline_layout(report.design.parallel)),
-        keeps_messages_(holds_messages(report)) {
+        holds_messages_(holds_messages(report)) {
     for (const StageInstance& i : program_.layout().instances)
       keys_.push_back({i.segment, i.of.checkpoint_policy});
   }
@@ -43,7 +43,7 @@ class Tracer {
   StageEvents trace() {
     const StageMemory& memory = r_.memory->stages[static_cast<size_t>(stage_.stage)];
     for (const MemoryContributor& part : memory.fixed_parts)
-      if (part.category != MemoryCategory::Runtime && !is_moment(part)) hold(part);
+      if (part.category != MemoryCategory::Runtime && !is_adam_moment(part)) hold(part);
     const auto microbatches = representative_microbatches(r_.design.parallel,
                                                           static_cast<int>(r_.microbatches));
     const std::vector<Action> actions = make_stage_schedule(r_.design.parallel, stage_.stage, microbatches,
@@ -61,7 +61,7 @@ class Tracer {
       }
       if (step > 0) continue;
       for (const MemoryContributor& part : memory.fixed_parts)
-        if (is_moment(part)) hold(part);
+        if (is_adam_moment(part)) hold(part);
     }
     out_.blocks = static_cast<int32_t>(held_by_.size());
     return std::move(out_);
@@ -98,7 +98,7 @@ class Tracer {
     held_by_.push_back(1);
     return out_.events.back().block;
   }
-  void let_go(int32_t block) {
+  void release_block(int32_t block) {
     if (block >= 0 && --held_by_[static_cast<size_t>(block)] == 0) out_.events.push_back({block, 0, false});
   }
 
@@ -118,7 +118,7 @@ class Tracer {
     for (const auto& [owner, reduced, bytes] : changes) {
       std::vector<int32_t>& blocks = gradient_blocks_[{owner, reduced}];
       if (bytes < 0) {
-        for (const int32_t block : blocks) let_go(block);
+        for (const int32_t block : blocks) release_block(block);
         blocks.clear();
         continue;
       }
@@ -139,7 +139,7 @@ class Tracer {
   }
   void drop_gradients() {
     for (const auto& [of, blocks] : gradient_blocks_)
-      for (const int32_t block : blocks) let_go(block);
+      for (const int32_t block : blocks) release_block(block);
     gradient_blocks_.clear();
   }
 
@@ -203,7 +203,7 @@ class Tracer {
       run.blocks[storage] = storage == run.of->takes && passing != kNone ? std::exchange(passing, kNone)
                                                                          : allocate(bytes);
     }
-    let_go(passing);
+    release_block(passing);
     return run;
   }
 
@@ -214,7 +214,7 @@ class Tracer {
       if (bytes > 0) {
         if (it == run.blocks.end()) run.blocks[storage] = allocate(bytes);
       } else if (it != run.blocks.end()) {
-        let_go(it->second);
+        release_block(it->second);
         run.blocks.erase(it);
       }
     }
@@ -233,7 +233,7 @@ class Tracer {
   }
 
   void drop(size_t instance, int microbatch) {
-    for (const auto& [storage, block] : blocks(instance, microbatch)) let_go(block);
+    for (const auto& [storage, block] : blocks(instance, microbatch)) release_block(block);
     held_.erase({instance, microbatch});
   }
 
@@ -280,7 +280,7 @@ class Tracer {
     Run run = begin(event.instance, pass.action.microbatch, last ? Part::Replay : Part::ReplayInGroup,
                     pass.replayed);
     pass.replayed = end(run, false);
-    if (last) let_go(std::exchange(pass.replayed, kNone));
+    if (last) release_block(std::exchange(pass.replayed, kNone));
   }
 
   void backward(Pass& pass, size_t i) {
@@ -302,7 +302,7 @@ class Tracer {
       if (waits_.contains(it->first)) {
         ++it;
       } else {
-        let_go(it->second);
+        release_block(it->second);
         it = run.blocks.erase(it);
       }
     }
@@ -341,26 +341,26 @@ class Tracer {
     apply(gradients_.begin_pass(pass.turn));
     return pass;
   }
-  void hand_on(const Pass& pass) {
+  void pass_message_on(const Pass& pass) {
     // Frees the output of the forward, which has been sent.
-    if (pass.backward() && keeps_messages_ && places_.sends({stage_.stage, pass.action.chunk}))
-      let_go(
+    if (pass.backward() && holds_messages_ && places_.sends({stage_.stage, pass.action.chunk}))
+      release_block(
           std::exchange(message(false, virtual_stage(pass.action.chunk) + 1, pass.action.microbatch), kNone));
     const int64_t next = virtual_stage(pass.action.chunk) + (pass.backward() ? -1 : 1);
     if (next >= 0 && next < places_.virtual_stages() && (trains_ || pass.passing != kNone))
       message(pass.backward(), next, pass.action.microbatch) = pass.passing;
     else
-      let_go(pass.passing);
+      release_block(pass.passing);
   }
 
   void receive(const Action& a, bool backward) {
     const StageRange& range = program_.range(a);
-    if (keeps_messages_ && !backward) {
+    if (holds_messages_ && !backward) {
       const auto& [segment, how] = keys_[range.first];
       if (m_.lifetimes().saves_input(segment, how) && !program_.layout().instances[range.first].of.offloaded)
         message(false, virtual_stage(a.chunk), a.microbatch) = kBuffer;
     }
-    if (keeps_messages_) return;
+    if (holds_messages_) return;
     const SegmentEvents& into = events(backward ? range.end - 1 : range.first,
                                        backward ? Part::Backward : Part::Forward);
     for (size_t i = 0; i < into.begin; ++i)
@@ -368,9 +368,9 @@ class Tracer {
         message(backward, virtual_stage(a.chunk), a.microbatch) = allocate(into.events[i].bytes);
   }
   void send(const Action& a, bool backward) {
-    if (keeps_messages_ && !backward) return;
+    if (holds_messages_ && !backward) return;
     int32_t& on_its_way = message(backward, virtual_stage(a.chunk) + (backward ? -1 : 1), a.microbatch);
-    let_go(std::exchange(on_its_way, kNone));
+    release_block(std::exchange(on_its_way, kNone));
   }
 
   // Weight gradients that an earlier backward has deferred.
@@ -407,15 +407,15 @@ class Tracer {
         };
         while (pass.left() > 0) step(pass, next);
         while (other && other->left() > 0) next();
-        hand_on(pass);
-        if (other) hand_on(*other);
+        pass_message_on(pass);
+        if (other) pass_message_on(*other);
         return;
       }
       case ActionKind::Backward:
       case ActionKind::BackwardInput: {
         Pass pass = pass_of(a, turn);
         while (pass.left() > 0) step(pass);
-        return hand_on(pass);
+        return pass_message_on(pass);
       }
       case ActionKind::GradReduce: return;
     }
@@ -424,11 +424,11 @@ class Tracer {
   const Report& r_;
   const StageReport& stage_;
   std::stop_token stop_;
-  Memories m_;
+  SegmentMemories m_;
   const StageProgram program_;
   GradientSteps gradients_;
   PipelineLayout places_;
-  const bool keeps_messages_;
+  const bool holds_messages_;
   std::vector<ClassKey> keys_;     // by instance
   std::vector<int64_t> elements_;  // of each parameter of the stage, in order
   std::map<std::pair<ClassKey, Part>, SegmentEvents> events_;
@@ -445,7 +445,7 @@ class Tracer {
 }  // namespace
 
 StageEvents stage_events(const Report& report, int stage, std::stop_token stop) {
-  return Tracer(report, stage, std::move(stop)).trace();
+  return AllocationTracer(report, stage, std::move(stop)).trace();
 }
 
 AllocatorUse allocator_use(const StageEvents& of, SegmentMode mode, int64_t capacity) {

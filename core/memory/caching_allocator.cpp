@@ -31,7 +31,7 @@ CachingAllocator::Block CachingAllocator::allocate(int64_t bytes, bool side) {
   if (block == kNone) block = fresh(kind, size, false);
   if (block == kNone) {
     ++retries_;
-    give_back();
+    release_cached_segments();
     block = fresh(kind, size, false);
   }
   if (block == kNone) {
@@ -95,10 +95,10 @@ CachingAllocator::Block CachingAllocator::cached(Kind kind, int64_t size) {
   return block;
 }
 
-CachingAllocator::Block CachingAllocator::fresh(Kind kind, int64_t size, bool at_all_costs) {
-  if (mode_ == SegmentMode::Expandable) return expanded(kind, size, at_all_costs);
+CachingAllocator::Block CachingAllocator::fresh(Kind kind, int64_t size, bool ignore_capacity) {
+  if (mode_ == SegmentMode::Expandable) return expanded(kind, size, ignore_capacity);
   const int64_t bytes = kind.small ? kSmallSegment : size < kMiddle ? kMiddleSegment : whole(size, kStep);
-  if (!at_all_costs && !room_for(bytes)) return kNone;
+  if (!ignore_capacity && !room_for(bytes)) return kNone;
   reserved_ += bytes;
   Node node;
   node.begin = next_address_;
@@ -129,22 +129,22 @@ CachingAllocator::Block CachingAllocator::expandable(Kind kind, int64_t size) {
   return block;
 }
 
-CachingAllocator::Block CachingAllocator::expanded(Kind kind, int64_t size, bool at_all_costs) {
+CachingAllocator::Block CachingAllocator::expanded(Kind kind, int64_t size, bool ignore_capacity) {
   Block block = expandable(kind, size);
-  if (!at(block).mapped && !map(block, std::min(at(block).size, size), at_all_costs)) return kNone;
+  if (!at(block).mapped && !map(block, std::min(at(block).size, size), ignore_capacity)) return kNone;
   while (at(block).size < size) {
     const Block next = at(block).after;
-    if (!map(next, std::min(size - at(block).size, at(next).size), at_all_costs)) return kNone;
+    if (!map(next, std::min(size - at(block).size, at(next).size), ignore_capacity)) return kNone;
     block = next;  // `next` has joined the block before it
   }
   pool(kind).free.erase(key(block));
   return block;
 }
 
-bool CachingAllocator::map(Block block, int64_t size, bool at_all_costs) {
+bool CachingAllocator::map(Block block, int64_t size, bool ignore_capacity) {
   Pool& p = pool(at(block).kind);
   const int64_t bytes = whole(size, page(at(block).kind.small));
-  if (!at_all_costs && !room_for(bytes)) return false;
+  if (!ignore_capacity && !room_for(bytes)) return false;
   p.unmapped.erase({at(block).begin, block});
   if (bytes < at(block).size) {
     const Block rest = cut(block, bytes);
@@ -208,7 +208,7 @@ CachingAllocator::Block CachingAllocator::cut(Block block, int64_t size) {
   return rest;
 }
 
-void CachingAllocator::give_back() {
+void CachingAllocator::release_cached_segments() {
   for (Pool& p : pools_) {
     const std::vector<Key> free(p.free.begin(), p.free.end());
     for (const auto& [size, begin, block] : free) {

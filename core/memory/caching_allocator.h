@@ -74,14 +74,14 @@ class CachingAllocator {
   void drop(Block block);
   void cache(Block block) { pool(at(block).kind).free.insert(key(block)); }
   Block cached(Kind kind, int64_t size);
-  Block fresh(Kind kind, int64_t size, bool at_all_costs);
-  Block expanded(Kind kind, int64_t size, bool at_all_costs);
+  Block fresh(Kind kind, int64_t size, bool ignore_capacity);
+  Block expanded(Kind kind, int64_t size, bool ignore_capacity);
   Block expandable(Kind kind, int64_t size);
-  bool map(Block block, int64_t size, bool at_all_costs);
+  bool map(Block block, int64_t size, bool ignore_capacity);
   void unmap(Block block);
   void join(Block block, Block neighbour);
   Block cut(Block block, int64_t size);  // returns the rest behind the cut
-  void give_back();
+  void release_cached_segments();
   bool room_for(int64_t bytes) const { return capacity_ == 0 || reserved_ + bytes <= capacity_; }
 
   SegmentMode mode_;

@@ -2,10 +2,11 @@
 
 namespace shardscape {
 
-GradientSteps::GradientSteps(const Memories& memories, const StageReport& stage, const StageLayout& layout)
+GradientSteps::GradientSteps(const SegmentMemories& memories, const StageReport& stage,
+                             const StageLayout& layout)
     : of_(stage_gradients(memories.report().graph(), stage.first, stage.last, stage.layers > 0, stage.binding,
                           *memories.report().cache)) {
-  if (!come_and_go()) return;
+  if (!are_transient()) return;
   for (const StageInstance& i : layout.instances) {
     whole_.push_back(memories.coming(i.segment));
     reduced_.push_back(of_.reduced[static_cast<size_t>(i.segment)]);
@@ -66,7 +67,7 @@ void GradientSteps::free_whole(size_t instance, Changes& out) const {
 
 GradientBytes GradientSteps::sum(const StageRange& range, bool reduced) const {
   GradientBytes out;
-  if (!come_and_go()) return out;
+  if (!are_transient()) return out;
   if (of_.life == GradientLife::InBuckets) return {0, of_.shards};
   for (size_t i = range.first; i < range.end; ++i)
     (reduced ? out.reduced : out.whole) += reduced ? reduced_[i] : whole_[i];

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "grad_sync/stage_gradients.h"
-#include "memory/memories.h"
+#include "memory/segment_memories.h"
 #include "pipeline/peak_candidates.h"
 #include "plan/stage_layout.h"
 
@@ -27,8 +27,8 @@ class GradientSteps {
   };
   using Changes = std::vector<Change>;
 
-  GradientSteps(const Memories& memories, const StageReport& stage, const StageLayout& layout);
-  bool come_and_go() const { return of_.life != GradientLife::Always; }
+  GradientSteps(const SegmentMemories& memories, const StageReport& stage, const StageLayout& layout);
+  bool are_transient() const { return of_.life != GradientLife::Always; }
   int64_t always() const { return of_.always; }
 
   // Changes at the begin of a pass over a virtual stage. The functions below give the changes after the

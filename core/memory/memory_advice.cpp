@@ -55,7 +55,7 @@ std::vector<Change> changes(const Design& design) {
 }
 
 // Smaller savings are not listed.
-constexpr double kWorthwhile = 0.005;  // share of the bytes in use
+constexpr double kSmallestSaving = 0.005;  // share of the bytes in use
 
 }  // namespace
 
@@ -106,7 +106,8 @@ class Measure {
     MemoryAdvice advice;
     advice.saved = now_ - in_use;
     advice.fits = then->fits;
-    if (advice.fits == fits_ && static_cast<double>(advice.saved) < kWorthwhile * static_cast<double>(now_))
+    if (advice.fits == fits_ &&
+        static_cast<double>(advice.saved) < kSmallestSaving * static_cast<double>(now_))
       return std::nullopt;
     if (const auto after = before_ ? seconds_(*report) : std::nullopt)
       advice.time_percent = 100 * (*after / *before_ - 1);
@@ -138,7 +139,7 @@ Design with(Design design, const std::vector<const MemoryAdvice*>& singles) {
 
 // Full recompute of the fewest layers per virtual stage that make the design fit, if fewer than all suffice
 // (Megatron-LM, --recompute-method block).
-std::optional<MemoryAdvice> some_layers(const Report& report, const Measure& measure) {
+std::optional<MemoryAdvice> fewest_recomputed_layers(const Report& report, const Measure& measure) {
   const std::vector<int64_t> layers_of = layers_per_virtual_stage(report.design);
   const int64_t most = *std::max_element(layers_of.begin(), layers_of.end());
   const char* each = report.design.parallel.virtual_stages > 1 ? " of every virtual stage"
@@ -213,7 +214,8 @@ std::vector<MemoryAdvice> memory_advice(const Report& report, const MemoryTimeli
     if (advice) out.push_back(std::move(*advice));
   }
   if (!memory.fits)
-    if (std::optional<MemoryAdvice> some = some_layers(report, measure)) out.push_back(std::move(*some));
+    if (std::optional<MemoryAdvice> some = fewest_recomputed_layers(report, measure))
+      out.push_back(std::move(*some));
   std::stable_sort(out.begin(), out.end(),
                    [](const MemoryAdvice& a, const MemoryAdvice& b) { return a.saved > b.saved; });
   const bool enough = memory.fits ||

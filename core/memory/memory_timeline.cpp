@@ -18,10 +18,11 @@ namespace {
 constexpr auto kGradients = static_cast<size_t>(MemoryCategory::Gradients);
 constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
 
-class StageWalk : StageProfiles {
+class StageTimeline : StageProfiles {
  public:
   // at: the stage's place in the pipeline, which differs from the place of its representative.
-  StageWalk(Memories& memories, const StageReport& stage, int at) : StageProfiles(memories, stage, at) {
+  StageTimeline(SegmentMemories& memories, const StageReport& stage, int at)
+      : StageProfiles(memories, stage, at) {
     fix();
   }
 
@@ -29,7 +30,7 @@ class StageWalk : StageProfiles {
   template <typename Seen>
   void run(const std::vector<Action>& actions, const Seen& seen) {
     CategoryBytes now = fixed_;
-    const std::vector<AccumulationStep> turns = gradients_.come_and_go()
+    const std::vector<AccumulationStep> turns = gradients_.are_transient()
                                                     ? accumulation_steps(actions)
                                                     : std::vector<AccumulationStep>(actions.size());
     for (size_t i = 0; i < actions.size(); ++i) {
@@ -43,9 +44,10 @@ class StageWalk : StageProfiles {
                            {}};
       int step = -1;
       const CategoryBytes peak = play(moment, terms_, now, &step);
-      const std::vector<AtWork> who = at_work(moment, step);
+      const std::vector<RunningPass> who = running_passes(moment, step);
       const auto at = [&](const Action& action) {
-        const auto it = std::find_if(who.begin(), who.end(), [&](const AtWork& w) { return w.of == action; });
+        const auto it = std::find_if(who.begin(), who.end(),
+                                     [&](const RunningPass& w) { return w.of == action; });
         return it == who.end() ? PeakPlace{} : place_of(*it);
       };
       seen(a, begin, peak, now, at(a));
@@ -74,7 +76,7 @@ class StageWalk : StageProfiles {
   int64_t in_use(const std::vector<PeakCandidate>& moments) {
     int64_t most = 0;
     const PeakCandidate& moment = fullest(moments, most);
-    return most + waste(moment, at_work(moment));
+    return most + waste(moment, running_passes(moment));
   }
 
   StageMemory fullest(const std::vector<PeakCandidate>& moments) {
@@ -83,25 +85,25 @@ class StageWalk : StageProfiles {
     out.fixed = fixed_;
     int64_t most = 0;
     const PeakCandidate& moment = fullest(moments, most);
-    const std::vector<AtWork> at_work = this->at_work(moment);
+    const std::vector<RunningPass> running_passes = this->running_passes(moment);
     CategoryBytes now = level_before(moment, terms_, fixed_);
     out.at_peak = play(moment, terms_, now);
     out.action = moment.action;
     out.of = moment.of;
-    waste_ = waste(moment, at_work);
+    waste_ = waste(moment, running_passes);
     out.allocated = most - out.at_peak[kRuntime];
-    explain(out, moment, at_work);
+    explain(out, moment, running_passes);
     out.reserved = out.allocated + waste_;
     out.in_use = total(out.at_peak);
     return out;
   }
 
   const std::vector<int>& classes() const { return classes_; }  // class of every chunk
-  bool gradients_come_and_go() const { return gradients_.come_and_go(); }
+  bool gradients_come_and_go() const { return gradients_.are_transient(); }
 
  private:
   // A pass that runs at the peak: one action, or each of an overlapped forward and backward.
-  struct AtWork {
+  struct RunningPass {
     size_t chunk = 0;
     Level level;
     Action of{};
@@ -132,20 +134,20 @@ class StageWalk : StageProfiles {
   }
 
   // The passes that run at a peak candidate.
-  std::vector<AtWork> at_work(const PeakCandidate& moment) const {
+  std::vector<RunningPass> running_passes(const PeakCandidate& moment) const {
     int step = -1;
     int64_t now = moment.beside ? level_before(moment, totals_, total(fixed_)) : 0;
     if (moment.beside) play(moment, totals_, now, &step);
-    return at_work(moment, step);
+    return running_passes(moment, step);
   }
   // step: for an overlapped pair, the step that play() returns.
-  std::vector<AtWork> at_work(const PeakCandidate& moment, int step) const {
+  std::vector<RunningPass> running_passes(const PeakCandidate& moment, int step) const {
     const Action& a = moment.of;
     const auto chunk = [](const Action& action) { return static_cast<size_t>(action.chunk); };
     const auto backward = [&](const Action& action) -> const Profile& {
       return backwards_[class_of(action)][backward_index(action, moment.turn)];
     };
-    std::vector<AtWork> out;
+    std::vector<RunningPass> out;
     if (moment.beside) {
       const auto add = [&](const Action& action, const std::vector<Level>& levels) {
         if (step >= 0 && static_cast<size_t>(step) < levels.size())
@@ -161,7 +163,8 @@ class StageWalk : StageProfiles {
     return out;
   }
   // Bytes of the gradients with lifetimes inside the step, at a peak candidate.
-  GradientBytes gradients_at(const PeakCandidate& moment, const std::vector<AtWork>& at_work) const {
+  GradientBytes gradients_at(const PeakCandidate& moment,
+                             const std::vector<RunningPass>& running_passes) const {
     GradientBytes out;
     const auto add = [&](int64_t times, const GradientBytes& bytes) {
       out.whole += times * bytes.whole;
@@ -172,12 +175,12 @@ class StageWalk : StageProfiles {
       add(moment.before[of].begun, gradients_.begun(range));
       add(moment.before[of].ended, gradients_.ended(range));
     }
-    for (const AtWork& work : at_work) add(1, work.level.gradients);
+    for (const RunningPass& work : running_passes) add(1, work.level.gradients);
     return out;
   }
 
   // Offloaded instances whose saved tensors are on the device while the instance at work runs.
-  std::vector<size_t> offloaded_here(const AtWork& work) const {
+  std::vector<size_t> offloaded_on_device(const RunningPass& work) const {
     std::set<size_t> out;
     for (const Event& event : program_.pass(work.of)) {
       if (event.kind == EventKind::Drop) out.erase(event.instance);
@@ -195,8 +198,9 @@ class StageWalk : StageProfiles {
   // Layers times microbatches that hold saved tensors, by segment and checkpoint policy. Of the microbatch at
   // work they include the layers before the instance at work in a forward, and the layers not yet used in a
   // backward. received: the number whose saved input is a receive buffer.
-  std::map<ClassKey, int64_t> copies_at(const PeakCandidate& moment, const std::vector<AtWork>& at_work,
-                                        std::map<ClassKey, int64_t>* received = nullptr) const {
+  std::map<ClassKey, int64_t> saved_copies_at(const PeakCandidate& moment,
+                                              const std::vector<RunningPass>& running_passes,
+                                              std::map<ClassKey, int64_t>* received = nullptr) const {
     std::map<ClassKey, int64_t> copies;
     for (size_t of = 0; of < firsts_.size(); ++of) {
       const int64_t held = moment.before[of].in_flight +
@@ -204,16 +208,17 @@ class StageWalk : StageProfiles {
       const size_t begin = starts_[firsts_[of]], end = starts_[firsts_[of] + 1];
       for (size_t i = begin; i < end; ++i) {
         if (offloaded(i)) continue;
-        const int64_t count = held - std::count_if(at_work.begin(), at_work.end(), [&](const AtWork& w) {
-                                return static_cast<size_t>(classes_[w.chunk]) == of &&
-                                       i - begin >= w.level.instance;
-                              });
+        const int64_t count = held - std::count_if(running_passes.begin(), running_passes.end(),
+                                                   [&](const RunningPass& w) {
+                                                     return static_cast<size_t>(classes_[w.chunk]) == of &&
+                                                            i - begin >= w.level.instance;
+                                                   });
         copies[key(i)] += count;
         if (received && input_received(i)) (*received)[key(i)] += count;
       }
     }
-    for (const AtWork& work : at_work)
-      for (const size_t i : offloaded_here(work)) ++copies[key(i)];
+    for (const RunningPass& work : running_passes)
+      for (const size_t i : offloaded_on_device(work)) ++copies[key(i)];
     return copies;
   }
 
@@ -221,8 +226,8 @@ class StageWalk : StageProfiles {
     const Segment& s = graph_.segments[static_cast<size_t>(segment)];
     return s.storages[static_cast<size_t>(s.tensor(s.input).storage)].name;
   }
-  size_t instance_of(const AtWork& work) const { return starts_[work.chunk] + work.level.instance; }
-  PeakPlace place_of(const AtWork& work) {
+  size_t instance_of(const RunningPass& work) const { return starts_[work.chunk] + work.level.instance; }
+  PeakPlace place_of(const RunningPass& work) {
     const SegmentMemory& memory = m_.of(key(instance_of(work))).memory;
     const Part runs = work.level.part;
     const SegmentPart& part = runs == Part::Forward         ? memory.forward
@@ -236,15 +241,15 @@ class StageWalk : StageProfiles {
   }
 
   // Bytes that the allocator has reserved but not allocated.
-  int64_t waste(const PeakCandidate& moment, const std::vector<AtWork>& at_work) {
+  int64_t waste(const PeakCandidate& moment, const std::vector<RunningPass>& running_passes) {
     AllocatorSegments segments;
     for (const auto& [category, bytes] : fixed_bytes_)
       if (category != MemoryCategory::Runtime) segments.add(bytes, 1);
-    for (const auto& [key, count] : copies_at(moment, at_work))
+    for (const auto& [key, count] : saved_copies_at(moment, running_passes))
       if (count > 0) segments.add(m_.of(key).kept, count);
-    for (const AtWork& work : at_work)
+    for (const RunningPass& work : running_passes)
       if (!work.level.behind) segments.add(m_.live_segments(key(instance_of(work)), work.level.part), 1);
-    const GradientBytes gradients = gradients_at(moment, at_work);
+    const GradientBytes gradients = gradients_at(moment, running_passes);
     for (const int64_t bytes : {gradients.whole, gradients.reduced})
       if (bytes > 0) segments.add(bytes, 1);
     return segments.waste();
@@ -272,7 +277,7 @@ class StageWalk : StageProfiles {
   };
   GradientNames gradient_names() const {
     const std::vector<PartValue>& parts = stage_.parts[kGradients];
-    if (parts.empty() || !gradients_.come_and_go()) return {};
+    if (parts.empty() || !gradients_.are_transient()) return {};
     const std::string &first = parts.front().name, &last = parts.back().name;
     return gradients_.always() > 0 ? GradientNames{first, ""} : GradientNames{last, first};
   }
@@ -280,19 +285,19 @@ class StageWalk : StageProfiles {
   void fix() {
     if (stage_.states)
       for (const StageStates::Part& part : stage_.states->parts)
-        if (part.category != MemoryCategory::Gradients || !gradients_.come_and_go())
+        if (part.category != MemoryCategory::Gradients || !gradients_.are_transient())
           add_fixed("", part.category, part.bytes);
     for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer,
                              MemoryCategory::KvCache})
       for (const PartValue& part : stage_.parts[static_cast<size_t>(c)])
-        if (c != MemoryCategory::Gradients || !gradients_.come_and_go())
+        if (c != MemoryCategory::Gradients || !gradients_.are_transient())
           add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
     add_fixed(stage_.parts[kGradients].empty() ? "" : stage_.parts[kGradients].back().name.c_str(),
               MemoryCategory::Gradients, gradients_.always());
     const KernelProfile& profile = profile_of(graph_);
     if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy)
       add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
-    if (keeps_messages_) add_fixed(kReceiveBuffers, MemoryCategory::Buffers, receive_buffers());
+    if (holds_messages_) add_fixed(kReceiveBuffers, MemoryCategory::Buffers, receive_buffers());
     add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
     add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
     add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));
@@ -309,14 +314,15 @@ class StageWalk : StageProfiles {
     return bytes;
   }
 
-  void explain(StageMemory& out, const PeakCandidate& moment, const std::vector<AtWork>& at_work) {
+  void explain(StageMemory& out, const PeakCandidate& moment,
+               const std::vector<RunningPass>& running_passes) {
     for (size_t i = 0; i < fixed_bytes_.size(); ++i)
       out.contributors.push_back({fixed_names_[i], fixed_bytes_[i].first, fixed_bytes_[i].second});
     out.fixed_parts = out.contributors;
     CategoryBytes explained = fixed_;
     std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
     std::map<ClassKey, int64_t> received;
-    for (const auto& [key, count] : copies_at(moment, at_work, &received)) {
+    for (const auto& [key, count] : saved_copies_at(moment, running_passes, &received)) {
       if (count <= 0) continue;
       const Segment& s = graph_.segments[static_cast<size_t>(key.first)];
       for (const SavedStorage& saved : saved_by(s, key.second)) {
@@ -335,7 +341,7 @@ class StageWalk : StageProfiles {
       out.contributors.push_back({key.first + ", saved for the backward", key.second, bytes});
       explained[static_cast<size_t>(key.second)] += bytes;
     }
-    const GradientBytes gradients = gradients_at(moment, at_work);
+    const GradientBytes gradients = gradients_at(moment, running_passes);
     // Gradients that a weight-gradient pass allocates are whole gradients.
     for (const auto& [name, bytes] :
          {std::pair{gradient_names().reduced, gradients.reduced},
@@ -344,9 +350,9 @@ class StageWalk : StageProfiles {
       out.contributors.push_back({name, MemoryCategory::Gradients, bytes});
       explained[kGradients] += bytes;
     }
-    for (const AtWork& work : at_work) {
+    for (const RunningPass& work : running_passes) {
       const StageInstance& at = instances_[instance_of(work)];
-      if (&work == &at_work.front()) {
+      if (&work == &running_passes.front()) {
         out.segment = at.segment;
         out.layer = at.layer;
         out.at = place_of(work);
@@ -391,8 +397,8 @@ class StageWalk : StageProfiles {
   int64_t waste_ = 0;
 };
 
-std::shared_ptr<const std::vector<PeakCandidate>> moments_of(const Report& report, int stage,
-                                                             const StageWalk& walk) {
+std::shared_ptr<const std::vector<PeakCandidate>> peak_candidates_of(const Report& report, int stage,
+                                                                     const StageTimeline& walk) {
   return stage_peak_candidates(report.design.parallel, stage, static_cast<int>(report.microbatches),
                                walk.classes(), walk.gradients_come_and_go(), *report.cache);
 }
@@ -417,30 +423,31 @@ int64_t most_in_use(const Report& outline, const std::stop_token& stop) {
   const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(outline);
   const Structure& structure = outline.graph().structure;
   key.add(lifetimes->serial());
-  const ComingGradients coming = coming_gradients(outline);
+  const AllocatedGradients coming = allocated_gradients(outline);
   key.add(coming.bytes);
   key.add(int64_t{coming.tied});
   for (const bool word :
        {structure.recompute_block, structure.recompute_groups, structure.offload_activations})
     key.add(int64_t{word});  // classes of layers
   for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
-  const auto make = [&] { return Memories(outline).table(); };
-  Memories memories(outline,
-                    outline.cache->get<MemoryTable>(CacheKind::MemoryTable, key, make, bytes_of_table));
+  const auto make = [&] { return SegmentMemories(outline).table(); };
+  SegmentMemories memories(
+      outline, outline.cache->get<MemoryTable>(CacheKind::MemoryTable, key, make, bytes_of_table));
   // Stages of one class differ in the microbatches in flight. With receive buffers, they also differ in the
   // number of messages: a pipeline in a V turns on a stage.
-  std::map<std::pair<int, int64_t>, StageWalk> walks;
+  std::map<std::pair<int, int64_t>, StageTimeline> walks;
   const PipelineLayout places = pipeline_layout(outline.design.parallel);
   const bool buffers = holds_messages(outline);
   int64_t most = 0;
   for (const StageReport& stage : outline.stages) {
     if (stop.stop_requested()) break;
     const std::pair representative{stage.representative, buffers ? places.messages(stage.stage) : 0};
-    StageWalk& walk = walks
-                          .try_emplace(representative, memories,
-                                       outline.stages[static_cast<size_t>(stage.representative)], stage.stage)
-                          .first->second;
-    most = std::max(most, walk.in_use(*moments_of(outline, stage.stage, walk)));
+    StageTimeline& walk = walks
+                              .try_emplace(representative, memories,
+                                           outline.stages[static_cast<size_t>(stage.representative)],
+                                           stage.stage)
+                              .first->second;
+    most = std::max(most, walk.in_use(*peak_candidates_of(outline, stage.stage, walk)));
   }
   return most;
 }
@@ -462,11 +469,11 @@ int64_t always_allocated(const Report& outline) {
 
 std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop) {
   auto out = std::make_shared<MemoryTimeline>();
-  Memories memories(report);
+  SegmentMemories memories(report);
   for (const StageReport& stage : report.stages) {
     if (stop.stop_requested()) return nullptr;
-    StageWalk walk(memories, stage, stage.stage);
-    out->stages.push_back(walk.fullest(*moments_of(report, stage.stage, walk)));
+    StageTimeline walk(memories, stage, stage.stage);
+    out->stages.push_back(walk.fullest(*peak_candidates_of(report, stage.stage, walk)));
     if (out->stages.back().in_use > out->stages[static_cast<size_t>(out->peak_stage)].in_use)
       out->peak_stage = stage.stage;
   }
@@ -476,8 +483,8 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
 }
 
 std::vector<ActionMemory> stage_timeline(const Report& report, int stage) {
-  Memories memories(report);
-  StageWalk walk(memories, report.stages[static_cast<size_t>(stage)], stage);
+  SegmentMemories memories(report);
+  StageTimeline walk(memories, report.stages[static_cast<size_t>(stage)], stage);
   std::vector<ActionMemory> out;
   walk.run(make_stage_schedule(report.design.parallel, stage, static_cast<int>(report.microbatches),
                                report.cache.get()),

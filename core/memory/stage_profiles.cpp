@@ -16,7 +16,7 @@ ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) {
 }
 
 // A message in transit counts as a buffer, whatever its category inside the segment.
-CategoryBytes on_the_way(const CategoryBytes& bytes) {
+CategoryBytes as_message(const CategoryBytes& bytes) {
   CategoryBytes out{};
   out[kBuffers] = total(bytes);
   return out;
@@ -39,21 +39,21 @@ void note(Profile& p, const Level& here, bool begins = false) {
 }
 
 template <typename Profile>
-void from_begin(Profile& p, size_t begin) {
+void relative_to_chunk(Profile& p, size_t begin) {
   p.peak.instance -= begin;
   for (auto& level : p.levels) level.instance -= begin;
 }
 
 }  // namespace
 
-StageProfiles::StageProfiles(Memories& memories, const StageReport& stage, int at)
+StageProfiles::StageProfiles(SegmentMemories& memories, const StageReport& stage, int at)
     : m_(memories),
       r_(memories.report()),
       stage_(stage),
       place_(at),
       graph_(r_.graph()),
-      pairs_(overlaps_passes(r_.design.parallel)),
-      keeps_messages_(shardscape::holds_messages(r_)),
+      overlaps_passes_(overlaps_passes(r_.design.parallel)),
+      holds_messages_(shardscape::holds_messages(r_)),
       places_(pipeline_layout(r_.design.parallel)),
       program_(stage_program(r_, stage)),
       instances_(program_.layout().instances),
@@ -71,17 +71,17 @@ StageProfiles::StageProfiles(Memories& memories, const StageReport& stage, int a
     const auto make = [&](size_t index, const AccumulationStep& turn) {
       Profile& b = backwards_.back()[index];
       b = backward(c, turn, index == kSplit);
-      if (keeps_messages_) keep_backward(c, f, b);
+      if (holds_messages_) hold_backward_messages(c, f, b);
     };
     for (const AccumulationStep& turn : turns()) make(accumulation_index(turn), turn);
     if (graph_.structure.split_backward) make(kSplit, {});
-    if (keeps_messages_) keep_forward(c, f);
+    if (holds_messages_) hold_forward_messages(c, f);
     add_terms(c);
   }
 }
 
 bool StageProfiles::alike(size_t a, size_t b) const {
-  if (keeps_messages_ && (receives(a) != receives(b) || sends(a) != sends(b))) return false;
+  if (holds_messages_ && (receives(a) != receives(b) || sends(a) != sends(b))) return false;
   const auto at = [&](size_t chunk) {
     return instances_.begin() + static_cast<std::ptrdiff_t>(starts_[chunk]);
   };
@@ -94,7 +94,7 @@ bool StageProfiles::alike(size_t a, size_t b) const {
 bool StageProfiles::input_received(size_t instance) const {
   const auto chunk = static_cast<size_t>(std::upper_bound(starts_.begin(), starts_.end(), instance) -
                                          starts_.begin() - 1);
-  return keeps_messages_ && instance == starts_[chunk] && receives(chunk) && !offloaded(instance) &&
+  return holds_messages_ && instance == starts_[chunk] && receives(chunk) && !offloaded(instance) &&
          m_.lifetimes().saves_input(key(instance).first, key(instance).second);
 }
 
@@ -108,12 +108,12 @@ StageProfiles::Profile StageProfiles::forward(size_t chunk) {
     const SegmentMemory& s = memory(i);
     if (event.kind == EventKind::Drop) p.change = p.change - s.kept;
     if (event.kind != EventKind::Run) continue;
-    if (i == begin && kind(i) != SegmentKind::Embedding) p.received = on_the_way(s.forward.begin);
+    if (i == begin && kind(i) != SegmentKind::Embedding) p.received = as_message(s.forward.begin);
     note(p, Level{p.change + s.forward.peak, i, Part::Forward, {}}, true);
     p.change = p.change + s.kept;
-    if (i + 1 == end && kind(i) != SegmentKind::Head) p.sent = on_the_way(s.forward.end - s.kept);
+    if (i + 1 == end && kind(i) != SegmentKind::Head) p.sent = as_message(s.forward.end - s.kept);
   }
-  from_begin(p, begin);
+  relative_to_chunk(p, begin);
   return p;
 }
 
@@ -134,7 +134,7 @@ class StageProfiles::BackwardReader {
     apply(of_.gradients_.begin_pass(turn_), nullptr, end_);
     if (end_ > begin_) {
       const size_t last = end_ - 1;
-      if (of_.kind(last) != SegmentKind::Head) p_.received = on_the_way(of_.memory(last).output_grad);
+      if (of_.kind(last) != SegmentKind::Head) p_.received = as_message(of_.memory(last).output_grad);
       p_.peak.instance = last;
     }
     for (const Event& event : events) {
@@ -144,7 +144,7 @@ class StageProfiles::BackwardReader {
       if (event.part == LayerPart::Replay) replay(event);
       if (event.part == LayerPart::Backward) backward(event.instance);
     }
-    from_begin(p_, begin_);
+    relative_to_chunk(p_, begin_);
     return std::move(p_);
   }
 
@@ -192,7 +192,7 @@ class StageProfiles::BackwardReader {
     apply(of_.gradients_.end(i, turn_), &present, i);
     if (i > begin_) return;
     apply(of_.gradients_.end_pass({begin_, end_}, turn_), &present, i);
-    if (of_.kind(i) != SegmentKind::Embedding) p_.sent = on_the_way(s.backward.end);
+    if (of_.kind(i) != SegmentKind::Embedding) p_.sent = as_message(s.backward.end);
   }
 
   StageProfiles& of_;
@@ -213,7 +213,7 @@ StageProfiles::Profile StageProfiles::backward(size_t chunk, const AccumulationS
 
 // Receive buffers are permanent, so a saved input in a receive buffer adds nothing. A received gradient is
 // accumulated in memory of its own.
-void StageProfiles::keep_forward(size_t chunk, Profile& f) {
+void StageProfiles::hold_forward_messages(size_t chunk, Profile& f) {
   if (receives(chunk)) {
     if (input_received(starts_[chunk])) {
       const CategoryBytes& input = memory(starts_[chunk]).forward.begin;
@@ -229,7 +229,7 @@ void StageProfiles::keep_forward(size_t chunk, Profile& f) {
 }
 
 // f: the profile of the forward without permanent buffers.
-void StageProfiles::keep_backward(size_t chunk, const Profile& f, Profile& b) {
+void StageProfiles::hold_backward_messages(size_t chunk, const Profile& f, Profile& b) {
   if (receives(chunk) && input_received(starts_[chunk]))
     b.change = b.change + memory(starts_[chunk]).forward.begin;
   if (!sends(chunk)) return;
@@ -257,7 +257,7 @@ ActionTerms<CategoryBytes> StageProfiles::terms(const Profile& p) const {
     out.received = p.received;
     out.sent = p.sent;
   }
-  if (pairs_)
+  if (overlaps_passes_)
     for (const Level& level : p.levels) out.levels.push_back(level.bytes);
   return out;
 }
@@ -265,7 +265,7 @@ ActionTerms<CategoryBytes> StageProfiles::terms(const Profile& p) const {
 // The accumulation steps that occur among the backwards of a step.
 std::vector<AccumulationStep> StageProfiles::turns() const {
   std::vector<AccumulationStep> out{{}};
-  if (!gradients_.come_and_go()) return out;
+  if (!gradients_.are_transient()) return out;
   const int64_t count = places_.microbatches(r_.microbatches);
   if (count == 1) out.push_back({true, true, true});
   if (count > 1) out.insert(out.end(), {{true, true, false}, {true, false, true}});

@@ -4,7 +4,7 @@
 
 #include "memory/action_terms.h"
 #include "memory/gradient_steps.h"
-#include "memory/memories.h"
+#include "memory/segment_memories.h"
 #include "plan/stage_program.h"
 
 namespace shardscape {
@@ -33,7 +33,7 @@ class StageProfiles {
   };
 
   // at: the stage's place in the pipeline, which differs from the place of its representative.
-  StageProfiles(Memories& memories, const StageReport& stage, int at);
+  StageProfiles(SegmentMemories& memories, const StageReport& stage, int at);
 
   ClassKey key(size_t instance) const {
     return {instances_[instance].segment, instances_[instance].of.checkpoint_policy};
@@ -48,13 +48,13 @@ class StageProfiles {
   // Whether the saved input of the instance is its receive buffer.
   bool input_received(size_t instance) const;
 
-  Memories& m_;
+  SegmentMemories& m_;
   const Report& r_;
   const StageReport& stage_;
   const int place_;
   const Graph& graph_;
-  const bool pairs_;  // the schedule overlaps passes, so levels of instances are needed
-  const bool keeps_messages_;
+  const bool overlaps_passes_;  // the schedule overlaps passes, so levels of instances are needed
+  const bool holds_messages_;
   const PipelineLayout places_;
   const StageProgram program_;
   const std::vector<StageInstance>& instances_;
@@ -74,8 +74,8 @@ class StageProfiles {
   std::vector<AccumulationStep> turns() const;
   Profile forward(size_t chunk);
   Profile backward(size_t chunk, const AccumulationStep& turn, bool split);
-  void keep_forward(size_t chunk, Profile& f);
-  void keep_backward(size_t chunk, const Profile& f, Profile& b);
+  void hold_forward_messages(size_t chunk, Profile& f);
+  void hold_backward_messages(size_t chunk, const Profile& f, Profile& b);
   CategoryBytes waiting(size_t begin, size_t end) const;
   WeightTerms<CategoryBytes> weights(size_t chunk, const AccumulationStep& turn) const;
   ActionTerms<CategoryBytes> terms(const Profile& p) const;

@@ -294,7 +294,7 @@ class ReportMaker {
       bind_nothing_recomputed(s.binding, graph);
       if (places.layout == ChunkLayout::Vee) s.binding.set(messages_symbol(), places.messages(p));
       if (graph.structure.chunkwise()) {
-        if (!chunks_in_flight(s, shape, graph, layers_here)) return;
+        if (!bind_layers_in_flight(s, shape, graph, layers_here)) return;
       } else {
         s.in_flight = in_flight(r_.design, p, r_.microbatches);
       }
@@ -334,8 +334,8 @@ class ReportMaker {
   }
   // Binds what the stage holds at the moment at which that takes most memory. What is there for a layer at a
   // time is the same at all.
-  bool chunks_in_flight(StageReport& s, const StageShape& shape, const Graph& graph,
-                        const StageLayers& layers) {
+  bool bind_layers_in_flight(StageReport& s, const StageShape& shape, const Graph& graph,
+                             const StageLayers& layers) {
     const ParallelSpec& parallel = r_.design.parallel;
     const PipelineLayout places = pipeline_layout(parallel);
     const std::vector<Action> actions = make_stage_schedule(

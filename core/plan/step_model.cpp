@@ -127,7 +127,7 @@ class ShapeBuilder {
     if (is_fsdp(sync.strategy)) {
       unit_states(sync);
     } else {
-      const Expr wide = wide_parameters();
+      const Expr wide = float32_parameters();
       const bool sharded = is_deepspeed(sync.strategy) || sync.strategy == SyncStrategy::DistributedOptimizer;
       if (is_deepspeed(sync.strategy)) {
         zero_states(sync);
@@ -147,8 +147,10 @@ class ShapeBuilder {
         optimizer_state("master weights, float32", (sharded ? sync.owned : sync.owned - wide) * Expr(4));
     }
     const std::string moment(dtype_name(s.moment_dtype));
-    optimizer_state(std::string("first ") + kMomentName + moment, sync.owned * dtype_size(s.moment_dtype));
-    optimizer_state(std::string("second ") + kMomentName + moment, sync.owned * dtype_size(s.moment_dtype));
+    optimizer_state(std::string("first ") + kAdamMomentName + moment,
+                    sync.owned * dtype_size(s.moment_dtype));
+    optimizer_state(std::string("second ") + kAdamMomentName + moment,
+                    sync.owned * dtype_size(s.moment_dtype));
     if (!s.offload_optimizer) return;
     const OffloadedStep step = offloaded_step(graph_, sync_.owned);
     host(Phase::Step, "store", "gradients", Expr(1), step.gradient_bytes);
@@ -163,9 +165,9 @@ class ShapeBuilder {
       if (!p.param->quantized) continue;
       const Tensor& t = p.segment->tensor(p.param->tensor);
       quantized += p.count * local_elements(t);
-      bytes += p.count * local_elements(t) * stored_size(t);
+      bytes += p.count * local_elements(t) * quantized_size(t);
     }
-    const Expr wide = wide_parameters();
+    const Expr wide = float32_parameters();
     part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)),
          (shape_.parameters - wide - quantized) * Expr(dtype_bytes(s.dtype)));
     part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
@@ -174,7 +176,7 @@ class ShapeBuilder {
 
   // One scale covers a square block of a quantized weight (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
   // This does not hold for weights of mixers: their sizes need not be multiples of a block.
-  Expr stored_size(const Tensor& weight) const {
+  Expr quantized_size(const Tensor& weight) const {
     const DType type = graph_.structure.compute;
     const bool mixer = std::any_of(weight.axes.begin(), weight.axes.end(),
                                    [](Axis a) { return a >= Axis::SsmInner && a <= Axis::SsmHeadDim; });
@@ -202,7 +204,7 @@ class ShapeBuilder {
 
   // Parameters that stay in float32 although the others have 16 bits. Sharded states do not separate them:
   // the error is a fraction of a percent.
-  Expr wide_parameters() const {
+  Expr float32_parameters() const {
     Expr out;
     for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
       const Tensor& t = p.segment->tensor(p.param->tensor);

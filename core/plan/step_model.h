@@ -112,7 +112,7 @@ class StateShapes {
 };
 
 // Part of the names of the Adam moments, which the first optimizer step makes: "first moment, fp32".
-inline constexpr const char* kMomentName = "moment, ";
+inline constexpr const char* kAdamMomentName = "moment, ";
 
 struct StepModel {
   std::shared_ptr<const Graph> graph;

@@ -65,7 +65,7 @@ std::string with_time(const std::string& json, const Report& report, const Simul
   out["time"] = time_json(simulation);
   const ScheduleKind kind = schedule_of(report.design.parallel);
   if (report.stages.size() > 1 && splits_backward(kind) && chunk_layout(kind) == ChunkLayout::Round) {
-    const PassPlan played = played_passes(report, simulation);
+    const PassPlan played = measured_passes(report, simulation);
     out["time"]["passes"] = {{"pass_times", played.times}, {"waiting_percent", played.waiting_percent}};
   }
   return out.dump(2) + "\n";

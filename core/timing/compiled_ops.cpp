@@ -107,7 +107,7 @@ class Compiler {
   }
 
   // A sum of gradients that one product makes already.
-  bool made_by_one_product(const Op& op) const {
+  bool is_gemm_sum(const Op& op) const {
     if (op.kind != OpKind::Add || op.phase == Phase::Forward) return false;
     OpId kernel = -1;
     for (const TensorId in : op.inputs) {
@@ -136,7 +136,7 @@ class Compiler {
       add({group_size(s_->op(ring.passes.at(0)).group)});
       for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
         for (const OpId m : *moved)
-          add({Expr(kParts) * ring_message_elements(*s_, s_->op(m)) *
+          add({Expr(kByteScale) * ring_message_elements(*s_, s_->op(m)) *
                dtype_size(s_->tensor(s_->op(m).inputs[0]).dtype)});
     }
     return out;
@@ -150,7 +150,7 @@ class Compiler {
       return out;  // with its attention; a view
     if (op.kind == OpKind::AllToAll && op.dim >= 0 && op.dim_to >= 0) return exchange(op);
     if (is_collective(op.kind))
-      return {OpRule::Collective, add({Expr(kParts) * collective_bytes(*s_, op)}), -1, matmul_with(id)};
+      return {OpRule::Collective, add({Expr(kByteScale) * collective_bytes(*s_, op)}), -1, matmul_with(id)};
     switch (op.kind) {
       case OpKind::Einsum:
         out = product(id);
@@ -171,17 +171,18 @@ class Compiler {
     }
     if (const double moved = expert_bias(op); moved > 0)
       return {OpRule::Bytes,
-              add({Expr(static_cast<int64_t>(kParts * moved)) * elements(s_->tensor(op.inputs[0]))})};
-    if (made_by_one_product(op) || written_into_product(op) || sum_behind(id) >= 0) return out;
+              add({Expr(static_cast<int64_t>(kByteScale * moved)) * elements(s_->tensor(op.inputs[0]))})};
+    if (is_gemm_sum(op) || is_gemm_epilogue(op) || dropout_sum(id) >= 0) return out;
     Expr moved = bytes(op);
     // The kernel of the sum reads what is dropped itself, and writes the mask.
     if (op.kind == OpKind::Add)
       for (OpId j = 0; j < id; ++j)
-        if (sum_behind(j) == id)
-          moved += Expr(kParts) * (s_->op(j).written_bytes - local_bytes(s_->tensor(s_->op(j).outputs[0])));
+        if (dropout_sum(j) == id)
+          moved += Expr(kByteScale) *
+                   (s_->op(j).written_bytes - local_bytes(s_->tensor(s_->op(j).outputs[0])));
     // A kernel that makes something again for its backward does not write it.
     if (is_recomputation(op) && s_->op(op.forward).recomputed_in_backward)
-      moved = Expr(kParts) * op.read_bytes;
+      moved = Expr(kByteScale) * op.read_bytes;
     return {op.kind == OpKind::Dispatch || op.kind == OpKind::Combine ? OpRule::Routing : OpRule::Bytes,
             add({std::move(moved)})};
   }
@@ -198,9 +199,11 @@ class Compiler {
           out = out * local_size(t, d);  // lies behind the tokens in memory
       return out;
     };
-    const auto copied = [&](TensorId tensor) { return Expr(2 * kParts) * local_bytes(s_->tensor(tensor)); };
+    const auto copied = [&](TensorId tensor) {
+      return Expr(2 * kByteScale) * local_bytes(s_->tensor(tensor));
+    };
     return {OpRule::Exchange,
-            add({Expr(kParts) * collective_bytes(*s_, op), outer(op.inputs[0], op.dim_to),
+            add({Expr(kByteScale) * collective_bytes(*s_, op), outer(op.inputs[0], op.dim_to),
                  copied(op.inputs[0]), outer(op.outputs[0], op.dim), copied(op.outputs[0])})};
   }
 
@@ -220,14 +223,13 @@ class Compiler {
     }
     if (op.kind != OpKind::ReduceScatter) return -1;
     OpId maker = s_->tensor(op.inputs[0]).producer;
-    if (maker >= 0 && made_by_one_product(s_->op(maker)))
-      maker = s_->tensor(s_->op(maker).inputs[0]).producer;
+    if (maker >= 0 && is_gemm_sum(s_->op(maker))) maker = s_->tensor(s_->op(maker).inputs[0]).producer;
     return maker >= 0 && s_->op(maker).kind == OpKind::Einsum ? kernel(maker) : -1;
   }
 
   // The sum that drops elements of its operand in the same kernel (bias_dropout_add): the only reader of the
   // forward dropout. -1: none.
-  OpId sum_behind(OpId id) const {
+  OpId dropout_sum(OpId id) const {
     const Op& op = s_->op(id);
     if (op.kind != OpKind::Dropout || op.grad != GradRole::None) return -1;
     OpId out = -1;
@@ -258,12 +260,12 @@ class Compiler {
   }
 
   // A bias that is added where the product writes its result: an epilogue of it, or of what reads it next.
-  bool written_into_product(const Op& op) const {
+  bool is_gemm_epilogue(const Op& op) const {
     if (op.kind != OpKind::BiasAdd || op.grad != GradRole::None) return false;
     return s_->tensor(op.outputs[0]).storage == s_->tensor(op.inputs[0]).storage;
   }
 
-  static Expr bytes(const Op& op) { return Expr(kParts) * (op.read_bytes + op.written_bytes); }
+  static Expr bytes(const Op& op) { return Expr(kByteScale) * (op.read_bytes + op.written_bytes); }
 
   const Segment* s_ = nullptr;
   std::vector<OpId> kernels_;

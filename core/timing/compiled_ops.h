@@ -11,7 +11,7 @@
 namespace shardscape {
 
 // Blocks of quantized types have scales: their bytes are whole only in multiples.
-inline constexpr int64_t kParts = 128;
+inline constexpr int64_t kByteScale = 128;
 
 enum class OpRule : uint8_t { Nothing, Product, Attention, Ring, Scan, Collective, Exchange, Routing, Bytes };
 

@@ -9,15 +9,15 @@
 namespace shardscape {
 namespace {
 
-struct Spared {
+struct SkippedFlops {
   double masked = 0, idle = 0;
 };
 
 // FLOPs of each op on one rank that kernels do not compute. Masked tiles of a ring lie in each rank's own
 // block, so every position gives the same number.
-std::vector<std::vector<Spared>> spared_by_op(const Report& report, const OpSeconds& ops) {
+std::vector<std::vector<SkippedFlops>> skipped_by_op(const Report& report, const OpSeconds& ops) {
   const Binding& binding = report.stages.front().binding;
-  std::vector<std::vector<Spared>> out;
+  std::vector<std::vector<SkippedFlops>> out;
   for (size_t s = 0; s < report.graph().segments.size(); ++s) {
     const Segment& segment = report.graph().segments[s];
     out.emplace_back(segment.ops.size());
@@ -36,15 +36,15 @@ std::vector<std::vector<Spared>> spared_by_op(const Report& report, const OpSeco
 }  // namespace
 
 HardwareFlops hardware_flops(const Report& report, const OpSeconds& ops) {
-  const std::vector<std::vector<Spared>> spared = spared_by_op(report, ops);
+  const std::vector<std::vector<SkippedFlops>> spared = skipped_by_op(report, ops);
   const PipelineLayout places = pipeline_layout(report.design.parallel);
   const double runs_of_stage = static_cast<double>(places.microbatches(report.microbatches)) *
                                static_cast<double>(report.ranks) / static_cast<double>(report.stages.size());
-  std::map<int, Spared> stages;  // by StageReport::representative
+  std::map<int, SkippedFlops> stages;  // by StageReport::representative
   double masked = 0, idle = 0;
   for (const StageReport& stage : report.stages) {
     const auto [found, fresh] = stages.try_emplace(stage.representative);
-    Spared& of = found->second;
+    SkippedFlops& of = found->second;
     if (fresh)
       for (const StageInstance& instance : stage_layout(report, stage).instances) {
         const Segment& segment = report.graph().segments[static_cast<size_t>(instance.segment)];

@@ -21,7 +21,7 @@ Part part_of(const Structure& structure, const Segment& segment, OpId op) {
 LayerTable::LayerTable(const Report& report, const Machine& machine)
     : report_(&report), ops_(op_seconds(report, machine)), launch_(launch_seconds(machine)) {}
 
-void LayerTable::make_all() {
+void LayerTable::fill_all() {
   const Graph& graph = report_->graph();
   for (int s = 0; s < static_cast<int>(graph.segments.size()); ++s) {
     if (graph.segments[static_cast<size_t>(s)].kind != SegmentKind::Layer)

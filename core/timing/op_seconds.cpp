@@ -60,7 +60,7 @@ class Timer {
         const CompiledOp& op = compiled_->segments[i][id];
         times.push_back(time(segment, segment.ops[id], static_cast<OpId>(id), op));
       }
-      if (graph.structure.ep_local) pipeline_nodes(segment, compiled_->segments[i], times);
+      if (graph.structure.ep_local) hide_shorter_exchange(segment, compiled_->segments[i], times);
       if (report_.design.parallel.tp_comm_overlap && report_.design.parallel.sequence_parallel)
         overlap(compiled_->segments[i], times);
     }
@@ -70,12 +70,12 @@ class Timer {
  private:
   double value(uint32_t at) const { return to_double(values_[at]); }
   int64_t whole(uint32_t at) const { return std::max<int64_t>(1, static_cast<int64_t>(values_[at])); }
-  double bytes(uint32_t at) const { return value(at) / static_cast<double>(kParts); }
+  double bytes(uint32_t at) const { return value(at) / static_cast<double>(kByteScale); }
   // One kernel sends tokens to other nodes and forwards them inside the nodes, chunk by chunk (DeepEP,
   // csrc/kernels/legacy/internode.cu). Therefore the shorter of the two exchanges of a dispatch or combine
   // takes no time of its own.
-  static void pipeline_nodes(const Segment& segment, const std::vector<CompiledOp>& ops,
-                             std::vector<OpTime>& times) {
+  static void hide_shorter_exchange(const Segment& segment, const std::vector<CompiledOp>& ops,
+                                    std::vector<OpTime>& times) {
     double across = 0, inside = 0;  // seconds of the current dispatch or combine that are not hidden yet
     for (size_t id = 0; id < ops.size(); ++id) {
       if (ops[id].rule == OpRule::Product) across = inside = 0;
@@ -284,9 +284,9 @@ double communication(const CategorySeconds& seconds) {
 }
 
 double number(const Expr& expr, const Binding& binding) {
-  const auto value = evaluate(Expr(kParts) * expr, binding);
+  const auto value = evaluate(Expr(kByteScale) * expr, binding);
   const Wide* whole = std::get_if<Wide>(&value);
-  return whole ? to_double(*whole) / static_cast<double>(kParts) : 0;
+  return whole ? to_double(*whole) / static_cast<double>(kByteScale) : 0;
 }
 
 TimeCategory comm_category(const MeshAxes& axes) {

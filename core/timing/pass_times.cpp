@@ -83,17 +83,17 @@ PassTimes::PassTimes(const StageTimes& stage) {
     const Span& span = stage.spans[i];
     if (span.stream != StreamKind::Compute || span.microbatch < 0 || pass_of(span.kind) == kNone) continue;
     const auto [it, made] = stretches_.try_emplace({pass_of(span.kind), span.microbatch, span.chunk},
-                                                   PassStretch{span.begin, span.end, static_cast<int>(i)});
+                                                   PassInterval{span.begin, span.end, static_cast<int>(i)});
     if (!made) it->second.end = std::max(it->second.end, span.end);
   }
 }
 
-const PassStretch* PassTimes::of(const Action& action) const {
+const PassInterval* PassTimes::of(const Action& action) const {
   const auto it = stretches_.find({pass_of(action.kind), action.microbatch, action.chunk});
   return it == stretches_.end() ? nullptr : &it->second;
 }
 
-PassPlan played_passes(const Report& report, const Simulation& simulation) {
+PassPlan measured_passes(const Report& report, const Simulation& simulation) {
   const Sums sums = sums_of(report, simulation);
   PassPlan out = report.design.parallel.passes;
   out.times.clear();
@@ -106,16 +106,16 @@ PassPlan played_passes(const Report& report, const Simulation& simulation) {
 }
 
 std::optional<Problem> pass_times_note(const Report& report, const Simulation& simulation) {
-  constexpr double kAlike = 0.03;      // share of a forward
-  constexpr int64_t kAlikeMemory = 5;  // percent of the saved bytes of a microbatch
+  constexpr double kEqualTimes = 0.03;        // share of a forward
+  constexpr int64_t kEqualMemoryPercent = 5;  // percent of the saved bytes of a microbatch
   if (schedule_of(report.design.parallel) != ScheduleKind::ZbAuto) return std::nullopt;
-  const PassPlan played = played_passes(report, simulation);
+  const PassPlan played = measured_passes(report, simulation);
   const std::array<double, kPasses> given = proportions(report.design.parallel.passes.times),
                                     found = proportions(played.times);
   const PassPlan& now = report.design.parallel.passes;
   if (std::equal(given.begin(), given.end(), found.begin(),
-                 [](double a, double b) { return std::abs(a - b) < kAlike; }) &&
-      std::abs(now.waiting_percent - played.waiting_percent) <= kAlikeMemory)
+                 [](double a, double b) { return std::abs(a - b) < kEqualTimes; }) &&
+      std::abs(now.waiting_percent - played.waiting_percent) <= kEqualMemoryPercent)
     return std::nullopt;
   const auto text = [](const std::array<double, kPasses>& of) {
     std::string out = "100";
@@ -138,7 +138,7 @@ std::optional<Problem> pass_times_note(const Report& report, const Simulation& s
 
 bool is_pass(ActionKind kind) { return pass_of(kind) != kNone; }
 
-double fullest_seconds(int stage, const Action& action, const PeakPlace& at, const PassStretch& stretch,
+double peak_seconds_of(int stage, const Action& action, const PeakPlace& at, const PassInterval& stretch,
                        StepOps& ops) {
   const StageTimes& times = ops.simulation().stages[static_cast<size_t>(stage)];
   using Lives = SegmentLifetimes::Part;
@@ -170,8 +170,8 @@ std::optional<double> peak_seconds(const StageMemory& memory, StepOps& ops) {
       if (span.kind == SpanKind::Optimizer) return span.begin;
   if (!is_pass(memory.of.kind)) return std::nullopt;
   const PassTimes times(stage);
-  const PassStretch* stretch = times.of(memory.of);
-  return stretch ? std::optional(fullest_seconds(memory.stage, memory.of, memory.at, *stretch, ops))
+  const PassInterval* stretch = times.of(memory.of);
+  return stretch ? std::optional(peak_seconds_of(memory.stage, memory.of, memory.at, *stretch, ops))
                  : std::nullopt;
 }
 

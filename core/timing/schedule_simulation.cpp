@@ -50,13 +50,13 @@ class Player {
  private:
   // Runs the actions of a stage until a message is missing.
   bool advance(int stage, const std::stop_token& stop) {
-    constexpr size_t
-        kAsks = 1024;  // actions between two checks of the stop token; an action may have many layers
+    constexpr size_t kStopCheckInterval = 1024;  // actions between two checks of the stop token; an action
+                                                 // may have many layers
     const std::vector<Action>& actions = schedule_.actions[static_cast<size_t>(stage)];
     size_t& next = next_[static_cast<size_t>(stage)];
     const size_t begin = next;
     for (; next < actions.size(); ++next) {
-      if (next % kAsks == 0 && stop.stop_requested()) break;
+      if (next % kStopCheckInterval == 0 && stop.stop_requested()) break;
       const Action& action = actions[next];
       if (action.overlapped && action.kind == ActionKind::Forward)
         work_.overlap(stage, action, actions.at(next + 1));
@@ -115,9 +115,9 @@ class Player {
   std::vector<NodeId> made_;  // last node of the latest action of each stage
 };
 
-class GivenWork : public ScheduleWork {
+class FixedDurationWork : public ScheduleWork {
  public:
-  explicit GivenWork(const ActionSeconds& seconds) : seconds_(seconds) {}
+  explicit FixedDurationWork(const ActionSeconds& seconds) : seconds_(seconds) {}
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override {
     Node node;
     node.stage = stage;
@@ -150,7 +150,7 @@ void simulate_schedule(const Schedule& schedule, ScheduleWork& work, Timeline& t
 }
 
 Simulation simulate_schedule(const Schedule& schedule, const ActionSeconds& seconds) {
-  GivenWork work(seconds);
+  FixedDurationWork work(seconds);
   Timeline timeline(schedule.stages);
   simulate_schedule(schedule, work, timeline);
   Simulation out;

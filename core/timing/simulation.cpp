@@ -86,7 +86,7 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   Timeline timeline(static_cast<int>(report.stages.size()));
   StepSimulator play(report, machine, table, timeline);
   std::vector<StepSimulator::LayerNode> layers;
-  play.note_layers(layers);
+  play.record_layers(layers);
   const Schedule schedule = make_schedule(report.design.parallel, static_cast<int>(report.microbatches),
                                           report.cache.get());
   simulate_schedule(schedule, play, timeline, stop);

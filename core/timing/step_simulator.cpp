@@ -116,8 +116,8 @@ void StepSimulator::overlap(int stage, const Action& forward, const Action& back
     for (size_t c = 0; c < computed.categories.size(); ++c) computed.categories[c] += seconds.categories[c];
   }
   of.beside.products = slowdown_by_collectives(computed, exchanged, report_.design.parallel.dispatch_sms);
-  const double all_beside = computed.seconds + (of.beside.products - 1) * products(computed);
-  of.beside.exchanges = exchanged > 0 ? std::max(0.0, exchanged - all_beside) / exchanged : 1;
+  const double slowed_compute = computed.seconds + (of.beside.products - 1) * products(computed);
+  of.beside.exchanges = exchanged > 0 ? std::max(0.0, exchanged - slowed_compute) / exchanged : 1;
 }
 
 // Slowdown of matrix products while communication kernels occupy `taken` processors for `communication`
@@ -164,7 +164,7 @@ ActionDuration StepSimulator::stretch(int stage, const Action& action) const {
   return out;
 }
 
-bool StepSimulator::gathers_units() const {
+bool StepSimulator::has_fsdp_units() const {
   return std::any_of(stages_.begin(), stages_.end(),
                      [](const Stage& stage) { return stage.sync->has_units(); });
 }
@@ -173,17 +173,17 @@ ActionTransfer StepSimulator::action_transfer(int stage, const Action& action, b
                                               SyncSimulator::Units& units) {
   Stage& of = stages_[static_cast<size_t>(stage)];
   const auto checkpoint = timeline_.checkpoint(stage);
-  const DryRun rehearsal(*of.sync);
+  const DryRun dry_run(*of.sync);
   timeline_.resume(stage, 0, 0);
   const auto before = [&](StreamKind stream) { return timeline_.elsewhere(stage, stream, 0, 0); };
   const NodeId computed = before(StreamKind::Compute), sent = before(StreamKind::DataComm),
                arrived = message ? before(StreamKind::PipelineComm) : kNoNode;
-  rehearsal.begin(units);
+  dry_run.begin(units);
   const ActionTransfer::Play play{timeline_, timeline_.nodes().size(), computed, sent, arrived, waits_};
   waits_.clear();
-  timeline_.note_waits(&waits_);
+  timeline_.record_dependencies(&waits_);
   compute(timeline_, stage, action, arrived);
-  timeline_.note_waits(nullptr);
+  timeline_.record_dependencies(nullptr);
   const ActionTransfer out(play);
   units = of.sync->units();
   timeline_.undo(stage, checkpoint);
@@ -212,7 +212,7 @@ bool StepSimulator::ends(int stage, int chunk, bool backward) const {
          !loss_group(report_.graph()).empty();
 }
 
-const PartSeconds& StepSimulator::slowed_part(const PartSeconds& part, const OverlapFactors& beside) {
+const PartSeconds& StepSimulator::slowed_seconds(const PartSeconds& part, const OverlapFactors& beside) {
   const auto [it, fresh] = beside_.try_emplace({&part, beside}, part);
   if (!fresh) return it->second;
   PartSeconds& out = it->second;
@@ -240,12 +240,12 @@ NodeId StepSimulator::run(At at, const Event& event, SpanKind kind, std::initial
   if (const double collectives = at.stage.sync->beside(); collectives > 0 && !at.action.overlapped)
     beside.products = slowdown_by_collectives(whole, collectives,
                                               machine_.accelerator->collective_processors);
-  const PartSeconds& seconds = beside == OverlapFactors{} ? whole : slowed_part(whole, beside);
+  const PartSeconds& seconds = beside == OverlapFactors{} ? whole : slowed_seconds(whole, beside);
   at.stage.sync->ran(seconds.seconds);
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
   const NodeId id = at.timeline.add(made, seconds.seconds, after);
-  if (noted_) noted_->push_back({id, event.instance, event.part, beside});
+  if (recorded_layers_) recorded_layers_->push_back({id, event.instance, event.part, beside});
   return id;
 }
 

@@ -38,7 +38,7 @@ class StepSimulator final : public ScheduleWork {
     Part part;
     OverlapFactors beside;
   };
-  void note_layers(std::vector<LayerNode>& into) { noted_ = &into; }
+  void record_layers(std::vector<LayerNode>& into) { recorded_layers_ = &into; }
 
   // For the steady-state simulation. True if all microbatches except the first and the last of a chunk take
   // equal time: no collectives except those of FSDP units and no offloading run concurrently with their
@@ -47,7 +47,7 @@ class StepSimulator final : public ScheduleWork {
   ActionDuration stretch(int stage, const Action& action) const;
   // For FSDP units, of a microbatch before the last one. message: whether the action waits for a message.
   // units: the gathered units before the action; set to those after it.
-  bool gathers_units() const;
+  bool has_fsdp_units() const;
   ActionTransfer action_transfer(int stage, const Action& action, bool message, SyncSimulator::Units& units);
   SyncSimulator& sync(int stage) { return *stages_[static_cast<size_t>(stage)].sync; }
   double gather_seconds() const { return gather_seconds_; }  // of a message that was scattered over tp
@@ -84,7 +84,7 @@ class StepSimulator final : public ScheduleWork {
   void store(At at, size_t instance, NodeId after);
   NodeId& stored(At at, size_t instance) const;
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
-  const PartSeconds& slowed_part(const PartSeconds& part, const OverlapFactors& beside);
+  const PartSeconds& slowed_seconds(const PartSeconds& part, const OverlapFactors& beside);
   double slowdown_by_collectives(const PartSeconds& computed, double communication, int64_t taken) const;
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;
   Node node(At at, SpanKind kind, StreamKind stream) const;
@@ -99,7 +99,7 @@ class StepSimulator final : public ScheduleWork {
   // first.
   std::vector<double> messages_;
   std::map<std::pair<const PartSeconds*, OverlapFactors>, PartSeconds> beside_;
-  std::vector<LayerNode>* noted_ = nullptr;
+  std::vector<LayerNode>* recorded_layers_ = nullptr;
   std::vector<NodeId> waits_;  // dependencies recorded in a dry run
   double gather_seconds_ = 0;  // of a message that was scattered over tp
 };

@@ -71,7 +71,7 @@ void Timeline::resume(int stage, double end, double launched) {
 }
 
 // The node begins at 0, so a wait for it is attributed to data communication alone.
-void Timeline::resume_data(int stage, double end) {
+void Timeline::resume_data_stream(int stage, double end) {
   if (end_of(last(stage, StreamKind::DataComm)) != end) elsewhere(stage, StreamKind::DataComm, 0, end);
 }
 

@@ -57,7 +57,7 @@ class Timeline {
   // Continues after actions that were simulated elsewhere. resume: the compute stream ran until `end`, the
   // host launched until `launched`. arrive: a message arrived.
   void resume(int stage, double end, double launched);
-  void resume_data(int stage, double end);  // same for collectives over replicas
+  void resume_data_stream(int stage, double end);  // same for collectives over replicas
   NodeId arrive(int stage, double begin, double end);
   // Adds a node for work simulated elsewhere; it becomes the last node of its stream.
   NodeId elsewhere(int stage, StreamKind stream, double begin, double end);
@@ -70,7 +70,7 @@ class Timeline {
   }
   // While set, records the dependencies of every new node: their number (without the node's own stream), then
   // their ids.
-  void note_waits(std::vector<NodeId>* into) { waits_ = into; }
+  void record_dependencies(std::vector<NodeId>* into) { waits_ = into; }
   // Marks the current time of a stage. finish() computes the waits of the stage up to the mark. Returns the
   // index of the mark.
   struct Mark {

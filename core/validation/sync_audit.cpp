@@ -34,7 +34,8 @@ void compare_sync(const SyncCase& sync, Audit& audit) {
   for (int64_t mb = 0; mb < sync.policy.microbatches; ++mb)
     for (const SyncAction& a : std::get<SyncPlan>(plan).actions) {
       if (!sync_happens(a.turn, mb, sync.policy.microbatches)) continue;
-      const std::string phase(phase_name(a.phase)), type(collective_kind_name(a.op)), group = groups.name(a.group);
+      const std::string phase(phase_name(a.phase)), type(collective_kind_name(a.op)),
+          group = groups.name(a.group);
       Volume& v = got[volume_key(phase, type, group, dtype_name(a.dtype))];
       v.count += 1;
       v.elements += a.elements;

@@ -61,8 +61,8 @@ class MemoryTimelineTest : public QObject {
       const auto& spans = simulation->stages[static_cast<size_t>(memory.stage)].spans;
       QVERIFY(*at >= 0 && *at <= simulation->step_seconds);
       if (memory.of.kind == ActionKind::Optimizer) continue;
-      const PassStretch pass = *PassTimes(simulation->stages[static_cast<size_t>(memory.stage)])
-                                    .of(memory.of);
+      const PassInterval pass = *PassTimes(simulation->stages[static_cast<size_t>(memory.stage)])
+                                     .of(memory.of);
       QVERIFY(pass.begin <= *at && *at <= pass.end && pass.end > pass.begin);
       if (memory.segment < 0 || memory.at.behind) continue;
       // The op that the moment names begins then; or it takes no time, in the layer that the moment names.
@@ -96,7 +96,7 @@ class MemoryTimelineTest : public QObject {
     StepOps step(report, simulation);
     const auto share = [&](int stage) {
       const StageMemory& memory = report->memory->stages[static_cast<size_t>(stage)];
-      const PassStretch pass = *PassTimes(simulation->stages[static_cast<size_t>(stage)]).of(memory.of);
+      const PassInterval pass = *PassTimes(simulation->stages[static_cast<size_t>(stage)]).of(memory.of);
       return (*peak_seconds(memory, step) - pass.begin) / (pass.end - pass.begin);
     };
     QVERIFY(report->memory->stages[1].moment.find("head") != std::string::npos);

@@ -114,7 +114,7 @@ class ScheduleStepTest : public QObject {
     QVERIFY2(after->step_seconds < before->step_seconds,
              qPrintable(QString("%1, not %2").arg(after->step_seconds).arg(before->step_seconds)));
     // All that a stage computes in passes is accounted for.
-    const PassPlan played = played_passes(*second, *after);
+    const PassPlan played = measured_passes(*second, *after);
     QVERIFY(d.parallel.passes == played);
     double seconds = 0;
     for (const StageTimes& stage : after->stages)

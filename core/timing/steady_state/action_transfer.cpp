@@ -67,7 +67,7 @@ ActionTransfer::ActionTransfer(const Play& play) : ActionTransfer() {
     if (!computes) continue;
     seconds += takes;
     exposed += n.parts ? communication(n.parts->categories) : is_communication(n.category) ? takes : 0;
-    message_first = message_first || !n.parts;
+    message_before_layer = message_before_layer || !n.parts;
   }
   host = launched[Launched];
 }

@@ -19,13 +19,13 @@ struct ActionTransfer {
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
   using Row = std::array<double, kFroms>;  // seconds after each start time; kNever: no dependency
 
-  Row compute{}, data{};       // until the stream ends
-  Row gathered{};              // until the parameters of the first layer; kNever: they were gathered before
-  double host = 0;             // host seconds for launches
-  double seconds = 0;          // seconds of all nodes on the compute stream
-  double exposed = 0;          // communication among them
-  bool message_first = false;  // another node runs between the message and the first layer
-  size_t units = 0;            // units that are gathered afterwards; see SteadySimulation
+  Row compute{}, data{};  // until the stream ends
+  Row gathered{};         // until the parameters of the first layer; kNever: they were gathered before
+  double host = 0;        // host seconds for launches
+  double seconds = 0;     // seconds of all nodes on the compute stream
+  double exposed = 0;     // communication among them
+  bool message_before_layer = false;  // another node runs between the message and the first layer
+  size_t units = 0;                   // units that are gathered afterwards; see SteadySimulation
 
   ActionTransfer() { compute = data = gathered = {kNever, kNever, kNever, kNever}; }
   // The action has been simulated on the timeline, with all start times 0. The struct has its nodes and their
@@ -34,7 +34,7 @@ struct ActionTransfer {
     const Timeline& timeline;
     size_t first;                      // first node of the action
     NodeId compute, data, message;     // nodes before the action; kNoNode: no message
-    const std::vector<NodeId>& waits;  // Timeline::note_waits
+    const std::vector<NodeId>& waits;  // Timeline::record_dependencies
   };
   explicit ActionTransfer(const Play& play);
 

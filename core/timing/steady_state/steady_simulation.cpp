@@ -8,7 +8,7 @@ namespace shardscape {
 namespace {
 
 // Windows count as equal, and the schedule as steady, up to this relative difference.
-constexpr double kSteady = 1e-6;
+constexpr double kSteadyTolerance = 1e-6;
 
 // alike: most microbatches can be simulated as durations; otherwise all are simulated layer by layer.
 class SteadySimulation {
@@ -16,8 +16,8 @@ class SteadySimulation {
   SteadySimulation(const Report& report, const ActionOrder& order, StepSimulator& play, Timeline& timeline,
                    bool alike)
       : cache_(*report.cache),
-        alike_(alike),
-        gathers_(alike && play.gathers_units()),
+        microbatches_repeat_(alike),
+        gathers_(alike && play.has_fsdp_units()),
         order_(order),
         play_(play),
         timeline_(timeline),
@@ -27,20 +27,20 @@ class SteadySimulation {
         stretches_(gathers_ ? 0 : stages_.size() * static_cast<size_t>(order.chunks) * kKinds) {
     for (int s = 0; s < order.stages; ++s) {
       const StageReport& stage = report.stages[static_cast<size_t>(s)];
-      like_.push_back(stage.representative);
+      representatives_.push_back(stage.representative);
       take(s);
       for (int c = 0; c < order.chunks && alike && !gathers_; ++c)
-        for (const ActionKind kind : kStretched)
+        for (const ActionKind kind : kCompactKinds)
           at(s, c, kind) = stage.representative == s ? play.stretch(s, {kind, 0, c})
                                                      : at(stage.representative, c, kind);
     }
   }
 
   void run(const std::stop_token& stop) {
-    constexpr size_t
-        kAsks = 256;  // actions between two checks of the stop token; an action may have many layers
+    constexpr size_t kStopCheckInterval = 256;  // actions between two checks of the stop token; an action may
+                                                // have many layers
     for (size_t i = begin(); i < order_.actions.size(); ++i) {
-      if (i % kAsks == 0 && stop.stop_requested()) return;
+      if (i % kStopCheckInterval == 0 && stop.stop_requested()) return;
       const OrderedAction& a = order_.actions[i];
       SteadyStage& s = stages_[static_cast<size_t>(a.stage)];
       switch (a.kind) {
@@ -49,11 +49,11 @@ class SteadySimulation {
         case ActionKind::Optimizer: continue;  // runs after all stages have ended
         default: break;
       }
-      if (!alike_ && a.overlapped && a.kind == ActionKind::Forward)
+      if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
         play_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
       // Earlier reductions or gathers still run and slow the action down.
       const bool slowed = !gathers_ && play_.sync(a.stage).beside() > 0;
-      if (!alike_ || slowed || (a.first && play_.gathers_ahead(a.stage)) ||
+      if (!microbatches_repeat_ || slowed || (a.first && play_.gathers_ahead(a.stage)) ||
           (a.last && play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward)))
         one_by_one(a, s);
       else if (gathers_)
@@ -63,7 +63,7 @@ class SteadySimulation {
       if (a.mark < 0) continue;
       s.marks[a.mark] = {s.last, s.bubble, s.exposed, {}};
       if (gathers_) s.marks[a.mark].beside = {s.data};
-      if (alike_) continue;
+      if (microbatches_repeat_) continue;
       s.on_timeline[a.mark] = timeline_.mark(a.stage);
       for (size_t k = 0; k < std::size(kSideStreams); ++k)
         s.marks[a.mark].beside[k] = timeline_.end_of(timeline_.last(a.stage, kSideStreams[k]));
@@ -79,10 +79,10 @@ class SteadySimulation {
       const SteadyMark &last = s.marks[0], &middle = s.marks[1], &first = s.marks[2];
       for (size_t k = 0; k < std::size(kSideStreams); ++k)
         if (std::max(last.beside[k] - middle.beside[k], middle.beside[k] - first.beside[k]) >
-            (1 + kSteady) * window)
+            (1 + kSteadyTolerance) * window)
           return false;
-      return std::abs(last.end - middle.end - window) <= kSteady * window &&
-             std::abs(middle.end - first.end - window) <= kSteady * window;
+      return std::abs(last.end - middle.end - window) <= kSteadyTolerance * window &&
+             std::abs(middle.end - first.end - window) <= kSteadyTolerance * window;
     });
   }
 
@@ -96,7 +96,7 @@ class SteadySimulation {
     for (size_t s = 0; s < stages_.size(); ++s) {
       const SteadyStage& stage = stages_[s];
       SteadyMark last = stage.marks[0], before = stage.marks[1];
-      if (!alike_ && order_.window > 0)
+      if (!microbatches_repeat_ && order_.window > 0)
         for (const auto& [mark, at] :
              {std::pair{&last, stage.on_timeline[0]}, {&before, stage.on_timeline[1]}}) {
           mark->bubble = timeline_.marks()[at].bubble;
@@ -115,9 +115,9 @@ class SteadySimulation {
   }
 
  private:
-  static constexpr ActionKind kStretched[] = {ActionKind::Forward, ActionKind::Backward,
-                                              ActionKind::BackwardInput, ActionKind::BackwardWeight};
-  static constexpr size_t kKinds = std::size(kStretched);
+  static constexpr ActionKind kCompactKinds[] = {ActionKind::Forward, ActionKind::Backward,
+                                                 ActionKind::BackwardInput, ActionKind::BackwardWeight};
+  static constexpr size_t kKinds = std::size(kCompactKinds);
   // Transfers of the actions of a stage class.
   struct Gathered {
     // stretches: by gathered units, chunk, kind of action, whether it waits for a message, and whether it
@@ -144,8 +144,8 @@ class SteadySimulation {
                           kKinds +
                       kind_index(kind)];
   }
-  const ActionTransfer& gathered_at(const OrderedAction& a, const SteadyStage& s) {
-    const int representative = like_[static_cast<size_t>(a.stage)];
+  const ActionTransfer& transfer_of(const OrderedAction& a, const SteadyStage& s) {
+    const int representative = representatives_[static_cast<size_t>(a.stage)];
     Gathered& of = gathered_[static_cast<size_t>(representative)];
     const size_t i = ((s.units * static_cast<size_t>(order_.chunks) + a.chunk) * kKinds +
                       kind_index(a.kind)) *
@@ -171,7 +171,7 @@ class SteadySimulation {
   size_t begin() {
     const size_t own = order_.own(
         [&](const OrderedAction& a) { return play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward); });
-    bool shared = alike_ && !gathers_ && stages_.size() > 1;
+    bool shared = microbatches_repeat_ && !gathers_ && stages_.size() > 1;
     for (int s = 0; shared && s < order_.stages; ++s)
       shared = !play_.gathers_ahead(s) && stages_[static_cast<size_t>(s)].launched == 0;
     if (!shared) return 0;
@@ -181,16 +181,16 @@ class SteadySimulation {
     key.add(play_.gather_seconds());
     for (int s = 0; s < order_.stages; ++s) {
       key.add(play_.message(s, (s + 1) % order_.stages));
-      key.add(int64_t{like_[static_cast<size_t>(s)]});
-      if (like_[static_cast<size_t>(s)] != s) continue;
+      key.add(int64_t{representatives_[static_cast<size_t>(s)]});
+      if (representatives_[static_cast<size_t>(s)] != s) continue;
       for (int c = 0; c < order_.chunks; ++c)
-        for (const ActionKind kind : kStretched) {
+        for (const ActionKind kind : kCompactKinds) {
           const ActionDuration& of = at(s, c, kind);
           for (const double word : {of.seconds, of.behind_launch, of.host, of.exposed}) key.add(word);
         }
     }
     const auto start = cache_.get<WarmUpState>(
-        CacheKind::WarmUp, key, [&] { return start_until(own); },
+        CacheKind::WarmUp, key, [&] { return warm_up_until(own); },
         [](const WarmUpState& made) {
           return sizeof made + made.stages.size() * sizeof(SteadyStage) +
                  made.messages.size() * sizeof(SteadyMessage);
@@ -199,7 +199,7 @@ class SteadySimulation {
   }
 
   // Simulates the first `end` actions with all stages starting at 0.
-  std::shared_ptr<const WarmUpState> start_until(size_t end) {
+  std::shared_ptr<const WarmUpState> warm_up_until(size_t end) {
     auto out = std::make_shared<WarmUpState>();
     out->stages.assign(stages_.size(), {});
     out->latest.assign(stages_.size(), ActionTransfer::kNever);
@@ -274,17 +274,17 @@ class SteadySimulation {
     s.launched = timeline_.launched(stage);
     if (!gathers_) return;
     s.data = timeline_.end_of(timeline_.last(stage, StreamKind::DataComm));
-    s.units = gathered_of(stage).place(play_.sync(stage).units());
+    s.units = transfers_of(stage).place(play_.sync(stage).units());
   }
   void give(int stage) {
     const SteadyStage& s = stages_[static_cast<size_t>(stage)];
     timeline_.resume(stage, s.last, s.launched);
     if (!gathers_) return;
-    timeline_.resume_data(stage, s.data);
-    play_.sync(stage).resume(gathered_of(stage).known[s.units]);
+    timeline_.resume_data_stream(stage, s.data);
+    play_.sync(stage).resume(transfers_of(stage).known[s.units]);
   }
-  Gathered& gathered_of(int stage) {
-    return gathered_[static_cast<size_t>(like_[static_cast<size_t>(stage)])];
+  Gathered& transfers_of(int stage) {
+    return gathered_[static_cast<size_t>(representatives_[static_cast<size_t>(stage)])];
   }
 
   void stretch(const OrderedAction& a, SteadyStage& s) {
@@ -310,7 +310,7 @@ class SteadySimulation {
 
   // As stretch(), with the waits for collectives of FSDP units.
   void gathered(const OrderedAction& a, SteadyStage& s) {
-    const ActionTransfer& of = gathered_at(a, s);
+    const ActionTransfer& of = transfer_of(a, s);
     std::array<double, ActionTransfer::kFroms> ends{s.last, s.data, ActionTransfer::kNever,
                                                     ActionTransfer::kNever};
     double bubble = 0;
@@ -318,7 +318,7 @@ class SteadySimulation {
       const SteadyMessage& message = sent_[static_cast<size_t>(a.message)];
       s.launched = std::max(s.launched, message.end);
       if (message.end > s.last &&
-          (of.message_first || !later(ActionTransfer::after(of.gathered, ends), message.end)))
+          (of.message_before_layer || !later(ActionTransfer::after(of.gathered, ends), message.end)))
         bubble = std::max(0.0, message.begin - s.last);
       ends[ActionTransfer::Message] = message.end;
     }
@@ -340,7 +340,7 @@ class SteadySimulation {
       const SteadyMessage& message = sent_[static_cast<size_t>(a.message)];
       arrived = timeline_.arrive(a.stage, message.begin, message.end);
     }
-    if (alike_ && a.kind != ActionKind::Forward) play_.sync(a.stage).skip_to(a.chunk, a.last);
+    if (microbatches_repeat_ && a.kind != ActionKind::Forward) play_.sync(a.stage).skip_to(a.chunk, a.last);
     const NodeId made = play_.compute(timeline_, a.stage, action_of(a), arrived);
     take(a.stage);
     if (made != kNoNode && a.kind != ActionKind::BackwardWeight) s.made = timeline_.end_of(made);
@@ -356,14 +356,14 @@ class SteadySimulation {
   }
 
   PlanCache& cache_;
-  const bool alike_, gathers_;
+  const bool microbatches_repeat_, gathers_;
   const ActionOrder& order_;
   StepSimulator& play_;
   Timeline& timeline_;
   std::vector<SteadyStage> stages_;
-  std::vector<int> like_;            // StageReport::representative
-  std::vector<Gathered> gathered_;   // by representative stage
-  std::vector<SteadyMessage> sent_;  // by message
+  std::vector<int> representatives_;  // StageReport::representative
+  std::vector<Gathered> gathered_;    // by representative stage
+  std::vector<SteadyMessage> sent_;   // by message
   std::vector<ActionDuration> stretches_;
 };
 

@@ -33,7 +33,7 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
   }
   const auto make = [&] {
     auto made = std::make_shared<LayerTable>(report, machine);
-    made->make_all();
+    made->fill_all();
     return made;
   };
   return report.cache->get<LayerTable>(CacheKind::LayerSeconds, key, make,

@@ -55,15 +55,15 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   if (!actions.empty()) add(0, actions.front().begin, -1);
   int index = 0;
   for (const ActionMemory& action : actions) {
-    PassStretch duration{now, now, -1};
+    PassInterval duration{now, now, -1};
     const bool pass = is_pass(action.action.kind);
-    if (const PassStretch* of = when ? when->of(action.action) : nullptr) duration = *of;
+    if (const PassInterval* of = when ? when->of(action.action) : nullptr) duration = *of;
     if (!when) duration = {static_cast<double>(index), static_cast<double>(index + (pass ? 1 : 0)), -1};
     if (pass) ++index;
     add(duration.begin, action.begin, duration.span);
     const bool told = ops && duration.span >= 0;
     if (pass)
-      add(told ? fullest_seconds(stage, action.action, action.at, duration, *ops)
+      add(told ? peak_seconds_of(stage, action.action, action.at, duration, *ops)
                : (duration.begin + duration.end) / 2,
           action.peak, duration.span);
     add(duration.end, action.end, duration.span);

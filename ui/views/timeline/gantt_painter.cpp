@@ -23,7 +23,7 @@ QString tr(const char* text) { return QCoreApplication::translate("Gantt", text)
 
 constexpr double kAlone = 1.5;      // pixels: thinner boxes are merged
 constexpr double kRounded = 40;     // pixels: wider ones have round corners, where there are few
-constexpr double kParts = 4;        // pixels: parts of a box that are thinner are drawn as their share
+constexpr double kByteScale = 4;    // pixels: parts of a box that are thinner are drawn as their share
 constexpr size_t kMostLinks = 600;  // lines of the critical path between stages
 
 // What the colours of one frame are.
@@ -297,7 +297,7 @@ class Painter {
                                              : std::vector<PlacedOp>();
       if (!ops.empty()) return paint_ops(item, rect, ops, out);
     }
-    if (item.recompute > 0 && x1 - x0 >= kParts) {
+    if (item.recompute > 0 && x1 - x0 >= kByteScale) {
       parts(ref, item, rect, x0, x1, out);
     } else if (x1 - x0 >= kRounded && lane.height() >= 14) {
       p_.setRenderHint(QPainter::Antialiasing);
@@ -314,7 +314,7 @@ class Painter {
   // What is computed again is hatched, where it runs; where that cannot be seen, as its share.
   void parts(const ItemRef& ref, const LaneItem& item, const QRectF& rect, double x0, double x1, bool out) {
     const StreamLane& lane = lanes_.lane(ref);
-    if ((x1 - x0) / item.count < kParts) {
+    if ((x1 - x0) / item.count < kByteScale) {
       const double split = std::clamp(x0 + (x1 - x0) * item.recompute, rect.left(), rect.right());
       fill(QRectF(rect.left(), rect.top(), split - rect.left(), rect.height()), SpanKind::Recompute, out);
       fill(QRectF(split, rect.top(), rect.right() - split, rect.height()), item.kind, out);
@@ -355,7 +355,7 @@ class Painter {
 
   void label(const LaneItem& item, const QRectF& box, bool out) {
     // On the solid part where the share is drawn, on a patch of ground where the parts are.
-    const bool patterned = item.recompute > 0.1, share = patterned && box.width() / item.count < kParts;
+    const bool patterned = item.recompute > 0.1, share = patterned && box.width() / item.count < kByteScale;
     const QRectF rect = share ? box.adjusted(box.width() * item.recompute, 0, 0, 0) : box;
     if (item.microbatch < 0 && rect.width() < 60) return;
     const QString mark = item.pass == Pass::WeightGradient ? QStringLiteral("w") : QString();

@@ -65,17 +65,17 @@ struct MemoryTable {
 
 // Gradients that a backward allocates. bytes: size of one element; 0: no backward allocates gradients. tied:
 // the head makes the first gradient of the tied embedding table.
-struct ComingGradients {
+struct AllocatedGradients {
   int64_t bytes = 0;
   bool tied = false;
 };
-ComingGradients coming_gradients(const Report& report);
+AllocatedGradients allocated_gradients(const Report& report);
 
 // Entries are made on first use, or come from a shared table.
-class Memories {
+class SegmentMemories {
  public:
   using Part = SegmentLifetimes::Part;
-  explicit Memories(const Report& report, std::shared_ptr<const MemoryTable> table = {});
+  explicit SegmentMemories(const Report& report, std::shared_ptr<const MemoryTable> table = {});
   const Footprint& of(ClassKey key);
   const std::vector<LiveStorage>& live(ClassKey key, Part part);
   AllocatorSegments live_segments(ClassKey key, Part part);

@@ -1,4 +1,4 @@
-#include "memory/memories.h"
+#include "memory/segment_memories.h"
 
 #include <algorithm>
 #include <numeric>
@@ -20,7 +20,7 @@ struct Lifetimes {
 
 // One dummy gradient per weight shape of matrix products. For experts, the shape is that of one expert's
 // weight.
-std::vector<Dummy> dummies_of(const Segment& s, const Binding& binding) {
+std::vector<Dummy> dummy_gradients_of(const Segment& s, const Binding& binding) {
   std::vector<Dummy> out;
   for (const FlatParam& flat : flat_params(s)) {
     const Tensor& t = s.tensor(flat.param->tensor);
@@ -71,11 +71,11 @@ std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const Report& report) {
   return {found, &found->of};
 }
 
-Memories::Memories(const Report& report, std::shared_ptr<const MemoryTable> table)
+SegmentMemories::SegmentMemories(const Report& report, std::shared_ptr<const MemoryTable> table)
     : report_(report), lifetimes_(cached_lifetimes(report)), table_(std::move(table)) {
   if (table_) return;
   own_.sizes = lifetimes_->sizes(report.stages.front().binding);
-  const ComingGradients of = coming_gradients(report);
+  const AllocatedGradients of = allocated_gradients(report);
   if (of.bytes == 0) return;
   const Graph& graph = report.graph();
   for (size_t i = 0; i < graph.segments.size(); ++i) {
@@ -89,10 +89,10 @@ Memories::Memories(const Report& report, std::shared_ptr<const MemoryTable> tabl
   }
 }
 
-ComingGradients coming_gradients(const Report& report) {
+AllocatedGradients allocated_gradients(const Report& report) {
   const Structure& s = report.graph().structure;
   // Either all stages with the embedding also have the head, or none has.
-  ComingGradients out{0, report.stages.front().first && report.stages.front().last};
+  AllocatedGradients out{0, report.stages.front().first && report.stages.front().last};
   switch (gradient_life(report.graph())) {
     case GradientLife::UntilOptimizer:
       out.bytes = dtype_bytes(is_deepspeed(s.sync) ? s.dtype : s.grad_dtype);
@@ -103,20 +103,20 @@ ComingGradients coming_gradients(const Report& report) {
   return out;
 }
 
-int64_t Memories::coming(int segment) const {
+int64_t SegmentMemories::coming(int segment) const {
   if (sizes().coming.empty()) return 0;
   const std::vector<int64_t>& of = sizes().coming[static_cast<size_t>(segment)];
   return std::accumulate(of.begin(), of.end(), int64_t{0});
 }
 
-const Footprint& Memories::of(ClassKey key) {
+const Footprint& SegmentMemories::of(ClassKey key) {
   if (table_) return table_->footprints.at(key);
   const auto [it, fresh] = own_.footprints.try_emplace(key);
   if (fresh) it->second = made(key, nullptr);
   return it->second;
 }
 
-Footprint Memories::made(ClassKey key, SegmentLifetimes::LiveBlocks* live) const {
+Footprint SegmentMemories::made(ClassKey key, SegmentLifetimes::LiveBlocks* live) const {
   Footprint out;
   const Segment& s = report_.graph().segments[static_cast<size_t>(key.first)];
   out.memory = lifetimes_->memory(key.first, key.second, own_.sizes, live);
@@ -125,7 +125,7 @@ Footprint Memories::made(ClassKey key, SegmentLifetimes::LiveBlocks* live) const
   return out;
 }
 
-const std::vector<LiveStorage>& Memories::live(ClassKey key, Part part) {
+const std::vector<LiveStorage>& SegmentMemories::live(ClassKey key, Part part) {
   const auto it = live_.find({key, part});
   return it != live_.end()
              ? it->second
@@ -133,20 +133,20 @@ const std::vector<LiveStorage>& Memories::live(ClassKey key, Part part) {
                    .first->second;
 }
 
-AllocatorSegments Memories::live_segments(ClassKey key, Part part) {
+AllocatorSegments SegmentMemories::live_segments(ClassKey key, Part part) {
   if (table_) return of(key).live[static_cast<size_t>(part)];
   AllocatorSegments out;
   for (const LiveStorage& storage : live(key, part)) out.add(storage.bytes, 1);
   return out;
 }
 
-std::vector<Dummy> Memories::dummies(int segment) const {
+std::vector<Dummy> SegmentMemories::dummies(int segment) const {
   return table_ ? table_->dummies[static_cast<size_t>(segment)]
-                : dummies_of(report_.graph().segments[static_cast<size_t>(segment)],
-                             report_.stages.front().binding);
+                : dummy_gradients_of(report_.graph().segments[static_cast<size_t>(segment)],
+                                     report_.stages.front().binding);
 }
 
-std::shared_ptr<const MemoryTable> Memories::table() {
+std::shared_ptr<const MemoryTable> SegmentMemories::table() {
   const Graph& graph = report_.graph();
   auto out = std::make_shared<MemoryTable>();
   for (int s = 0; s < static_cast<int>(graph.segments.size()); ++s) {
@@ -162,7 +162,7 @@ std::shared_ptr<const MemoryTable> Memories::table() {
     }
     out->dummies.emplace_back();
     if (profile_of(graph).weight_gradient == WeightGradient::SharedDummy)
-      out->dummies.back() = dummies_of(segment, report_.stages.front().binding);
+      out->dummies.back() = dummy_gradients_of(segment, report_.stages.front().binding);
   }
   out->sizes = own_.sizes;
   return out;
