@@ -1,4 +1,4 @@
-// The window's main program.
+// Main program of the window.
 #include <unistd.h>
 #include <QApplication>
 #include <QCommandLineParser>
@@ -34,7 +34,7 @@ bool has_display() {
   return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
 }
 
-// Qt aborts where the display that is named cannot be reached; people get a sentence and a code instead.
+// Qt aborts if it cannot connect to the display. This handler prints a sentence and exits with a code.
 void report_fatal(QtMsgType type, const QMessageLogContext&, const QString& message) {
   std::fprintf(stderr, "%s\n", qPrintable(message));
   if (type != QtFatalMsg) return;
@@ -58,7 +58,7 @@ int usage_error(const QString& text) {
   return kBadUsage;
 }
 
-// Where the file cannot be read, the window keeps its own design and says why, and so does stderr.
+// If the file is unreadable, the window shows its default design and the reason; stderr has the reason too.
 bool open_design(ui::MainWindow& window, const QString& path) {
   const auto echo = QObject::connect(
       window.document(), &ui::Document::failed, &window,
@@ -112,9 +112,9 @@ int main(int argc, char** argv) {
   session.setUnits(ui::settings::units());
   ui::MainWindow window(&session);
   if (parser.isSet("design") && !open_design(window, parser.value("design")) && parser.isSet("render")) {
-    return kFailed;  // pictures of another design are not what was asked for
+    return kFailed;  // a picture of another design is no valid answer
   }
-  session.waitForReport();  // opens on a computed design
+  session.waitForReport();  // the window opens on a computed design
   if (parser.isSet("render")) {
     session.waitForEstimate();
     return render(window, parser.value("render"));

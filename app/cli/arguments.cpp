@@ -13,12 +13,12 @@ Problem usage_problem(std::string where, std::string what, std::string accepted)
   return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
 }
 
-// "--tp" and "-o" are flags; "-2" is a number and "-" a word.
+// "--tp" and "-o" are flags; "-2" is a number and "-" is a word.
 bool looks_like_flag(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && !std::isdigit(static_cast<unsigned char>(word[1]));
 }
 
-// Also several between commas, and "all": what searches take.
+// Also comma-separated lists and "all", which searches accept.
 bool looks_like_boolean(std::string_view word) {
   static const std::vector<std::string> words{"true", "false", "on", "off", "yes", "no", "1", "0", "all"};
   const size_t comma = std::min(word.find(','), word.size());

@@ -5,7 +5,7 @@
 namespace shardscape {
 namespace {
 
-// "5 x 167,772,160" of a collective; a plain number of anything else.
+// "5 x 167,772,160" for a collective; a plain number for other lines.
 std::string numbers_text(const AuditLine& line, Wide AuditNumber::*side) {
   if (line.numbers.empty()) return side == &AuditNumber::expected ? line.expected : line.got;
   std::string out = grouped(line.numbers[0].*side);
@@ -13,7 +13,7 @@ std::string numbers_text(const AuditLine& line, Wide AuditNumber::*side) {
   return out;
 }
 
-// Where the count is the same and the sum of elements is not, the sizes differ; the table shows the sum.
+// If counts are equal and sums of elements differ, the sizes differ; the table shows the sums.
 std::string table(const Audit& audit) {
   std::vector<std::vector<std::string>> rows{{"", "", "recorded", "here", ""}};
   for (const AuditLine& line : audit.lines)

@@ -17,7 +17,7 @@ std::variant<fs::path, int> bundle_operand(const Arguments& arguments, const cha
     return static_cast<int>(kWrongUsage);
   }
   const fs::path bundle = arguments.operands().front();
-  // A folder that is not there is another matter than a bundle that is wrong.
+  // A missing folder has another exit code than an invalid bundle.
   std::error_code error;
   const fs::file_status status = fs::status(bundle, error);
   const std::string reason = !fs::exists(status) ? "there is no such folder"

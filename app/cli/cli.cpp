@@ -70,7 +70,7 @@ int run_cli(int argc, char** argv) {
   try {
     const int exit_code = run_words(
         std::span<const char* const>(argv + 1, argc > 0 ? static_cast<size_t>(argc - 1) : 0));
-    // A full disk or a closed pipe must not pass for success.
+    // A full disk or a closed pipe is a failure.
     if (std::cout.flush()) return exit_code;
     std::cerr << "error: standard output cannot be written\n";
     return kFileError;

@@ -19,8 +19,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// Designs of equal names are told apart by their files: by the name of the file, else by its whole path, else
-// by their place.
+// Makes equal names distinct: by the file name, else by the path, else by the index.
 void tell_apart(std::vector<std::string>& names, const std::vector<std::string>& paths) {
   const auto file_name = [](const std::string& path) {
     std::string name = std::filesystem::path(path).filename().string();

@@ -33,7 +33,7 @@ std::optional<int> read_objective(const std::string& where, std::string_view id,
   return std::nullopt;
 }
 
-// The options, or the exit code.
+// The options, or an exit code.
 std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   SearchOptions options;
   int64_t top = 10, sample = 0, threads = 0, seed = 0, budget = 0;

@@ -25,7 +25,7 @@ std::string progress_text(const ExportProgress& p) {
   return text + ", " + format_bytes(static_cast<Wide>(rate), UnitSystem::Decimal) + "/s";
 }
 
-// A trace that cannot be made is the design's fault, everything else the folder's or the disk's.
+// An impossible trace is a problem of the design; all other problems are of the folder or the disk.
 int exit_code_of(const Problem& problem) {
   if (problem.where == "name") return kWrongUsage;
   return problem.where == "design" || find_knob(problem.where) ? kAnswerIsNo : kFileError;

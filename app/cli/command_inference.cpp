@@ -48,7 +48,8 @@ int run(const Arguments& arguments) {
         plans);
   }();
   if (interrupt.token().stop_requested()) return kInterrupted;
-  std::optional<Problem> first;  // what all of them suffer from, or the first does
+  // The problem of the first point; the sweep failed if all points have a problem.
+  std::optional<Problem> first;
   bool any = false;
   for (const ServedPoint& p : made.points) {
     if (!p.asked) continue;

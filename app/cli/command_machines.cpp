@@ -78,8 +78,8 @@ std::string text_of(const std::vector<MachineSection>& sections) {
   return out;
 }
 
-// A cluster of what the name says: an accelerator with its usual network, or a network with the first
-// accelerator that it is sold with.
+// The cluster of a name: an accelerator with its default network, or a network with the first accelerator
+// that is sold with it.
 std::variant<Design, Problem> named(const std::string& name) {
   Design design = default_design();
   const Accelerator* accelerator = find_accelerator(name);
@@ -117,7 +117,7 @@ int print(const Design& design, bool json) {
   return kDone;
 }
 
-// What could not be read of a person's own files is said wherever machines are looked at.
+// Problems of the user's own machine files are printed by every use of this command.
 int run(const Arguments& arguments) {
   for (const auto* problems :
        {&accelerator_problems(), &network_problems(), &calibration_problems(), &collective_table_problems()})

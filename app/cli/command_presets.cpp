@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 struct Row {
   const Preset* preset;
-  std::shared_ptr<const Report> report;  // counts the parameters from the graph
+  std::shared_ptr<const Report> report;  // counts the parameters in the graph
 };
 
 std::string published(const Preset& preset) {

@@ -20,7 +20,7 @@ std::string warning(const std::optional<std::string>& text) { return text ? "war
 
 int run(const Arguments& arguments) {
   const bool json = arguments.has("--json");
-  // A program that reads the JSON finds the problems of an invalid design there as well.
+  // The JSON of an invalid design contains its problems.
   const auto invalid = [](const Report& report) { std::cout << report_json(report); };
   const auto report = report_of(arguments, json ? +invalid : nullptr);
   if (const int* exit_code = std::get_if<int>(&report)) return *exit_code;

@@ -1,4 +1,4 @@
-// shardscape-cli sensitivity
+// values of a choice
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -118,7 +118,7 @@ std::string scaling_text(const std::vector<ScalePoint>& points) {
 
 std::string on_machine(const Design& design) { return "on " + machine_name(design.cluster) + "\n"; }
 
-// A valid design, or the exit code after the problems were printed.
+// A valid design, or an exit code after printing the problems.
 std::variant<Design, int> valid_design(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   auto design = design_of(arguments);

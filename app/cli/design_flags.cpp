@@ -29,7 +29,7 @@ namespace {
 
 constexpr const char* kUsualModel = "llama3-8b";
 constexpr int64_t kMicrobatchesPerStage = 4, kUsualSeq = 8192;
-constexpr const char* kOn = " on ";  // a design is called after its model and number of ranks
+constexpr const char* kOn = " on ";  // a design's default name is its model " on " its number of ranks
 
 std::string operand_name(const Knob& knob) {
   switch (knob.type) {
@@ -62,7 +62,7 @@ std::vector<std::string> preset_ids() {
   return ids;
 }
 
-// In any case, as the names of other choices.
+// Ignores case, like names of other choices.
 const Preset* find_preset(const std::string& name) {
   const auto& presets = ModelLibrary::instance().presets();
   const auto it = std::find_if(presets.begin(), presets.end(),
@@ -101,7 +101,7 @@ std::variant<ImportResult, int> import_of(const std::string& path) {
   return result;
 }
 
-// What the knobs are set on.
+// The design before the knob flags are applied.
 std::variant<Design, int> starting_point(const Arguments& arguments, bool several_models) {
   if (!describes_design(arguments)) return default_design();
   const std::string *model = arguments.value("--model"), *config = arguments.value("--hf-config");
@@ -133,7 +133,7 @@ std::variant<Design, int> starting_point(const Arguments& arguments, bool severa
   return import ? imported_design(*import) : single_rank_design(*preset);
 }
 
-// Enough microbatches to fill the pipeline; no more stages than layers can count.
+// Enough microbatches to fill the pipeline; counts no more stages than layers.
 int64_t usual_batch(const Design& design) {
   const int64_t stages = std::min(design.parallel.pp, design.model.layers);
   return kMicrobatchesPerStage * stages * design.workload.microbatch * design.parallel.dp;

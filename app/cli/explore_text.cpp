@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kReasonsShown = 12, kFrontShown = 12;
 
-// Axes whose values differ between the points shown, or that are degrees.
+// Degrees, and axes whose values differ between the shown points.
 std::vector<size_t> shown_axes(const Space& space, const std::vector<Point>& points) {
   std::vector<size_t> out;
   for (size_t a = 0; a < space.axes().size(); ++a) {

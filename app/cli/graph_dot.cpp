@@ -1,4 +1,4 @@
-// The graph in the language of Graphviz (graphviz.org/doc/info/lang.html).
+// The graph in the DOT language of Graphviz (graphviz.org/doc/info/lang.html).
 #include "app/cli/graph_listing.h"
 
 namespace shardscape {

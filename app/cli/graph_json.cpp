@@ -1,4 +1,4 @@
-// The graph as JSON: nodes and edges, every size beside its formula.
+// The graph as JSON: nodes and edges; every size has a formula and a value.
 #include "app/cli/graph_listing.h"
 #include "symbolic/json_value.h"
 
@@ -43,7 +43,7 @@ class Writer {
   }
 
  private:
-  // The value is null where the formula has none.
+  // The value is null if the formula cannot be evaluated.
   Json quantity(const Expr& formula) const {
     const auto value = evaluate(formula, report_.binding);
     if (const auto* whole = std::get_if<Wide>(&value)) return json_quantity(*whole, formula);

@@ -1,4 +1,4 @@
-// The graph as text: ops as the block templates write them, what each makes, and what it costs.
+// The graph as text: ops in the syntax of block templates, with results and costs.
 #include "app/cli/graph_listing.h"
 #include "app/cli/text.h"
 #include "base/units.h"
@@ -44,7 +44,7 @@ class Writer {
     Phase phase = Phase::Step;
     int block = -2;
     bool first = true;
-    std::vector<TensorId> given;  // for the next op
+    std::vector<TensorId> given;  // outside tensors that the next op reads
     for (const ListedNode& node : listed.nodes) {
       if (node.op < 0) {
         given.push_back(node.tensor);

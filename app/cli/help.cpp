@@ -13,7 +13,7 @@ constexpr size_t kFlagColumn = 28;
 std::string flag_entry(const Flag& flag) {
   std::string left = "  " + (flag.letter ? std::string("-") + flag.letter + ", " : "") + flag.name;
   if (!flag.operand.empty()) left += " " + flag.operand;
-  // A long flag stands on a line of its own.
+  // A long flag has its own line.
   std::string out = text_width(left) + 2 > kFlagColumn ? left + "\n" + std::string(kFlagColumn, ' ')
                                                        : padded(left, kFlagColumn);
   return out + wrapped(flag.help, kFlagColumn) + "\n";

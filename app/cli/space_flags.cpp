@@ -35,7 +35,7 @@ int failed(const Problem& problem, int exit_code = kWrongUsage) {
   return exit_code;
 }
 
-// Several --where, each of which may hold several conditions.
+// Conditions of all --where flags; each flag may have several.
 std::vector<std::string> conditions(const Arguments& arguments) {
   std::vector<std::string> out;
   for (std::string text : arguments.values("--where")) {
@@ -56,8 +56,8 @@ void put(SpaceSpec& spec, const std::string& id, const std::string& values) {
   spec.dimensions.emplace_back(id, values);
 }
 
-// What the flags say of knobs: values into the base, ranges into dimensions. Degrees always are dimensions,
-// so that dp does not follow where it is given.
+// Applies the knob flags: single values to the base, several values to dimensions. Degrees always become
+// dimensions, so that a given dp does not follow from the ranks.
 std::optional<int> set_knobs(const Arguments& arguments, SpaceSpec& spec, bool base_is_set) {
   for (const Knob& knob : knobs()) {
     const std::string* text = arguments.value(knob.flag());
@@ -86,7 +86,7 @@ std::optional<int> set_ranks(const Arguments& arguments, SpaceSpec& spec) {
   return std::nullopt;
 }
 
-// The most ranks that are asked for; 0: not said, or not understood.
+// The largest requested number of ranks; 0: not given, or invalid.
 int64_t most_ranks(const SpaceSpec& spec) {
   const std::string& text = spec.gpus.empty() ? spec.nodes : spec.gpus;
   if (text.empty()) return 0;

@@ -15,7 +15,7 @@
 namespace shardscape {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a sum of seconds over a step
+constexpr double kRounding = 1e-9;  // relative rounding error of a sum of seconds over a step
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::string number_text(FigureKind kind, double value) {
@@ -105,7 +105,7 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
     ComparedFigure row{std::move(id), std::move(label), group, kind, {}};
     for (const ComparedDesign& design : designs)
       row.values.push_back(design.simulation ? static_cast<double>(of(design)) : kNone);
-    // What nobody has is left out.
+    // Figures that no design has are omitted.
     if (std::any_of(row.values.begin(), row.values.end(), [](double v) { return v != 0 && !std::isnan(v); }))
       out.push_back(std::move(row));
   };

@@ -47,7 +47,7 @@ namespace {
 using Number = Constraint::Number;
 using Test = Constraint::Test;
 
-// Descends through or, and, not, comparison, sum, product, factor; throws the Problem.
+// Recursive descent: or, and, not, comparison, sum, product, factor. Throws a Problem.
 class Parser {
  public:
   explicit Parser(const std::string& text) : text_(text) {}
@@ -62,7 +62,7 @@ class Parser {
  private:
   struct Operand {
     Number number;
-    const Knob* knob = nullptr;  // where it is nothing but this knob
+    const Knob* knob = nullptr;  // set if the factor is a single knob
   };
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -149,7 +149,7 @@ class Parser {
       return std::any_of(values.begin(), values.end(), [&](const Number& v) { return v(d) == is; }) == equal;
     };
   }
-  // Names of choices hold what would be signs elsewhere.
+  // Names of choices may contain operator characters.
   Number named_value(const Knob& knob) {
     skip();
     const size_t end = std::min(text_.find_first_of(" |)", at_), text_.size());
@@ -202,7 +202,7 @@ class Parser {
         ++end;
       return end;
     };
-    at_ = end_of(true);  // as flags are written, unless it is a difference
+    at_ = end_of(true);  // the spelling of the flag, unless it is a difference
     if (!find_knob(id_of(text_.substr(start, at_ - start)))) at_ = end_of(false);
     if (at_ == start)
       fail(at_ == text_.size() ? "something is missing at the end"

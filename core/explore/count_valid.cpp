@@ -15,8 +15,8 @@
 namespace shardscape {
 namespace {
 
-constexpr int kSample = 4096;  // designs for the estimate
-constexpr int64_t kRun = 256;  // that a thread counts at once
+constexpr int kSample = 4096;  // designs in the sample of the estimate
+constexpr int64_t kRun = 256;  // designs that a thread counts at a time
 
 bool is_valid(const Space& space, const Design& design, ValidatedParts& known) {
   return space.excluded_by(design) < 0 && first_error(design, &known).empty();
@@ -44,7 +44,7 @@ double estimate(const Space& space, const std::stop_token& stop) {
 std::string ValidCount::text() const {
   if (exact) return grouped(size) + ", of which " + grouped(static_cast<Wide>(valid)) + " valid";
   if (valid == 0) return grouped(size) + ", of which few are valid, if any";
-  // Two digits are what a sample is good for.
+  // The sample supports two significant digits.
   const double scale = std::pow(10, std::floor(std::log10(valid)) - 1);
   return grouped(size) + ", of which about " + grouped(static_cast<Wide>(std::round(valid / scale) * scale)) +
          " valid";

@@ -17,17 +17,17 @@ namespace shardscape {
 
 namespace {
 
-// What a design comes to but for its time. Designs that are alike in all else come one after the other where
-// a space is searched.
+// Everything about a design except its time. A search visits designs that differ only in speed one after the
+// other, so they share it.
 struct Sized {
-  std::optional<Design> of;  // without what only time depends on; nothing: not made
+  std::optional<Design> of;  // design without speed knobs (without_speed); empty: not computed
   Report outline;
   int64_t memory = 0;
-  bool exact = false;  // memory; otherwise at least so much
+  bool exact = false;  // memory is exact; false: a lower bound
   ValidatedParts sound;
 };
 
-// Nothing of these is read by the graph, the numbers bound to it, or memory.
+// Clears knobs that neither the graph, nor its binding, nor memory reads.
 Design without_speed(Design design) {
   design.parallel.tp_comm_overlap = design.parallel.overlap_param_gather = false;
   design.parallel.dispatch_sms = 0;
@@ -51,7 +51,7 @@ Evaluator::~Evaluator() = default;
 
 namespace {
 
-// Whether it is to be timed.
+// Sets capacity and feasibility. Returns whether the design is timed.
 bool judge(Evaluation& out, const std::shared_ptr<const Accelerator>& accelerator,
            const EvaluationOptions& options) {
   out.capacity = accelerator ? accelerator->memory_bytes : 0;
@@ -70,7 +70,7 @@ void take(Evaluation& out, const auto& step) {
   out.exposed = step.exposed;
 }
 
-// Inference has few microbatches and no backward: it is played as it is.
+// Inference has few microbatches and no backward, so the whole step is simulated.
 Evaluation of_report(const Design& design, const std::shared_ptr<PlanCache>& cache,
                      const EvaluationOptions& options, const std::stop_token& stop) {
   Evaluation out;
@@ -85,8 +85,8 @@ Evaluation of_report(const Design& design, const std::shared_ptr<PlanCache>& cac
   const std::shared_ptr<const Simulation> step = simulate(*report, stop);
   if (!step) return out;
   take(out, *step);
-  out.step_seconds = served_seconds(
-      *report, *step);  // in a running pipeline tokens follow each other sooner than steps end
+  // In a running pipeline, the time between tokens is shorter than the step.
+  out.step_seconds = served_seconds(*report, *step);
   return out;
 }
 
@@ -124,7 +124,7 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
     }
     sized.exact = true;
     out.memory = sized.memory;
-  } catch (const std::invalid_argument&) {  // a size that is not whole: the report says which
+  } catch (const std::invalid_argument&) {  // a size is not an integer; the report names it
     sized.of.reset();
     return of_report(design, shared_->cache, options, stop);
   }

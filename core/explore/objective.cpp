@@ -19,7 +19,7 @@ double price(const Scored& s) {
   return accelerator && accelerator->price_per_hour > 0 ? accelerator->price_per_hour : kUnknown;
 }
 
-// Boards at their limit through the whole step; hosts, switches and cooling are not in it.
+// Power of the accelerator boards at their limit for the whole step; excludes hosts, switches and cooling.
 double watts(const Scored& s) {
   const std::shared_ptr<const Accelerator> accelerator = accelerator_of(s.design.cluster);
   return accelerator && accelerator->board_watts > 0 ? accelerator->board_watts : kUnknown;

@@ -13,7 +13,7 @@ int64_t sum(const std::map<std::string, int64_t>& counts) {
                          [](int64_t s, const auto& c) { return s + c.second; });
 }
 
-// SplitMix64 over both halves: neighbours get unrelated numbers.
+// SplitMix64 over both halves: neighbouring indices get unrelated hashes.
 uint64_t mixed(uint64_t x) {
   x += 0x9E3779B97F4A7C15u;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -75,7 +75,7 @@ void Keeper::to_best(const Point& point) {
   if (best_.size() > options_.top) best_.pop_back();
 }
 
-// In order of the first objective the second one gets better all along.
+// Along the front, sorted by the first objective, the second objective improves strictly.
 void Keeper::to_front(const Point& point) {
   const auto x = [this](const Point& p) {
     return score(options_.front_x, p.values[static_cast<size_t>(options_.front_x)]);
@@ -89,7 +89,8 @@ void Keeper::to_front(const Point& point) {
                                       [&](double value, const Point& p) { return value < x(p); });
   auto first = after;
   if (after != front_.begin()) {
-    Point& before = *(after - 1);  // the best second objective among those at least as good in the first
+    // The best second objective among points that are at least as good in the first.
+    Point& before = *(after - 1);
     if (y(before) < py) return;
     if (y(before) == py && (x(before) < px || before.index <= point.index)) return;
     if (x(before) == px) first = after - 1;
@@ -188,7 +189,7 @@ std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult
   }
   SearchResult out = keeper.result();
   out.parts = std::move(shards);
-  // All of them are what one run of the whole is.
+  // All shards together are equal to a complete run.
   if (out.complete()) {
     Wide chunks = 0;
     for (const SearchPart& part : out.parts) chunks += part.chunks;

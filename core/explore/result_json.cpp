@@ -13,7 +13,7 @@ using json = nlohmann::ordered_json;
 
 constexpr int64_t kFormat = 1;
 
-// The value of an axis as JSON has it: 8, true, "1f1b".
+// The value of an axis as JSON: 8, true, "1f1b".
 json axis_value(const SpaceAxis& axis, int value) {
   const std::string& text = axis.values[static_cast<size_t>(value)];
   if (axis.knob && axis.knob->type == KnobType::Boolean) return text == "true";
@@ -282,7 +282,7 @@ std::string result_csv(const SearchResult& r) {
   };
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const Row& a, const Row& b) { return rank(a) < rank(b); });
-  // Values of list knobs hold commas.
+  // Values of list knobs contain commas.
   const auto quoted = [](const std::string& text) {
     return text.find(',') == std::string::npos ? text : "\"" + text + "\"";
   };

@@ -15,9 +15,9 @@
 namespace shardscape {
 namespace {
 
-constexpr Wide kChunk = 64;                 // designs that a thread takes at once
-constexpr Wide kBlock = 8;                  // chunks that are visited one after the other
-constexpr Wide kScattered = Wide{1} << 21;  // designs beyond which blocks are scattered
+constexpr Wide kChunk = 64;                 // designs that a thread takes at a time
+constexpr Wide kBlock = 8;                  // consecutive chunks
+constexpr Wide kScattered = Wide{1} << 21;  // larger spaces are visited in scattered blocks
 
 // The order in which chunks of a space are visited.
 class Route {
@@ -26,7 +26,7 @@ class Route {
     blocks_ = (chunks_of(size) + kBlock - 1) / kBlock;
     if (size > kScattered) stride_ = coprime_stride(blocks_);
   }
-  // Chunks of the shard; some at the end of the space may be empty.
+  // Chunks of the shard; chunks beyond the end of the space are empty.
   Wide chunks() const {
     const Wide all = blocks_ * kBlock;
     return all > shard_ ? (all - shard_ + shards_ - 1) / shards_ : 0;
@@ -42,7 +42,7 @@ class Route {
 
  private:
   static Wide chunks_of(Wide size) { return (size + kChunk - 1) / kChunk; }
-  // Near the golden section, so that each stretch of the route is spread evenly.
+  // A stride near 0.618 n (golden ratio), so that every part of the route is spread evenly over the space.
   static Wide coprime_stride(Wide n) {
     Wide stride = n / 1000 * 618 + 1;
     const auto gcd = [](Wide a, Wide b) {
@@ -52,7 +52,7 @@ class Route {
     while (gcd(stride, n) != 1) ++stride;
     return stride;
   }
-  // block · stride modulo blocks, without overflow.
+  // block · stride modulo blocks_, without overflow.
   Wide times(Wide block) const {
     if (stride_ == 1) return block;
     if (blocks_ < Wide{1} << 62) return block * stride_ % blocks_;
@@ -69,10 +69,11 @@ struct Chunk {
   std::vector<Point> points;
   std::vector<std::vector<int>> values;
   SearchCounts counts;
-  bool whole = true;  // false: stopped on the way, worth nothing
+  bool whole = true;  // false: incomplete because of a stop; discarded
 };
 
-// Chunks are worked on in parallel and taken in the order of the route. Returns how many were.
+// Evaluates chunks in parallel and commits them in the order of the route. Returns the number of committed
+// chunks.
 Wide visit_all(SearchRun& run, const Route& route, Wide from) {
   const Wide total = route.chunks();
   tbb::enumerable_thread_specific<SpaceCursor> cursors([&] { return SpaceCursor(*run.space); });
@@ -124,7 +125,7 @@ Problem wrong(std::string where, std::string what, std::string accepted) {
   return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
 }
 
-// Cost and energy need figures of an accelerator; where none of a space has them nothing can be ranked.
+// Cost and energy need figures of an accelerator. A Problem if no design of the space has them.
 std::optional<Problem> unknown_objective(const Space& space, const ResultOptions& keep) {
   const int axis = space.axis("accelerator");
   std::vector<Design> designs{space.design_at(0)};

@@ -1,4 +1,4 @@
-// What exhaustive and guided searches share. Private to core/explore.
+// State that exhaustive and guided searches share. Private to core/explore.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ class SearchRun {
         keeper(this->space, options.keep),
         visitor(*this->space, options.keep) {}
 
-  // Takes a batch of timed designs and what was counted beside them, and tells of it.
+  // Adds a batch of timed designs and the counts of the batch, and reports the points.
   void commit(const std::vector<Point>& points, const std::vector<std::vector<int>>& values,
               const SearchCounts& counts) {
     for (size_t i = 0; i < points.size(); ++i) keeper.add(points[i], values[i]);
@@ -28,7 +28,7 @@ class SearchRun {
     timed_ += counts.timed;
     if (callbacks.points && !points.empty()) callbacks.points(points);
   }
-  // At most ten times a second, but for the last time.
+  // Reports progress at most ten times a second; the last report is never skipped.
   void tell(Wide done, Wide total, bool last = false) {
     const auto now = std::chrono::steady_clock::now();
     if (!callbacks.progress || (!last && now - told_ < std::chrono::milliseconds(100))) return;

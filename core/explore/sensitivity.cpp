@@ -12,7 +12,7 @@
 namespace shardscape {
 namespace {
 
-constexpr int kRepairs = 3;  // fixes in a row, each of one problem
+constexpr int kRepairs = 3;  // maximum number of successive fixes
 
 std::optional<Problem> first_problem(const Design& design) {
   std::vector<Problem> problems = validate(design);
@@ -20,7 +20,7 @@ std::optional<Problem> first_problem(const Design& design) {
   return std::move(problems.front());
 }
 
-// tp, pp and cp take their ranks from dp.
+// tp, pp and cp change dp so that the number of ranks stays.
 bool follow_ranks(Neighbour& n, const Design& from, const Knob& knob) {
   if (knob.id != "tp" && knob.id != "pp" && knob.id != "cp") return true;
   const int64_t others = n.design.parallel.tp * n.design.parallel.pp * n.design.parallel.cp;
@@ -30,7 +30,7 @@ bool follow_ranks(Neighbour& n, const Design& from, const Knob& knob) {
   return true;
 }
 
-// Fixes that leave alone the knob that was changed, and the number of ranks.
+// Applies fixes that change neither the knob under study nor the number of ranks.
 bool repair(Neighbour& n, const Design& from, const Knob& knob) {
   for (int round = 0; round <= kRepairs; ++round) {
     const auto problem = first_problem(n.design);
@@ -62,7 +62,7 @@ std::optional<Neighbour> neighbour(const Design& from, const Knob& knob, const s
   return n;
 }
 
-// The values to try: each list up to its first that works.
+// The values to try: of each list, the first that gives a valid design.
 std::vector<std::vector<std::string>> candidates(const Design& design, const Knob& knob) {
   const auto words = [](std::initializer_list<int64_t> numbers) {
     std::vector<std::string> out;
@@ -72,7 +72,7 @@ std::vector<std::vector<std::string>> candidates(const Design& design, const Kno
   switch (knob.type) {
     case KnobType::Integer: {
       const int64_t v = knob_number(knob)(design);
-      if (v == 0) return {};  // left to the program
+      if (v == 0) return {};  // chosen by the program
       return {words({v / 2, v / 3, v - 1}), words({v * 2, v * 3, v + 1})};
     }
     case KnobType::Boolean: return {{knob_text(design, knob) == "true" ? "false" : "true"}};

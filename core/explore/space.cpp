@@ -15,7 +15,7 @@ namespace shardscape {
 namespace {
 
 constexpr const char* kDegrees[] = {"tp", "cp", "pp",
-                                    "dp"};  // that multiply to the ranks; the first vary slowest
+                                    "dp"};  // degrees that multiply to the ranks, slowest first
 constexpr Wide kMaxSize = Wide{1} << 120;
 
 bool is_degree(std::string_view id) {
@@ -43,7 +43,7 @@ const std::string* SpaceSpec::find(std::string_view dimension) const {
   return nullptr;
 }
 
-// Throws the Problem.
+// Builds a space from a spec. Throws a Problem.
 class SpaceBuilder {
  public:
   explicit SpaceBuilder(SpaceSpec spec) : space_(std::make_shared<Space>()), spec_(space_->spec_) {
@@ -142,13 +142,13 @@ class SpaceBuilder {
     if (values.size() > 1) add_digit(add_axis(kModelAxis, "Model", nullptr, std::move(values)));
   }
 
-  // Ranks with the nodes that they are on (0: not asked for).
+  // Ranks and their nodes (0: the spec does not list nodes).
   std::vector<std::pair<int64_t, int64_t>> worlds() const {
     std::vector<std::pair<int64_t, int64_t>> out;
     const bool by_node = !spec_.nodes.empty();
     const char* id = by_node ? kNodesAxis : kGpusAxis;
-    auto values = parse_values(*find_knob("dp"),
-                               by_node ? spec_.nodes : spec_.gpus);  // read as that degree is
+    // The list of ranks or nodes is parsed as values of that knob.
+    auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);
     if (auto* problem = std::get_if<Problem>(&values)) {
       problem->where = id;
       throw *problem;
@@ -165,8 +165,8 @@ class SpaceBuilder {
     return out;
   }
 
-  // Divisors that the base design's model allows for this degree alone; where the model varies, and of dp,
-  // all.
+  // Divisors that the base model permits for this degree. All candidates for dp, or if the space varies the
+  // model.
   std::vector<int64_t> working(const Knob& degree, std::vector<int64_t> candidates) const {
     const bool same_model = std::none_of(spec_.dimensions.begin(), spec_.dimensions.end(), [](const auto& d) {
       const Knob* knob = find_knob(d.first);
@@ -226,7 +226,7 @@ class SpaceBuilder {
       for (int64_t tp : allowed[0])
         for (int64_t cp : allowed[1])
           for (int64_t pp : allowed[2]) {
-            // Each is at most kMaxWorld, so that two of them do not overflow.
+            // Each factor is at most kMaxWorld, so a product of two does not overflow.
             if (world % tp != 0 || world / tp % cp != 0 || world / tp / cp % pp != 0) continue;
             const int64_t dp = world / tp / cp / pp;
             if (std::binary_search(allowed[3].begin(), allowed[3].end(), dp))
@@ -264,7 +264,7 @@ class SpaceBuilder {
     if (found.size() > 1) space_->digits_.push_back(std::move(digit));
   }
 
-  // Whether the graph differs between values, on a design where every strategy is at work.
+  // Whether the values differ in the graph, tested on a design in which every strategy is active.
   bool changes_structure(const SpaceAxis& axis) const {
     Design probe = space_->base_;
     for (const char* id : kDegrees) (void)set_knob(probe, *find_knob(id), "2");
@@ -300,7 +300,7 @@ class SpaceBuilder {
         space_->idle_.emplace_back(static_cast<size_t>(axis),
                                    no_effect_test(*space_->axes_[static_cast<size_t>(axis)].knob));
       }
-    // A preset would undo knobs of the model that have one value.
+    // A preset would overwrite knobs of the model that have a single value.
     if (const int model = space_->axis(kModelAxis); model >= 0)
       for (KnobSetting& setting : space_->settings_[static_cast<size_t>(model)])
         setting = [preset = setting, fixed = fixed_](Design& d) {
@@ -412,7 +412,7 @@ void SpaceCursor::set(size_t digit, int row) {
   const Space::Digit& of = space_.digits_[digit];
   for (size_t a = 0; a < of.axes.size(); ++a)
     values_[static_cast<size_t>(of.axes[a])] = of.rows[static_cast<size_t>(row)][a];
-  // A preset sets what knobs of the model have set.
+  // A preset resets knobs of the model.
   if (digit == 0 && space_.axes_[static_cast<size_t>(of.axes.front())].id == kModelAxis) {
     design_ = space_.base_;
     for (size_t i = 0; i < rows_.size(); ++i)

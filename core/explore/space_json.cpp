@@ -17,7 +17,7 @@ bool holds_lists(const std::string& id) {
   return knob && (knob->type == KnobType::IntegerList || knob->type == KnobType::ChoiceList);
 }
 
-// The words of parse_values().
+// The values in the syntax of parse_values().
 std::string values_text(const JsonFile& file, const std::string& id, const json& value) {
   const auto one = [&](const json& v) -> std::string {
     if (v.is_string()) return v.get<std::string>();
@@ -33,7 +33,8 @@ std::string values_text(const JsonFile& file, const std::string& id, const json&
   return text;
 }
 
-// The text of the object behind a key of the root, with as many lines before it as in the file.
+// The text of the object at a key of the root, after as many newlines as precede it in the file, for line
+// numbers.
 std::string object_text(const std::string& text, const std::string& key) {
   const size_t at = text.find("\"" + key + "\""), begin = at == std::string::npos ? at : text.find('{', at);
   if (begin == std::string::npos) return "";
@@ -58,7 +59,8 @@ std::string object_text(const std::string& text, const std::string& key) {
 Design base_of(const JsonFile& file, const std::string& text, const std::string& where) {
   const json& inner = file.object(file.root(), "design");
   std::string own = object_text(text, "design");
-  if (json::parse(own, nullptr, false) != inner) own = inner.dump();  // another key of this name comes first
+  // another key with the same name precedes it
+  if (json::parse(own, nullptr, false) != inner) own = inner.dump();
   auto design = design_from_json(own, where);
   if (auto* problem = std::get_if<Problem>(&design)) throw DataError{*problem};
   return std::get<Design>(std::move(design));
@@ -98,7 +100,7 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
   }
   const auto made = Space::make(spec);
   if (const auto* problem = std::get_if<Problem>(&made)) {
-    // A constraint stands in the file word by word, and so does the name of a dimension.
+    // The file contains the constraint, or the name of a dimension, verbatim.
     const auto broken = std::find_if(
         spec.constraints.begin(), spec.constraints.end(),
         [](const std::string& c) { return std::holds_alternative<Problem>(Constraint::parse(c)); });
@@ -107,7 +109,7 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
               (constraint ? "constraint " : "\"" + problem->where + "\": ") + problem->what,
               problem->accepted);
   }
-  return std::get<0>(made)->spec();  // ids as knobs have them
+  return std::get<0>(made)->spec();  // with knob ids in canonical form
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Study of(SearchResult result) {
   return study;
 }
 
-// What `shardscape-cli explore -o` and merge write, and what --space reads.
+// Reads results of `shardscape-cli explore -o` and merge, and space files of --space.
 std::optional<std::variant<Study, Problem>> of_search(const std::string& text, const std::string& where) {
   const json root = json::parse(text, nullptr, false);
   if (root.is_object() && root.contains("shardscape_result")) {
@@ -55,7 +55,7 @@ std::variant<Study, Problem> study_from_json(const std::string& text, const std:
   auto design = design_from_json(text, where);
   if (auto* problem = std::get_if<Problem>(&design)) return std::move(*problem);
   Study study{std::get<Design>(std::move(design)), nullptr, {}, std::nullopt, false};
-  const json root = json::parse(text);  // the design was read: this is JSON
+  const json root = json::parse(text);  // valid JSON, because the design was read from it
   if (const auto it = root.find(kKey); it != root.end()) {
     auto result = result_from_json(it->dump(1), where + " (" + kKey + ")");
     if (auto* problem = std::get_if<Problem>(&result))

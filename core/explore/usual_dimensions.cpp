@@ -1,4 +1,4 @@
-// What is worth varying of a design, for those who do not say.
+// Default dimensions of a space.
 #include <algorithm>
 #include <bit>
 
@@ -28,7 +28,7 @@ std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& 
   on.parallel.tp = on.parallel.pp = on.parallel.cp = 1;
   on.parallel.dp = std::max<int64_t>(gpus, 1);
   const bool experts = base.model.experts > 0;
-  // Layers that split into few stages may do so once embedding and head count as one each: 126 and 2.
+  // Few stages may split the layers only if embedding and head count as one layer each: 126 + 2.
   const int64_t layers = base.model.layers;
   std::vector<int64_t> chunks = divisors(layers);
   const bool ends = base.parallel.stage_layers.empty() && layers > 0 &&
@@ -59,8 +59,8 @@ std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& 
     for (const char* end : {"account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"})
       out.push_back({end, "all"});
   if (experts) out.push_back({"ep", at_most(divisors(base.model.experts), std::max<int64_t>(gpus, 1))});
-  // What inference has no use for, however it is spread. In training it depends on the other knobs, which
-  // vary too.
+  // Knobs without effect in inference, whatever the parallelism. In training this depends on knobs that also
+  // vary.
   Design spread = base;
   spread.parallel.tp = spread.parallel.pp = spread.parallel.dp = 2;
   spread.parallel.sequence_parallel = true;

@@ -34,7 +34,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The number of a part of a range, in the knob's unit (thousandths of decimals).
+// The number of one part of a range, in the unit of the knob (thousandths for decimals).
 std::variant<int64_t, Problem> number_of(const Knob& knob, const std::string& text) {
   Design scratch;
   if (auto problem = set_knob(scratch, knob, text)) return wrong(knob, problem->what);
@@ -45,7 +45,7 @@ std::string number_word(const Knob& knob, int64_t value) {
   return knob.type == KnobType::Decimal ? thousandths_text(value) : std::to_string(value);
 }
 
-// "1..64*2" and its like.
+// Ranges such as "1..64*2".
 std::variant<std::vector<std::string>, Problem> parse_range(const Knob& knob, const std::string& text) {
   const size_t dots = text.find("..");
   std::string last = text.substr(dots + 2);
@@ -85,7 +85,7 @@ std::variant<std::vector<std::string>, Problem> parse_range(const Knob& knob, co
   return values;
 }
 
-// Each once; numbers and choices by their size and place.
+// Sorts and removes duplicates: numbers by size, choices by their position in the knob table.
 std::vector<std::string> in_order(const Knob& knob, std::vector<std::string> values) {
   if (!holds_lists(knob)) {
     Design scratch;
@@ -115,11 +115,11 @@ std::vector<std::string> words(const std::vector<int64_t>& numbers) {
   return out;
 }
 
-// What a number splits, so that its divisors are the values worth a try.
+// The size that a knob divides; "all" takes its divisors.
 struct Splits {
   const char* knob;
   int64_t (*of)(const Design&);
-  bool zero;  // 0 is a value too
+  bool zero;  // whether 0 is also a value
 };
 constexpr Splits kSplits[] = {
     {"virtual_stages", [](const Design& d) { return d.model.layers; }, false},

@@ -20,7 +20,7 @@ std::optional<Point> Visitor::visit(SpaceCursor& cursor, Wide index, SearchCount
     return std::nullopt;
   }
   Evaluation evaluation = evaluator_.evaluate(design, options_, stop);
-  if (stop.stop_requested() && !evaluation.timed()) return std::nullopt;  // may be stopped half way
+  if (stop.stop_requested() && !evaluation.timed()) return std::nullopt;  // a stop may have interrupted it
   ++counts.enumerated;
   switch (evaluation.feasibility) {
     case Feasibility::Invalid: ++counts.invalid[evaluation.reason]; return std::nullopt;

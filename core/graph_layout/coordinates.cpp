@@ -8,11 +8,11 @@
 namespace shardscape::layered {
 namespace {
 
-using Pairs = std::vector<std::vector<int>>;  // per lower node, the upper neighbours it must not be aligned
-                                              // with
+// Per lower node: upper neighbours that it must not be aligned with.
+using Pairs = std::vector<std::vector<int>>;
 
-// Edges that cross a piece of a long edge between two bends yield to it (type 1 conflicts), so long edges
-// stay straight.
+// Type 1 conflicts: edges that cross a segment between two bends yield to it, so that long edges stay
+// straight.
 Pairs conflicts(const LayerGraph& graph) {
   Pairs marked(graph.width.size());
   for (size_t layer = 1; layer + 2 < graph.layers.size(); ++layer) {
@@ -47,8 +47,8 @@ bool in_conflict(const Pairs& marked, int upper, int lower) {
   return std::find(list.begin(), list.end(), upper) != list.end();
 }
 
-// Of the two middle neighbours of an even number a node comes before a bend: the short way stays straight and
-// the long way round bends.
+// With an even number of neighbours and a node and a bend as the medians, the node wins: the short edge stays
+// straight and the long edge bends.
 bool gives_way(const LayerGraph& graph, const std::vector<int>& near, int bend) {
   return graph.is_bend(bend) && near.size() % 2 == 0 &&
          std::any_of(near.begin(), near.end(), [&](int other) { return !graph.is_bend(other); });
@@ -59,7 +59,7 @@ struct Direction {
   bool from_top, from_left;
 };
 
-// The first node of the column that each node was aligned into.
+// Root of each node: the first node of its aligned column.
 std::vector<int> align(const LayerGraph& graph, const Pairs& marked, Direction direction) {
   const auto n = graph.width.size();
   std::vector<int> root(n);
@@ -101,13 +101,14 @@ std::vector<int> align(const LayerGraph& graph, const Pairs& marked, Direction d
 }
 
 double separation(const LayerGraph& graph, int a, int b, double gap) {
-  const auto margin = [&](int node) {  // bends may lie closer together than nodes
+  const auto margin = [&](int node) {  // bends need less distance than nodes
     return graph.width[static_cast<size_t>(node)] / 2 + (graph.is_bend(node) ? gap / 4 : gap / 2);
   };
   return margin(a) + margin(b);
 }
 
-// Columns as close together as their neighbours allow, then pulled towards the right where there is slack.
+// Places columns as near to each other as their neighbours allow, then moves them to the right where there is
+// slack.
 std::vector<double> compact(const LayerGraph& graph, const std::vector<int>& root, double gap,
                             bool from_left) {
   struct Arc {
@@ -174,13 +175,15 @@ std::vector<double> centres(const LayerGraph& graph, double node_gap, const std:
       narrowest = i;
   }
   for (size_t i = 0; i < 4;
-       ++i) {  // left-going tries line up on the left edge, right-going ones on the right
+       // Layouts from the left align at the left edge, layouts from the right at the right edge.
+       ++i) {
     const double shift = i % 2 == 0 ? extents[narrowest].first - extents[i].first
                                     : extents[narrowest].second - extents[i].second;
     for (double& x : tries[i]) x += shift;
   }
   std::vector<double> result(graph.width.size());
-  for (size_t i = 0; i < result.size(); ++i) {  // mean of the two middle ones keeps every distance
+  // The mean of the two median layouts preserves all distances.
+  for (size_t i = 0; i < result.size(); ++i) {
     std::array<double, 4> x{tries[0][i], tries[1][i], tries[2][i], tries[3][i]};
     std::sort(x.begin(), x.end());
     result[i] = (x[1] + x[2]) / 2;

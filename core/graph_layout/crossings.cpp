@@ -8,9 +8,9 @@ namespace shardscape::layered {
 namespace {
 
 constexpr int kSweeps = 24;
-constexpr int kPatience = 4;  // sweeps without a better order
+constexpr int kPatience = 4;  // sweeps without improvement
 
-// Depth first from the top, so that what hangs together starts side by side.
+// Depth-first order from the top, so that connected nodes start next to each other.
 void initial_order(LayerGraph& graph) {
   std::vector<bool> seen(graph.width.size(), false);
   std::vector<int> roots(graph.width.size()), stack;
@@ -39,7 +39,7 @@ void renumber(LayerGraph& graph, size_t layer) {
     graph.position[static_cast<size_t>(graph.layers[layer][i])] = static_cast<int>(i);
 }
 
-// Inversions of the lower ends, edges taken from left to right, with a tree of counts.
+// Counts inversions of the lower ends, with edges from left to right, in a Fenwick tree.
 int64_t crossings_below(const LayerGraph& graph, size_t layer) {
   const size_t width = graph.layers[layer + 1].size();
   std::vector<int> tree(width + 1, 0), ends;
@@ -67,7 +67,7 @@ int64_t all_crossings(const LayerGraph& graph) {
   return sum;
 }
 
-// Sorts a layer by the mean place of the neighbours above (or below); nodes without any keep their place.
+// Sorts a layer by the mean position of the neighbours above (or below). Nodes without neighbours stay.
 void sort_layer(LayerGraph& graph, size_t layer, bool by_upper, bool turn_ties, std::vector<double>& key) {
   auto& nodes = graph.layers[layer];
   for (int node : nodes) {
@@ -83,7 +83,7 @@ void sort_layer(LayerGraph& graph, size_t layer, bool by_upper, bool turn_ties, 
   renumber(graph, layer);
 }
 
-// Crossings between the edges of two neighbours when a is left of b, less those when b is left of a.
+// Crossings of the edges of two neighbouring nodes with a left of b, minus the crossings with b left of a.
 int64_t gain_of_swap(const LayerGraph& graph, const std::vector<int>& a, const std::vector<int>& b) {
   int64_t gain = 0;
   for (int x : a)

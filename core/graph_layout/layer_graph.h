@@ -1,4 +1,4 @@
-// What the steps of the layered drawing hand to each other. Private to this folder.
+// Data and functions that the steps of the layered drawing share. Private to this folder.
 #pragma once
 
 #include <stop_token>
@@ -8,27 +8,29 @@
 
 namespace shardscape::layered {
 
-// Every edge joins neighbouring layers: long ones go through bends, nodes of no width.
+// A layered graph in which every edge joins neighbouring layers. Longer edges are split by bends, which are
+// nodes of width 0.
 struct LayerGraph {
-  int real = 0;  // nodes below this index are the caller's, the others are bends
+  int real = 0;  // nodes below this index belong to the caller; all others are bends
   std::vector<double> width;
   std::vector<int> layer;
-  std::vector<std::vector<int>> up, down;  // neighbours in the layer above and below
-  std::vector<std::vector<int>> layers;    // nodes from left to right
-  std::vector<int> position;               // of a node in its layer
+  std::vector<std::vector<int>> up, down;  // neighbours in the previous and the next layer
+  std::vector<std::vector<int>> layers;    // per layer, nodes from left to right
+  std::vector<int> position;               // per node, index in its layer
 
   int size() const { return static_cast<int>(width.size()); }
   bool is_bend(int node) const { return node >= real; }
 };
 
-// Turns edges round so that none closes a cycle (depth first, back edges). Edges from a node to itself must
-// be left out. Returns which were turned.
+// Reverses edges until the graph is acyclic (depth-first search, back edges). The edges must not contain
+// self-loops. Returns per edge whether it is reversed.
 std::vector<bool> break_cycles(int nodes, std::vector<LayoutEdge>& edges);
 
-// Longest path from the sources, then every node moves to where its edges are shortest.
+// Layer of every node: longest path from the sources, then each node moves to the layer that minimizes its
+// edge lengths.
 std::vector<int> assign_layers(int nodes, const std::vector<LayoutEdge>& edges, const std::stop_token& stop);
 
-// Barycentre sweeps with transposition; keeps the best order found.
+// Barycentre sweeps with transposition; the order with the fewest crossings wins.
 void reduce_crossings(LayerGraph& graph, const std::stop_token& stop);
 
 // Centre of every node, after Brandes and Koepf, "Fast and Simple Horizontal Coordinate Assignment" (GD

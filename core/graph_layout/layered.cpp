@@ -11,7 +11,7 @@ namespace {
 
 using layered::LayerGraph;
 
-// Which connected part each node belongs to, numbered in the order of their first nodes.
+// Connected component of each node, numbered in the order of first nodes.
 std::vector<int> parts_of(size_t nodes, const std::vector<LayoutEdge>& edges, int& count) {
   std::vector<int> leader(nodes);
   std::iota(leader.begin(), leader.end(), 0);
@@ -35,11 +35,11 @@ std::vector<int> parts_of(size_t nodes, const std::vector<LayoutEdge>& edges, in
   return part;
 }
 
-// A connected part on its own: indices are local.
+// A connected component with local indices.
 struct Part {
-  std::vector<int> nodes;         // index in the whole
-  std::vector<int> edge_ids;      // likewise
-  std::vector<LayoutEdge> edges;  // local, none from a node to itself
+  std::vector<int> nodes;         // global index of each node
+  std::vector<int> edge_ids;      // global index of each edge
+  std::vector<LayoutEdge> edges;  // local indices, without self-loops
 };
 
 struct Chains {
@@ -83,7 +83,7 @@ void add_point(std::vector<LayoutPoint>& route, LayoutPoint point) {
   route.push_back(point);
 }
 
-// Straight through whole layers, so that a line bends only in the gaps and never runs over a node.
+// Edges are straight within layers and bend only in the gaps, so a line never crosses a node.
 std::vector<LayoutPoint> route(const std::vector<int>& chain, const LayerGraph& graph,
                                const std::vector<double>& x, const std::vector<LayoutPoint>& layer_span,
                                double from_y, double to_y) {
@@ -97,7 +97,7 @@ std::vector<LayoutPoint> route(const std::vector<int>& chain, const LayerGraph& 
   return points;
 }
 
-// A loop at the right side of the node.
+// A self-loop on the right side of the node.
 std::vector<LayoutPoint> self_route(LayoutPoint at, const LayoutNode& node, double gap) {
   const double middle = at.x + node.width / 2, right = at.x + node.width + gap / 3;
   const double low = at.y + node.height, out = gap / 4;
@@ -105,7 +105,7 @@ std::vector<LayoutPoint> self_route(LayoutPoint at, const LayoutNode& node, doub
           {right, at.y - out}, {middle, at.y - out}, {middle, at.y}};
 }
 
-// Draws one part with its left edge at x = left; returns its right edge.
+// Draws one component with its left edge at x = left; returns its right edge.
 double draw_part(const Part& part, const std::vector<LayoutNode>& nodes, const LayoutOptions& options,
                  double left, const std::stop_token& stop, LayoutResult& result) {
   std::vector<LayoutEdge> down = part.edges;

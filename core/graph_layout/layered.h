@@ -1,4 +1,5 @@
 // Layered drawing of a directed graph (Sugiyama): ranks, crossing reduction, coordinates, edge routes. No Qt.
+// Lengths have the unit of the node sizes; y points down.
 #pragma once
 
 #include <stop_token>
@@ -21,14 +22,14 @@ struct LayoutOptions {
 };
 
 struct LayoutResult {
-  std::vector<LayoutPoint> positions;  // top left of each node
-  std::vector<std::vector<LayoutPoint>>
-      routes;  // per edge, from the bottom of its source to the top of its target
+  std::vector<LayoutPoint> positions;  // top left corner of each node
+  // Per edge, from the bottom of its source to the top of its target.
+  std::vector<std::vector<LayoutPoint>> routes;
   double width = 0, height = 0;
-  bool stopped = false;  // the token asked; positions are unusable
+  bool stopped = false;  // stopped by the token; positions are undefined
 };
 
-// Cycles are broken by reversing edges; deterministic.
+// Breaks cycles by reversing edges. Deterministic.
 LayoutResult layered_layout(const std::vector<LayoutNode>& nodes, const std::vector<LayoutEdge>& edges,
                             const LayoutOptions& options = {}, std::stop_token stop = {});
 

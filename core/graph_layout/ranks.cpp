@@ -27,7 +27,7 @@ std::vector<int> topological_order(const Lists& down, const Lists& up) {
   return order;
 }
 
-// One pass over the nodes; true where one moved.
+// One pass over the nodes; true if a node moved.
 bool shorten(const std::vector<int>& order, const Lists& down, const Lists& up, std::vector<int>& layer) {
   bool moved = false;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
@@ -55,7 +55,8 @@ std::vector<bool> break_cycles(int nodes, std::vector<LayoutEdge>& edges) {
   for (size_t i = 0; i < edges.size(); ++i) out[static_cast<size_t>(edges[i].from)].push_back(i);
   std::vector<Visit> visit(static_cast<size_t>(nodes), Visit::New);
   std::vector<bool> turned(edges.size(), false);
-  std::vector<std::pair<size_t, size_t>> stack;  // node, next outgoing edge; no recursion: chains are long
+  // node and its next outgoing edge; an explicit stack, because chains are long
+  std::vector<std::pair<size_t, size_t>> stack;
   const auto explore = [&](size_t root) {
     visit[root] = Visit::Open;
     stack.emplace_back(root, 0);
@@ -77,7 +78,8 @@ std::vector<bool> break_cycles(int nodes, std::vector<LayoutEdge>& edges) {
   std::vector<bool> has_input(static_cast<size_t>(nodes), false);
   for (const LayoutEdge& edge : edges) has_input[static_cast<size_t>(edge.to)] = true;
   for (size_t i = 0; i < visit.size();
-       ++i)  // sources first: a cycle is then entered where the flow enters it
+       // Starts at sources, so that a cycle is entered in the direction of the flow.
+       ++i)
     if (!has_input[i]) explore(i);
   for (size_t i = 0; i < visit.size(); ++i)
     if (visit[i] == Visit::New) explore(i);

@@ -1,4 +1,4 @@
-// Figures of serving as text and JSON.
+// Figures of inference as text and JSON.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -37,7 +37,7 @@ const ServedPoint* find_point(const ServingSweep& sweep, int64_t context, int64_
 std::string pad(std::string text, size_t width) {
   return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
 }
-// Prompts of the first microbatch, on all replicas.
+// Prompts in the first microbatch of all replicas.
 int64_t first_prompts(const Design& design) { return design.workload.microbatch * design.parallel.dp; }
 std::string whole(double value) { return grouped(static_cast<Wide>(std::llround(value))); }
 
@@ -96,7 +96,7 @@ std::string sweep_text(const ServingSweep& sweep) {
     const bool possible = std::any_of(
         sweep.points.begin(), sweep.points.end(),
         [context = context](const ServedPoint& p) { return p.context == context && p.decode.valid(); });
-    if (batch == 0 && !possible) continue;  // the rows above say why
+    if (batch == 0 && !possible) continue;  // the rows above state the reason
     out += batch > 0 ? "at most " + grouped(batch) + " sequences of " + grouped(context) + " tokens fit"
                      : "no sequences of " + grouped(context) + " tokens fit";
     if (const ServedPoint* p = find_point(sweep, context, batch); p && p->decode.valid())

@@ -8,14 +8,15 @@
 
 namespace shardscape {
 
-// The points as rows below one of names, values as programs read them (seconds, bytes, tokens per second);
-// nothing where there is none.
+// A heading row, then one row per point. Values are in base units: seconds, bytes, tokens per second. A cell
+// is empty if its value does not exist.
 std::vector<std::vector<std::string>> sweep_table(const ServingSweep& sweep);
-std::string sweep_csv(const ServingSweep& sweep);   // that table
-std::string sweep_text(const ServingSweep& sweep);  // for people
+std::string sweep_csv(const ServingSweep& sweep);   // sweep_table() as CSV
+std::string sweep_text(const ServingSweep& sweep);  // for a terminal
 std::string sweep_json(const ServingSweep& sweep);
 
-// The JSON of a report, and the text of its time, with these figures; unchanged and empty for training.
+// Inference figures added to the JSON of a report, and as text. For training the JSON is unchanged and the
+// text empty.
 std::string with_inference(const std::string& report_json, const Report& report,
                            const Simulation& simulation);
 std::string inference_text(const Report& report, const Simulation& simulation);

@@ -110,7 +110,7 @@ Json stage_json(const Report& r, const StageReport& s) {
 }
 
 std::string pad(std::string text, size_t width, bool right = true) {
-  size_t shown = 0;  // code points: symbols such as '·' are several bytes
+  size_t shown = 0;  // code points: symbols such as '·' take several bytes
   for (char c : text) shown += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   const std::string fill(width > shown ? width - shown : 0, ' ');
   return right ? fill + text : text + fill;

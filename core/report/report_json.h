@@ -9,7 +9,7 @@ namespace shardscape {
 
 // The JSON of `shardscape-cli report --json`.
 std::string report_json(const Report& report);
-// The same as text for a terminal.
+// The same content as text for a terminal.
 std::string report_text(const Report& report);
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// The time of a step as text and as JSON.
+// Time of a step as text and as JSON.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace shardscape {
 
-// The JSON of a valid report with the object `time` behind its other keys. Seconds throughout, but for
-// `passes`, which are knobs of the schedule zb-auto.
+// Adds the object `time` at the end of the JSON of a valid report. All times are seconds, except `passes`,
+// which are knob values of the schedule zb-auto.
 std::string with_time(const std::string& json, const Report& report, const Simulation& simulation);
-// How MFU and HFU are counted.
+// Text: the definition of MFU and HFU.
 std::string mfu_convention();
-// Why one of them is above 100 %; empty where none is.
+// Text: why MFU or HFU exceeds 100 %; empty if neither does.
 std::string above_peak_text(const Simulation& simulation);
 // "989 TFLOP/s, the dense peak in bfloat16".
 std::string peak_text(const Simulation& simulation);

@@ -33,7 +33,7 @@ std::string json_text(const std::string& text) { return nlohmann::json(text).dum
 
 struct Slice {
   Nanoseconds begin = 0, end = 0;
-  // Rounded moments keep their order; sums of seconds may exceed what they are part of by their last bit.
+  // Clamps to the enclosing slice: a sum of seconds may exceed the enclosing duration by a rounding error.
   Slice within(const Slice& whole) const {
     return {std::clamp(begin, whole.begin, whole.end), std::clamp(end, whole.begin, whole.end)};
   }
@@ -54,7 +54,7 @@ const char* part_name(Part part) {
   return "";
 }
 
-// What the design says of its machine in the place of the catalogue.
+// Values of the machine that the design overrides.
 Json overrides(const Design& design) {
   Json out = Json::object();
   for (const MachineSection& section : machine_table(design))
@@ -135,7 +135,7 @@ class Writer {
     slice(json_text(span_title(s_, span)), span_kind_name(span.kind), stage, stream, at, args);
     ++file_.spans;
     if (span.kind != SpanKind::Receive || span.waits_stage < 0) return at;
-    // An arrow from the send.
+    // Flow event from the send to the receive.
     const Span& send = s_.stages[static_cast<size_t>(span.waits_stage)]
                            .spans[static_cast<size_t>(span.waits_span)];
     const std::string arrow = "\"name\":\"message\",\"cat\":\"message\",\"id\":" + std::to_string(++arrows_) +
@@ -148,7 +148,7 @@ class Writer {
 
   void write(int stage, const Span& span, const Slice& pass, const SimulatedLayer& layer, bool first) {
     const Slice at = slice_of(layer.begin, layer.end).within(pass);
-    // In front of all layers: a message that was split over tp is put together.
+    // Before the first layer: all-gather of a message that was split over tp.
     if (first && at.begin > pass.begin)
       slice("\"all-gather of the message\"", time_category_name(TimeCategory::TensorComm), stage, 0,
             {pass.begin, at.begin}, "\"group\":\"tp\"");
@@ -176,7 +176,7 @@ class Writer {
     std::string_view category;
   };
 
-  // The same in every layer of a kind.
+  // Name and arguments are the same for all layers of a segment.
   const OpText& text_of(const OpSpan& span) {
     OpText& out = texts_[static_cast<size_t>(span.segment)][static_cast<size_t>(span.op)];
     if (!out.name.empty()) return out;
@@ -200,7 +200,7 @@ class Writer {
       communicates(op.group, segment.tensor(op.inputs[0]), number(collective_bytes(segment, op), binding));
     if (is_collective(op.kind) && time.category == TimeCategory::MemoryBound)
       args["packing_us"] = in_microseconds(time.seconds - time.exposed);
-    if (op.ring != Ring::None) {  // its messages travel beside it
+    if (op.ring != Ring::None) {  // its messages travel concurrently
       const RingOps ring = ring_ops(segment, span.op);
       double bytes = 0;
       for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})

@@ -1,4 +1,4 @@
-// A step as a timeline that ui.perfetto.dev opens: a pass, its layers, their ops, nested.
+// A step as a timeline for ui.perfetto.dev: nested slices of passes, layers and ops.
 #pragma once
 
 #include <memory>
@@ -8,25 +8,28 @@
 
 namespace shardscape {
 
-// Passes and layers are always written. Some: all ops of a step that has no more than kMostTimelineOps,
-// beyond that those of the first and the last microbatch.
+// Which ops the timeline contains; passes and layers are always present. Some: all ops of a step with at most
+// kMostTimelineOps ops, otherwise those of the first and the last microbatch.
 enum class TimelineOps : uint8_t { Some, All, None };
 inline constexpr size_t kMostTimelineOps = 100'000;
 
 struct TimelineFile {
   std::string json;
-  size_t spans = 0, layers = 0, ops = 0;  // written
-  std::string left_out;                   // which ops are not, and how many; empty: all are
+  size_t spans = 0, layers = 0, ops = 0;  // counts of written slices
+  std::string left_out;                   // number and kind of omitted ops; empty: none omitted
 };
 
-// Trace Event Format (Google, "Trace Event Format", 2016): a process per stage, a thread per stream,
-// microseconds to the nanosecond, as readers keep no more. Slices of a thread nest by time and never overlap
-// in part. Layers and ops follow one another inside theirs; between ops stands what the compute stream waits
-// for the host, between layers what it waits for units of FSDP or the host's memory. Collectives have
-// `group`, `group_size`, `dtype` and `bytes` (of the full buffer), `alone_us`, what they take where nothing
-// hides them, and `packing_us`, what kernels that pack or unpack take of the slice; what is hidden is no
-// slice. An attention over a ring has the same of all its messages, and `waits_us` for them. otherData: the
-// machine, with what the design overrides of it, and what was left out. The simulation is that of the report.
+// Trace Event Format (Google, "Trace Event Format", 2016): one process per stage, one thread per stream.
+// Times are microseconds with three decimals, because readers round to nanoseconds.
+// Slices of a thread nest and never overlap partially. Layers follow one another inside their pass, ops
+// inside their layer. Between ops are waits of the compute stream for the host. Between layers are waits for
+// FSDP units or for the memory of the host.
+// Collectives have `group`, `group_size`, `dtype` and `bytes` (full buffer). `alone_us` is the duration
+// without overlap. `packing_us` is the part of the slice that kernels spend on packing and unpacking. Hidden
+// time has no slice. Ring attention has the same arguments for the sum of its messages, and `waits_us` for
+// the waits.
+// otherData has the machine with the overrides of the design, and the omitted ops. The simulation belongs to
+// the report.
 TimelineFile timeline_file(const std::shared_ptr<const Report>& report,
                            const std::shared_ptr<const Simulation>& simulation, const std::string& title,
                            TimelineOps ops = TimelineOps::Some);

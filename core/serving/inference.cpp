@@ -9,16 +9,16 @@
 namespace shardscape {
 namespace {
 
-// Tokens of prompts that are read at once, where they are short; engines bound a batch so (vLLM,
+// Tokens of one prefill microbatch of short prompts. Engines bound a batch in a similar way (vLLM,
 // max_num_batched_tokens).
 constexpr int64_t kPromptTokens = 8192;
 constexpr int64_t kUsualContexts[] = {1024, 4096, 16384, 65536};
-constexpr int64_t kPlayed = 32;  // microbatches of prompts, of more that are alike
-constexpr int64_t kLeastReach = 64,
-                  kMostSteps = 12;  // of usual batches: times the smallest one; how often that is multiplied
+constexpr int64_t kPlayed = 32;  // prefill microbatches that are simulated; the rest is extrapolated
+// Usual batches: the least range as a multiple of the smallest batch, and the maximum number of steps.
+constexpr int64_t kLeastReach = 64, kMostSteps = 12;
 
-// Sequences of a microbatch come in multiples of this: what sequence parallelism splits, and cp where experts
-// are spread over it.
+// The microbatch size must be a multiple of this number: the split of sequence parallelism, and cp if experts
+// are spread over cp.
 int64_t sequences_at_least(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const bool spread = design.model.experts > 0 && (p.ep > 1 || p.folds_experts());
@@ -44,8 +44,8 @@ InferenceFigures figures_of(const Report& report, double seconds, double first_s
   return out;
 }
 
-// Of prompts that are read in so many microbatches that they follow each other evenly: of the last stretch of
-// a shorter play. Nothing where the play of all is short enough, or when stopped.
+// Prefill with many equal microbatches: simulates `few` and half of them, and extrapolates the difference.
+// Empty if there are few microbatches, or if stopped.
 std::optional<InferenceFigures> figures_of_many(const Report& report, std::stop_token stop) {
   const Design& d = report.design;
   const int64_t few = std::max(kPlayed, 2 * d.parallel.pp);
@@ -86,8 +86,7 @@ Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t co
     return out;
   }
   out.workload.context_length = context;
-  // In as many microbatches as stages, as each reads all weights again; the last one may have places that
-  // stay empty.
+  // As few microbatches as stages, because each reads all weights again. The last one may have empty places.
   const auto each = [&](int64_t m) { return ((of_replica + m - 1) / m + least - 1) / least * least; };
   if (of_replica < 1 || batch % design.parallel.dp != 0) return out;
   const int64_t microbatch = each(std::min(design.parallel.pp, of_replica)),
@@ -117,7 +116,7 @@ int64_t largest_batch(const Design& design, int64_t context, std::stop_token sto
     return report && report->valid() && report->memory->fits;
   };
   if (unit < 1 || unit > kMaxBatch || !fits(1)) return 0;
-  int64_t low = 1, high = 2;  // fits; may not
+  int64_t low = 1, high = 2;  // low fits; high is not known to fit
   while (high <= kMaxBatch / unit && fits(high)) {
     low = high;
     high *= 2;
@@ -147,7 +146,7 @@ std::vector<int64_t> usual_batches(const Design& design, const std::vector<int64
   if (unit < 1 || unit > kMaxBatch || contexts.empty()) return out;
   const int64_t shortest = *std::min_element(contexts.begin(), contexts.end()),
                 most = std::max(largest_batch(design, shortest, stop, cache), unit * kLeastReach);
-  // In larger steps where caches are so small that thousands of sequences fit on a replica.
+  // Larger factors if caches are so small that thousands of sequences fit on a replica.
   int64_t step = 2;
   while (std::log(static_cast<double>(most / unit)) / std::log(static_cast<double>(step)) > kMostSteps)
     step *= 2;
@@ -208,13 +207,12 @@ ServingSweep sweep(const Design& design, const std::vector<int64_t>& of_batches,
       ServedPoint point{batch, context,
                         swept_phase(serving_design(design, Mode::Prefill, batch, context), stop, cache),
                         swept_phase(decoding, stop, cache)};
-      const double taken = static_cast<double>(batch) /
-                           static_cast<double>(
-                               decoding.workload.batch);  // places that no sequence has make no tokens
+      // Empty places generate no tokens.
+      const double taken = static_cast<double>(batch) / static_cast<double>(decoding.workload.batch);
       point.decode.figures.tokens_per_second *= taken;
       point.decode.figures.tokens_per_gpu *= taken;
       if (stop.stop_requested()) {
-        out.points.resize(first);  // a context is there as a whole, or not
+        out.points.resize(first);  // removes the points of the incomplete context
         return out;
       }
       point.largest = batch == largest;

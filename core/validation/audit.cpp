@@ -37,7 +37,7 @@ class Comparison {
   void exact(const char* section, std::string what, std::optional<int64_t> expected, Wide got) {
     if (expected) a_.lines.push_back(exact_line(section, std::move(what), {{"", *expected, got}}));
   }
-  // With what makes up the number, where it is wrong.
+  // If the line fails, its remark lists the storages behind the number.
   void near(std::string what, Wide expected, Wide got, const SegmentNumbers& ours) {
     AuditLine line = near_line(std::move(what), expected, got);
     if (line.verdict == Verdict::Fail)
@@ -62,7 +62,7 @@ class Comparison {
 
   void parameters() {
     exact("parameters", "of this rank", r_.parameters, stage_.parameters.value);
-    // Recordings give layers of the same number in several chunks as one.
+    // Recordings merge layers with the same number in several chunks.
     if (!chunked())
       exact("parameters", "last layer", part(r_.part_parameters), numbers(layer_.segment).parameters);
     if (r_.full_model_parameters && a_.mapping.full_layers > 0) {
@@ -91,8 +91,8 @@ class Comparison {
     exact("FLOPs", "recompute, last layer", part(r_.part_recompute_flops), m * layer.recompute_flops);
   }
 
-  // Recordings of Megatron-core end with the reduction of gradients: what the optimizer step sends is not in
-  // them.
+  // Recordings of Megatron-core end with the gradient reduction, so they lack the messages of the optimizer
+  // step.
   void before_optimizer() {
     const auto late = [](const std::string& phase) { return phase == "param_gather" || phase == "step"; };
     const bool stops = a_.mapping.code == CodeBase::MegatronCore &&
@@ -134,7 +134,7 @@ class Comparison {
       (bare == "embedding" ? has_embedding : has_head) = true;
       (bare == "embedding" ? embedding : head) += bytes;
     }
-    // Several chunks of a stage hold different numbers of microbatches: only their sum is compared.
+    // Chunks of a stage differ in microbatches in flight, so only their sum is compared.
     if (chunked()) return whole_stage();
     const Wide flight = stage_.in_flight;
     const SegmentNumbers ours = numbers(layer_.segment);
@@ -165,7 +165,7 @@ class Comparison {
   const Recording& r_;
   const StageReport& stage_;
   GroupNames groups_;
-  ChunkLayer layer_;  // the last one
+  ChunkLayer layer_;  // the last layer of the stage
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A recording against what this program says of the same design, line by line.
+// Audit: a recording of real training code compared line by line with the report of the same design.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace shardscape {
 
-enum class Verdict : uint8_t { Pass, Fail, Note };  // Note: shown, not judged
+enum class Verdict : uint8_t { Pass, Fail, Note };  // Note: shown, but not judged
 const char* verdict_name(Verdict verdict);          // "pass"
 
-// One quantity of a line: "count", "elements"; expected is what was recorded.
+// One quantity of a line, for example "count" or "elements": recorded value and value of this program.
 struct AuditNumber {
   std::string name;
   Wide expected = 0, got = 0;
@@ -25,7 +25,7 @@ struct AuditLine {
   std::string what;     // "forward all_gather tp bfloat16"
   Verdict verdict = Verdict::Pass;
   std::vector<AuditNumber> numbers;
-  std::string expected, got;  // lines that compare texts
+  std::string expected, got;  // of lines that compare texts
   std::string remark;
 };
 
@@ -33,10 +33,10 @@ struct Audit {
   Recording recording;
   Mapping mapping;
   std::vector<Problem> problems;         // why the mapped design has no report
-  std::shared_ptr<const Report> report;  // nothing where it has none
+  std::shared_ptr<const Report> report;  // null if the mapped design is invalid
   std::vector<AuditLine> lines;
 
-  // Every field mapped, the design valid, something compared, no line failed.
+  // Every field is mapped, the design is valid, at least one line is compared and no line fails.
   bool matches() const;
   size_t count(Verdict verdict) const;
 };

@@ -10,7 +10,8 @@ using json = nlohmann::ordered_json;
 
 constexpr const char* kFile = "resources/recipes/megatron_bridge.json";
 
-// Of two releases that are not the wanted one: an earlier one is nearer than any later one.
+// Whether release `one` is preferred to `other`, if neither is the wanted one: earlier releases precede later
+// ones.
 bool nearer(const std::string& one, const std::string& other, const std::string& wanted) {
   const bool before = one <= wanted;
   if (before != (other <= wanted)) return before;

@@ -1,16 +1,16 @@
-// What the launch recipes of Megatron-Bridge's releases set beyond what its tables of measured runs print:
-// resources/recipes/megatron_bridge.json.
+// Launch recipes of Megatron-Bridge releases (resources/recipes/megatron_bridge.json). They set knobs that
+// Megatron-Bridge's tables of measured runs omit.
 //
 //   "format": 1
-//   "source":  where the recipes are from
-//   "tags":    release -> the tag at which its recipes were read
-//   "nvlink":  {"source", "gpus": {system: GPUs of a job that NVLink connects}}; of systems that are not
-//   there NVLink ends at the node "recipes": [{"model": id of a preset, "system": lower case without DGX-,
-//   "precision": as the tables have it, "releases": [...],
+//   "source":  origin of the recipes
+//   "tags":    release -> the tag of the release whose recipes were read
+//   "nvlink":  {"source", "gpus": {system: GPUs per NVLink domain}}; default: NVLink ends at the node
+//   "recipes": [{"model": id of a preset, "system": lower case without DGX-,
+//                "precision": as in the tables, "releases": [...],
 //                "recipe": its name at the tags of these releases, "knobs": {knob: value}}]
 //
-// Knobs that a recipe leaves as they are by default are not listed. tp_comm_overlap is of runs with tp,
-// stage_layers of as many stages as it lists.
+// Recipes list only knobs that differ from the default. tp_comm_overlap applies to runs with tp > 1.
+// stage_layers applies to runs with as many stages as it has entries.
 #pragma once
 
 #include <cstdint>
@@ -28,21 +28,21 @@ namespace shardscape {
 struct BridgeRecipe {
   std::string model, system, precision, name;
   std::vector<std::string> releases;
-  std::vector<std::pair<std::string, std::string>> knobs;  // in the order in which they are set
+  std::vector<std::pair<std::string, std::string>> knobs;  // in the order of setting
 };
 
 class BridgeRecipes {
  public:
-  // text: the file; name: what problems call it.
+  // text: content of the file; name: its name in problems.
   static std::variant<BridgeRecipes, Problem> read(const std::string& text, const std::string& name);
-  // Of the data folder.
+  // Reads the file of the data folder.
   static std::variant<BridgeRecipes, Problem> read();
 
-  // Of this release; else of the latest earlier one that has the design; else of the earliest later one.
-  // nullptr: no release has a recipe of this model on this system in this precision.
+  // The recipe of this release; else of the latest earlier release that has one; else of the earliest later
+  // release. Null: no release has a recipe of this model, system and precision.
   const BridgeRecipe* find(const std::string& model, const std::string& system, const std::string& precision,
                            const std::string& release) const;
-  // Of racks; nothing: NVLink ends at the node.
+  // GPUs per NVLink domain of a rack-scale system; empty: NVLink ends at the node.
   std::optional<int64_t> nvlink_gpus(const std::string& system) const;
   const std::vector<BridgeRecipe>& all() const { return recipes_; }
   const std::map<std::string, std::string>& tags() const { return tags_; }

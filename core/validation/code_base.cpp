@@ -8,9 +8,9 @@ namespace {
 struct Known {
   CodeBase code;
   const char* label;
-  const char* word;  // in the source of its recordings
+  const char* word;  // occurs in the source of its recordings
 };
-// The first that fits wins: Megatron-core lives in the repository of Megatron-LM.
+// The first match counts: the repository of Megatron-LM contains Megatron-core.
 constexpr std::array<Known, 9> kKnown{{{CodeBase::MegatronCore, "Megatron-core", "megatron.core"},
                                        {CodeBase::MegatronLm, "Megatron-LM", "Megatron-LM"},
                                        {CodeBase::Fairscale, "llama3 with fairscale", "fairscale"},

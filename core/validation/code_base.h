@@ -1,4 +1,4 @@
-// Which code base a recording was made of, and the kernel profile that describes it.
+// The code base that made a recording; it selects the kernel profile.
 #pragma once
 
 #include <string>
@@ -20,9 +20,10 @@ enum class CodeBase : uint8_t {
   DeepSpeed
 };
 const char* code_base_label(CodeBase code);         // "Megatron-core"
-CodeBase code_base_of(const Recording& recording);  // by its source
+CodeBase code_base_of(const Recording& recording);  // from the source of the recording
 
-// Recordings of the plan of gradient and parameter sync only: a toy model given by its list of parameters.
+// Whether recordings of the code base contain only the plan of gradient and parameter sync. Their model is a
+// toy given by its list of parameters.
 inline bool is_sync_only(CodeBase code) {
   return code == CodeBase::TorchDdp || code == CodeBase::TorchFsdp || code == CodeBase::DeepSpeed;
 }

@@ -1,4 +1,4 @@
-// Lines of an audit from the two sides of a comparison. Private to core/audit.
+// Lines of an audit, from recorded and computed values. Private to core/validation.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace shardscape {
 
-// Passes when all numbers are equal.
+// Passes if all numbers are equal.
 AuditLine exact_line(std::string section, std::string what, std::vector<AuditNumber> numbers);
-// Bytes kept for backward: allocators round and code bases share a few masks, so one percent is allowed.
+// Bytes saved for the backward. Passes within one percent: allocators round, and code bases share a few
+// masks.
 AuditLine near_line(std::string what, Wide expected, Wide got);
-// Names the first place where the lists differ.
+// Reports the first position at which the lists differ.
 AuditLine order_line(std::string what, const std::vector<std::string>& expected,
                      const std::vector<std::string>& got);
-// One line per kind of collective on either side.
+// Appends one line per key of either side.
 void compare_volumes(const Volumes& expected, const Volumes& got, std::vector<AuditLine>& lines);
 
 }  // namespace shardscape

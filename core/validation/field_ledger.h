@@ -1,5 +1,5 @@
-// The fields of a recording while they are mapped: which were used, and which knob could not be set. Private
-// to core/audit.
+// Bookkeeping while the fields of a recording are mapped: used fields, and knobs that could not be set.
+// Private to core/validation.
 #pragma once
 
 #include <optional>
@@ -17,16 +17,16 @@ class FieldLedger {
  public:
   FieldLedger(const Recording& recording, Mapping& mapping) : recording_(recording), mapping_(mapping) {}
 
-  // The first of these names that the recording has with a value; reading a field accounts for it. Names are
-  // of "config" unless they say otherwise.
+  // The first of the named fields that has a value; null if there is none. Reading a field marks it as used.
+  // Names refer to "config" unless they have another prefix.
   std::optional<int64_t> integer(std::initializer_list<const char*> names);
-  std::optional<std::string> text(std::initializer_list<const char*> names);  // of numbers and flags as well
-  bool flag(const char* name);                                                // false where absent
-  // Fields that change nothing that is compared.
+  std::optional<std::string> text(std::initializer_list<const char*> names);  // also of numbers and flags
+  bool flag(const char* name);                                                // false if absent
+  // Marks fields that do not affect any compared quantity.
   void ignore(std::initializer_list<const char*> names);
 
-  // Sets a knob by its id. Where the program has no such knob, that is fine for the neutral value and a
-  // reason otherwise.
+  // Sets a knob by its id. If the program has no such knob, every value except `neutral` makes the field
+  // unmapped.
   bool set(const std::string& knob, const std::string& value, const std::string& field,
            const std::string& neutral = "");
   bool set(const std::string& knob, int64_t value, const std::string& field,
@@ -34,7 +34,7 @@ class FieldLedger {
     return set(knob, std::to_string(value), field, neutral);
   }
   void unmapped(const std::string& field, const std::string& reason);
-  // Lists what nobody asked for.
+  // Adds every unused field to the unmapped fields.
   void close();
 
  private:

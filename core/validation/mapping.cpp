@@ -9,7 +9,7 @@
 namespace shardscape {
 namespace {
 
-// "bf16 (A_log, D, residual fp32)", "bf16-true" and "torch.float32" name the type first.
+// The first word is the type: "bf16 (A_log, D, residual fp32)", "bf16-true", "torch.float32".
 std::string dtype_knob(const std::string& text) {
   for (const auto& [word, knob] : {std::pair{"bf16", "bf16"},
                                    {"bfloat16", "bf16"},
@@ -30,7 +30,7 @@ class Mapper {
     m_.design.name = r_.name;
     m_.code = code_base_of(r_);
     if (m_.code == CodeBase::Unknown) ledger_.unmapped("source", "no known code base is named in it");
-    if (is_sync_only(m_.code)) return std::move(m_);  // no design has such parameters
+    if (is_sync_only(m_.code)) return std::move(m_);  // no design has these parameters
     degrees();
     map_model(r_, m_, ledger_);
     layers();
@@ -38,7 +38,7 @@ class Mapper {
     profile();
     memory_saving();
     experts_and_context();
-    // Who is told by the code base and the names of tensors, or what only changes the order of kernels.
+    // Fields that follow from the code base and tensor names, or that change only the order of kernels.
     ledger_.ignore({"gradient_accumulation_fusion", "async_tensor_model_parallel_allreduce", "experts_impl",
                     "dtype", "seq"});
     ledger_.close();
@@ -65,10 +65,10 @@ class Mapper {
                        "stages are counted from 0 to " + std::to_string(m_.design.parallel.pp - 1));
       m_.stage = 0;
     }
-    // Megatron-LM's default of that time; with sequence parallelism the messages are shards already.
+    // The default of Megatron-LM at that time. Under sequence parallelism the messages are shards already.
     if (m_.code == CodeBase::MegatronLm && pp_ > 1 && tp_ > 1)
       ledger_.set("scatter_gather_pipeline", "true", "parallel.pp");
-    // Without ranks to split over it means nothing.
+    // Has no effect with tp = 1.
     if (ledger_.flag("parallel.sequence_parallel") && tp_ > 1)
       ledger_.set("sequence_parallel", "true", "parallel.sequence_parallel");
   }
@@ -90,7 +90,7 @@ class Mapper {
     ledger_.set("dtype", dtype_knob(ledger_.text({"dtype"}).value_or("")), "dtype");
     if (const auto grad = ledger_.text({"grad_reduce_dtype"}))
       ledger_.set("grad_dtype", dtype_knob(*grad), "grad_reduce_dtype");
-    // The recorded vocabulary is the one that was built, padding included.
+    // The recorded vocabulary includes the padding.
     ledger_.set("vocab_multiple", 1, "vocab");
   }
 
@@ -104,7 +104,7 @@ class Mapper {
         id = attention.starts_with("flash") ? "flash" : "megatron-core-unfused";
         break;
       case CodeBase::Fairscale: id = "fairscale"; break;
-      // Its flash path takes no soft cap.
+      // Litgpt's flash path does not support a soft cap.
       case CodeBase::Litgpt:
         id = ledger_.text({"softcap"})                     ? "litgpt-capped"
              : attention.find("math") == std::string::npos ? "litgpt"
@@ -120,7 +120,7 @@ class Mapper {
                               : r_.field("config.attn_implementation") ? "attn_implementation"
                                                                        : "source";
     ledger_.set("profile", id, fused ? field : "fused_kernels");
-    // The loss that gathers the logits of all ranks is another head than the vocabulary-parallel one.
+    // A loss that gathers the logits of all ranks needs another head than the vocabulary-parallel loss.
     const std::string loss = ledger_.text({"loss"}).value_or("");
     const bool gathers = loss.find("all-gathered") != std::string::npos;
     if (gathers && tp_ > 1) ledger_.set("gathered_logits", "true", "loss");
@@ -131,7 +131,7 @@ class Mapper {
       ledger_.unmapped("fp32_residual", "there is no residual stream in float32");
   }
 
-  // Where no field tells, a kept mask as large as a tensor of the stream does.
+  // Without a field, a saved mask of the size of a residual-stream tensor shows dropout.
   bool dropout() {
     if (const auto rate = ledger_.text({"dropout"}))
       return rate->find_first_not_of("0.") != std::string::npos;
@@ -162,7 +162,7 @@ class Mapper {
 
   void experts_and_context() {
     if (const auto dispatcher = ledger_.text({"moe_dispatcher"}); dispatcher && m_.design.model.experts > 0) {
-      // What 0.9 and later call alltoall_seq.
+      // The dispatcher that 0.9 and later call alltoall_seq.
       const bool by_hidden = *dispatcher == "alltoall" && r_.source.find("core_v0.8") != std::string::npos;
       ledger_.set("dispatcher", by_hidden ? "alltoall_seq" : *dispatcher, "moe_dispatcher");
     }

@@ -1,6 +1,5 @@
-// From a recording to the design that describes the same run. Every field of the recording is accounted for:
-// it sets a knob, it is known to change nothing that is counted, or it is listed as not mapped with the
-// reason.
+// Maps a recording to the design of the same run. Every field of the recording sets a knob, or is known to
+// change no counted quantity, or is listed as unmapped with a reason.
 #pragma once
 
 #include <string>
@@ -20,16 +19,16 @@ struct UnmappedField {
 
 struct Mapping {
   CodeBase code = CodeBase::Unknown;
-  Design design;            // as far as it could be mapped
-  int stage = 0;            // the pipeline stage of the recorded rank
+  Design design;            // contains all fields that could be mapped
+  int stage = 0;            // pipeline stage of the recorded rank
   int64_t layers_here = 0;  // layers on that stage
-  int64_t full_layers = 0;  // layers of the whole model that the run was cut from; 0: not told
+  int64_t full_layers = 0;  // layers of the model before the run was shortened; 0: unknown
   std::vector<UnmappedField> unmapped;
   bool complete() const { return unmapped.empty(); }
 };
 
-// Recordings of the sync plan alone map to no design: their code base is told, and sync_audit.h does the
-// rest.
+// Sync-only recordings (is_sync_only) map to no design: only the code base is set, and sync_audit.h compares
+// them.
 Mapping map_recording(const Recording& recording);
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// Measured runs of Megatron-LM and what stands on it.
+// Measured runs of Megatron-LM and of code bases built on it.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -10,13 +10,13 @@ namespace shardscape {
 namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-constexpr int64_t kNodeGpus = 8;  // of a node with a baseboard of its own
+constexpr int64_t kNodeGpus = 8;  // GPUs of a node with one baseboard
 
-// The first whole number behind a word: "KV heads 16 (not the published 8)".
+// The first integer after a word: "KV heads 16 (not the published 8)".
 std::optional<int64_t> number_after(const std::string& text, const std::string& word) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
     if (at > 0 && text[at - 1] != ' ' && text[at - 1] != ',') continue;
-    // "heads" of "KV heads" is another word.
+    // "KV heads" is not a match for "heads".
     if (word == "heads" && at >= 3 && text.compare(at - 3, 3, "KV ") == 0) continue;
     size_t digit = at + word.size();
     while (digit < text.size() && text[digit] == ' ') ++digit;
@@ -35,7 +35,7 @@ std::string plain_model(std::string name) {
   return name;
 }
 
-// Ranks along dp: all that other axes leave.
+// Ranks along dp: the ranks that remain after all other axes.
 void data_parallel(RowMapper& m, int64_t gpus) {
   const ParallelSpec& p = m.out().design.parallel;
   const int64_t inner = p.tp * p.pp * p.cp;
@@ -45,8 +45,8 @@ void data_parallel(RowMapper& m, int64_t gpus) {
   m.set("dp", gpus / inner);
 }
 
-// Where layers do not split evenly, embedding and loss stand for those that the first and the last virtual
-// stage lack (Megatron-core's account_for_embedding_in_pipeline_split and
+// If layers do not split evenly, embedding and loss replace the missing layers of the first and the last
+// virtual stage (Megatron-core's account_for_embedding_in_pipeline_split and
 // account_for_loss_in_pipeline_split).
 void uneven_layers(RowMapper& m) {
   const Design& d = m.out().design;
@@ -184,10 +184,10 @@ void map_korthikanti(const MeasuredJson& set, MeasuredSet& out) {
   }
 }
 
-// What the tables do not print and the recipe of the release sets. Where none is known (another model, system
-// or precision), what all recipes have in common: gradients in bfloat16. What racks offload goes over
-// NVLink-C2C, while machines here reach their hosts over PCI Express, where it would hold up the step: left
-// out.
+// Settings that the tables omit and the release's recipe has. Without a recipe (another model, system or
+// precision), only the setting common to all recipes: gradients in bfloat16. Offloading on rack systems is
+// omitted: it uses NVLink-C2C, but hosts of the modelled machines are attached by PCI Express, which would
+// delay the step.
 static void apply_recipe(RowMapper& m, const BridgeRecipe* recipe, bool rack) {
   if (!recipe) return m.set("grad_dtype", "bf16");
   const int64_t stages = m.out().design.parallel.pp * m.out().design.parallel.virtual_stages;

@@ -1,4 +1,4 @@
-// Measured runs of PyTorch's FSDP and of what papers report.
+// Measured runs of PyTorch FSDP, and runs that papers report.
 #include <algorithm>
 
 #include "design/knobs/knobs.h"
@@ -39,13 +39,13 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
     if (m.preset(preset_named(m.text("model")))) {
       m.set("dp", shards);
       for (const char* axis : {"tp", "pp", "cp"}) m.set_from(axis, axis);
-      if (cp > 1) m.set("context", "zigzag");  // its context_parallel balances the load, and rotates K and V
+      if (cp > 1) m.set("context", "zigzag");  // its context_parallel balances the load and rotates K and V
       if (m.integer("tp", 1) > 1) m.set("sequence_parallel", "true");
       m.set("seq", seq);
       m.set("microbatch", pp > 1 ? 1 : local);  // stages split the local batch into single sequences
       m.set_product("batch", {local, shards});
       m.set("sync", "fsdp2");
-      if (pp > 1) m.set("reshard_after_forward", "false");  // so that microbatches share a gather
+      if (pp > 1) m.set("reshard_after_forward", "false");  // microbatches share a gather
       m.set("clip_grad_norm", "true");
       m.set("vocab_multiple", 1);
       const std::string checkpoints = m.text("ac");
@@ -71,7 +71,7 @@ void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out) {
     m.out().design.name = m.out().name;
     m.seconds_from("derived_iteration_s");
     if (m.preset(preset_named(m.text("model")))) {
-      m.set_from("positions", "seq");  // its table of positions is as long as the sequence
+      m.set_from("positions", "seq");  // the table of positions has the length of the sequence
       m.set_from("seq", "seq");
       m.set_from("dp", "gpus");
       m.set_from("microbatch", "mbs");
@@ -82,8 +82,8 @@ void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out) {
         m.set("reshard_after_forward", "false");
       else if (sharding != "FULL_SHARD")
         m.refuse("sharding " + sharding + " is not one of FULL_SHARD and SHARD_GRAD_OP");
-      if (m.integer("grad_accum", 1) > 1)
-        m.set("reduce_every_microbatch", "true");  // Composer accumulates without no_sync
+      // Composer accumulates without no_sync
+      if (m.integer("grad_accum", 1) > 1) m.set("reduce_every_microbatch", "true");
       if (m.text("mp_mode") == "PURE") m.set("grad_dtype", "bf16");
       if (m.text("precision") == "amp_fp8") m.set("compute", "fp8");
       if (m.text("act_ckpt") == "True") m.set("recompute", "full");
@@ -104,7 +104,7 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
     m.out().name = "Llama 3.1 405B, " + std::to_string(m.integer("gpus", 0)) + " GPUs, seq " +
                    std::to_string(m.integer("seq", 0));
     m.out().design.name = m.out().name;
-    // Both conventions of FLOPs give a time; which one the paper's figure means is not said.
+    // Both FLOP conventions give a time; the paper does not state the convention of its figure.
     std::string& why_not = m.out().no_seconds;
     if (const auto causal = m.measured("derived_iter_s_causal", 1, why_not))
       if (const auto whole = m.measured("derived_iter_s_noncausal", 1, why_not))
@@ -114,8 +114,8 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
       m.set_product("batch", {m.integer("batch_per_dp", 1), m.integer("dp", 1)});
       m.set("sequence_parallel", "true");
       if (m.integer("cp", 1) > 1) m.set("context", "all-gather");
-      // Interleaved, a layer less on the first and the last stage: their first and last chunk have the
-      // embedding and the head alone (section 3.3.2), so a chunk has one layer.
+      // Interleaved, with one layer less on the first and the last stage: their first and last chunk contain
+      // only the embedding and the head (section 3.3.2). A chunk therefore has one layer.
       if (const int64_t pp = m.integer("pp", 1), chunks = m.out().design.model.layers + 2;
           pp > 2 && chunks % pp == 0) {
         std::string list = "0";
@@ -123,8 +123,8 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
         m.set("virtual_stages", chunks / pp);
         m.set("stage_layers", list + ",0");
       }
-      // Its FSDP shards gradients and states, while parameters stay whole through the step (section 3.3.2):
-      // gathered and reduced once a step each, as Megatron's distributed optimizer does.
+      // Its FSDP shards gradients and states, while parameters stay whole during the step (section 3.3.2). It
+      // gathers and reduces once per step, like Megatron's distributed optimizer.
       m.set("sync", "distributed-optimizer");
       m.set("overlap_grad_reduce", "true");
       m.set("rank_order", "tp-cp-pp-dp");
@@ -156,15 +156,15 @@ void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("profile", "megatron-core-te-fused-loss");
       m.set("accelerator", "h800");
       m.set("schedule", "dualpipe");
-      // RMS norms, latent attention's up-projections and what SwiGLU makes, again in the backward
+      // The backward recomputes RMS norms, the up-projections of latent attention and the output of SwiGLU
       // (section 3.2.3).
       m.set("recompute", "selective");
       m.set("recompute_modules", "layernorm,mlp_act,moe_act,mla_up_proj");
       m.set("mtp_layers", 1);
-      // Not published: four layers a stage and one beside the two heads, which comes nearest to the bubble
-      // that was measured.
+      // Not published. Four layers per stage and one layer on the stage with the two heads come nearest to
+      // the measured bubble.
       m.set("stage_layers", "4,4,4,4,4,4,4,4,4,4,4,4,4,4,4,1");
-      m.set("dispatcher", "flex");  // a token goes once to each of at most four nodes (section 3.2.2)
+      m.set("dispatcher", "flex");  // a token is sent once to each of at most four nodes (section 3.2.2)
     }
     out.rows.push_back(m.finish());
   }

@@ -15,7 +15,7 @@
 namespace shardscape {
 namespace {
 
-// Letters and digits, in lower case.
+// Letters and digits in lower case.
 std::string plain(const std::string& name) {
   std::string out;
   for (char c : name)
@@ -25,7 +25,7 @@ std::string plain(const std::string& name) {
 }
 
 struct Format {
-  const char* rows;                 // the list that a set of this format has
+  const char* rows;                 // the list that identifies the format
   std::vector<const char*> fields;  // of its rows
   void (*map)(const MeasuredJson&, MeasuredSet&);
 };
@@ -53,13 +53,13 @@ const MeasuredJson& object_or_empty(const MeasuredJson& row) {
   return row.is_object() ? row : empty;
 }
 
-// As it stands in the file, no longer than a line can take.
+// The value as it stands in the file, shortened to fit a line.
 std::string shown(const MeasuredJson& value) {
   constexpr size_t kMost = 40;
   return cut_text(value.dump(-1, ' ', false, MeasuredJson::error_handler_t::replace), kMost);
 }
 
-// A whole number, also one that is written as 8.0.
+// An integer, also in the form 8.0.
 std::optional<int64_t> whole(const MeasuredJson& value) {
   if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
     return std::nullopt;
@@ -165,7 +165,7 @@ MeasuredRow RowMapper::finish() {
 }
 
 std::string preset_named(const std::string& name) {
-  // Names under which models go elsewhere.
+  // Other names of models.
   const std::string known = plain(name);
   for (const auto& [alias, id] : {std::pair{"llama3405b", "llama3.1-405b"},
                                   {"llama318b", "llama3-8b"},

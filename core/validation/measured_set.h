@@ -1,6 +1,5 @@
-// Sets of measured runs: what a step took, in time and memory, on real machines; each row as the design that
-// describes it. A format is told by the fields of its rows; rows that were never seen before are read by the
-// same fields.
+// Sets of measured runs: time and memory of a step on real machines. Every row maps to a design. The fields
+// of the rows determine the file format, so new rows of a known format need no code.
 #pragma once
 
 #include <optional>
@@ -13,16 +12,16 @@
 
 namespace shardscape {
 
-// What a figure of memory is of: by tensors, or by the allocator (torch.cuda.max_memory_allocated,
-// max_memory_reserved), with expandable segments, as torchtitan's run_train.sh has them.
+// What a memory figure counts: tensors or reserved segments (torch.cuda.max_memory_allocated,
+// torch.cuda.max_memory_reserved). Reserved assumes expandable segments, as in torchtitan's run_train.sh.
 enum class MemoryMeasure : uint8_t { Allocated, Reserved };
 
 struct MeasuredRow {
   std::string name;      // "llama3_70b_l12_tp8_pp1_dp1_mbc8_cef"
-  std::string unmapped;  // why no design says this; empty: design does
+  std::string unmapped;  // why the row maps to no design; empty: `design` is set
   Design design;
-  std::optional<double> seconds;  // of a step; where there are none, no_seconds says why
-  std::optional<double> bytes;    // on the worst rank; likewise
+  std::optional<double> seconds;  // of a step; if empty, no_seconds has the reason
+  std::optional<double> bytes;    // on the fullest rank; if empty, no_bytes has the reason
   std::string no_seconds = "the row has no time of a step", no_bytes = "the row has no figure of memory";
   MemoryMeasure measure = MemoryMeasure::Allocated;
 };
@@ -32,7 +31,7 @@ struct MeasuredSet {
   std::vector<MeasuredRow> rows;
 };
 
-// A Problem where the file cannot be read or its rows are of no known format.
+// A Problem if the file is unreadable or the format of its rows is unknown.
 std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path);
 
 }  // namespace shardscape

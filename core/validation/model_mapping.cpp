@@ -8,7 +8,7 @@
 namespace shardscape {
 namespace {
 
-// "Llama-3-8B" and "llama3-8b" are the same name.
+// Normalizes a name: "Llama-3-8B" and "llama3-8b" are equal.
 std::string bare(const std::string& name) {
   std::string out;
   for (unsigned char c : name)
@@ -16,7 +16,7 @@ std::string bare(const std::string& name) {
   return out;
 }
 
-// The preset with this name, or the longest that the name begins with ("Mixtral-8x7B-v0.1").
+// The preset with this name, or the longest preset name that is a prefix ("Mixtral-8x7B-v0.1").
 const Preset* preset_named(const std::string& name) {
   const Preset* best = nullptr;
   size_t length = 0;
@@ -43,14 +43,14 @@ const RecordedTensor* tensor_with(const Recording& r, std::initializer_list<cons
   return nullptr;
 }
 
-// Mamba-1 projects its step sizes from a few numbers, Mamba-2 has one per head.
+// Mamba-1 projects its step sizes from a low rank; Mamba-2 has one step size per head.
 std::string mixer_by_parameters(const Recording& r) {
   if (!any_tensor(r, {"mixer.A_log"}) || any_tensor(r, {"attention", "attn", "mlp", "experts."})) return "";
   return any_tensor(r, {"mixer.dt_proj"}) ? "mamba" : "mamba2";
 }
 
-// Parameters of a dense decoder tell its family: biases on everything with layer norms are GPT's, none at all
-// Llama's, biases on the projections to queries, keys and values only are Qwen 2's.
+// Parameters of a dense decoder identify its family. GPT: biases everywhere, with layer norms. Llama: no
+// biases. Qwen 2: biases only on the query, key and value projections.
 std::string architecture_by_parameters(const Recording& r) {
   if (any_tensor(r, {"mixer."})) return mixer_by_parameters(r);
   if (any_tensor(r, {"experts."})) {
@@ -73,7 +73,7 @@ void architecture(const Recording& r, Mapping& m, FieldLedger& ledger) {
   const std::string name = ledger.text({"model"}).value_or("");
   const std::string found = architecture_by_parameters(r);
   const Preset* preset = preset_named(name);
-  // Runs with experts are often called after a model that they are only like.
+  // Runs with experts often have the name of a model that they only resemble.
   if (preset && (preset->model.experts == 0 || r.tensors.empty() || preset->model.architecture == found)) {
     m.design.model = preset->model;
     m.design.model.preset = preset->id;
@@ -88,9 +88,9 @@ void architecture(const Recording& r, Mapping& m, FieldLedger& ledger) {
   m.design.model.architecture = found;
 }
 
-// A table that is read at both ends of the model. Where the stage has neither end nothing depends on it.
+// Whether embedding and head share a table. On a stage with neither end the answer has no effect.
 bool tied(const Recording& r, const Mapping& m, bool by_preset) {
-  if (m.code == CodeBase::MegatronLm) return true;  // this version knows no other
+  if (m.code == CodeBase::MegatronLm) return true;  // this version always ties them
   if (r.tensors.empty()) return by_preset;
   return any_tensor(r, {"embed", "wte"}) && !has_head(r) && m.stage + 1 == m.design.parallel.pp;
 }
@@ -115,8 +115,8 @@ void map_model(const Recording& r, Mapping& m, FieldLedger& ledger) {
   ledger.set("tied_embeddings", tied(r, m, m.design.model.tied_embeddings) ? "true" : "false",
              "params_per_rank");
 
-  // A stage without the embedding does not show its table of positions; Megatron's has one row per token of
-  // the run.
+  // A stage without the embedding does not show its position table. Megatron's table has one row per token of
+  // the sequence.
   const RecordedTensor* positions = tensor_with(r, {"position_embeddings", "wpe"});
   const bool learned = positions || (m.code == CodeBase::MegatronLm && m.stage > 0);
   ledger.set("positions",
@@ -125,7 +125,7 @@ void map_model(const Recording& r, Mapping& m, FieldLedger& ledger) {
                        : 0,
              "params_per_rank");
 
-  ledger.ignore({"norm", "attn_bias"});  // of the architecture
+  ledger.ignore({"norm", "attn_bias"});  // given by the architecture
   const auto some = [&](const char* knob, const char* field) {
     const auto value = ledger.integer({field});
     if (value && *value != 0) ledger.set(knob, *value, field);

@@ -1,5 +1,5 @@
-// The model of a recording: the preset of its name, else an architecture with the same parameters; then its
-// own numbers. Private to core/audit.
+// Maps the model of a recording: the preset with its name, else an architecture with the same parameters. The
+// numbers of the recording then override the preset. Private to core/validation.
 #pragma once
 
 #include "validation/field_ledger.h"

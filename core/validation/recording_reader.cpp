@@ -1,5 +1,5 @@
-// The JSON of a recording. Two spellings: as recorded, and condensed (collectives as kinds and an order,
-// shapes only).
+// Reads the JSON of a recording in two forms: as recorded, and condensed (collectives as kinds and an order,
+// storages as shapes).
 #include <algorithm>
 
 #include "base/data_dir.h"
@@ -169,8 +169,8 @@ std::optional<std::pair<int64_t, int64_t>> layer_place(const std::string& part) 
   return std::pair{*c, *l};
 }
 
-// The module that owns the layers: "decoder" of "decoder.layers.0.mlp"; the checkpoints of its layers are its
-// own.
+// The module that owns the layers: "decoder" of "decoder.layers.0.mlp". Checkpoints of its layers belong to
+// this module.
 std::string module_of_layers(const Recording& recording) {
   for (const RecordedTensor& t : recording.tensors)
     for (const char* list : {"layers.", "h."})
@@ -206,8 +206,8 @@ std::string last_layer(const RecordedParts& parts) {
 
 std::optional<int64_t> checkpointed_bytes_per_layer(const Recording& recording, int64_t layers) {
   const std::string owner = module_of_layers(recording);
-  std::map<std::pair<std::string, std::vector<int64_t>>, std::pair<int64_t, int64_t>>
-      rows;  // how many, bytes of one
+  // count and bytes of one
+  std::map<std::pair<std::string, std::vector<int64_t>>, std::pair<int64_t, int64_t>> rows;
   for (const RecordedStorage& s : recording.saved)
     if (s.scope == owner) rows.try_emplace({s.dtype, s.shape}, 0, s.bytes).first->second.first += 1;
   int64_t total = 0;

@@ -1,5 +1,5 @@
-// Recordings of the plan of gradient and parameter sync alone: a model given by its ordered parameters, run
-// through the planner under the recorded policy. Private to core/audit.
+// Audit of sync-only recordings. Their model is an ordered list of parameters, which the planner processes
+// under the recorded policy. Private to core/validation.
 #pragma once
 
 #include "grad_sync/sync_plan.h"
@@ -13,10 +13,10 @@ struct SyncCase {
   SyncPolicy policy;
 };
 
-// Fills the mapping's design as far as it says anything: replicas and strategy.
+// Also sets the replicas and the strategy in the design of the mapping.
 SyncCase map_sync(const Recording& recording, Mapping& mapping);
 
-// Appends the lines, or the planner's problem.
+// Appends the lines of the comparison, or the problem of the planner.
 void compare_sync(const SyncCase& sync, Audit& audit);
 
 }  // namespace shardscape

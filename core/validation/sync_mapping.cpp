@@ -6,8 +6,8 @@
 namespace shardscape {
 namespace {
 
-// "layers.3.n1.weight": module "layers.3.n1", unit "layers.3"; outside the numbered blocks the unit is the
-// root.
+// "layers.3.n1.weight" has module "layers.3.n1" and unit "layers.3". Outside the numbered blocks the unit is
+// the root.
 SyncParam param(const RecordedTensor& tensor) {
   SyncParam p{tensor.name, tensor.name.substr(0, tensor.name.rfind('.')), "", tensor.shape, 0};
   const size_t first = tensor.name.find('.'),
@@ -33,7 +33,7 @@ class SyncMapper {
     if (m_.code == CodeBase::DeepSpeed) zero();
     m_.design.parallel.dp = c_.input.groups[0].size;
     m_.design.parallel.sync = c_.policy.strategy;
-    // Of the toy model, whose parameters are listed, and of start-up.
+    // Fields of the toy model, whose parameters are listed, and of start-up.
     ledger_.ignore({"note", "model", "hidden", "ffn", "kv", "vocab", "layers", "params", "params_total",
                     "params_block", "params_root", "wrap", "ds_config.zero_allow_untested_optimizer",
                     "ds_config.zero_force_ds_cpu_optimizer", "ds_config.steps_per_print",
@@ -63,8 +63,8 @@ class SyncMapper {
   void ddp() {
     c_.policy.strategy = SyncStrategy::DdpBuckets;
     listed();
-    world(ledger_.integer({"parallel.dp", "world"})
-              .value_or(2));  // buckets do not depend on how many replicas there are
+    // buckets do not depend on the number of replicas
+    world(ledger_.integer({"parallel.dp", "world"}).value_or(2));
     const std::string text = ledger_.text({"dtype"}).value_or("torch.float32");
     const auto type = dtype_from_name(text.substr(text.find('.') + 1));
     if (!type) ledger_.unmapped("dtype", "no data type of this name");
@@ -73,7 +73,7 @@ class SyncMapper {
     megabytes("first_bucket_mb", c_.policy.first_bucket_bytes);
   }
 
-  // Only the sizes of the flat units are recorded, and only they count.
+  // Recordings of FSDP have only the sizes of the flat units, and only these are compared.
   void fsdp() {
     c_.policy.strategy = SyncStrategy::Fsdp1;
     world(ledger_.integer({"world", "parallel.dp"}).value_or(1));

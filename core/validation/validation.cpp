@@ -10,7 +10,7 @@
 namespace shardscape {
 namespace {
 
-// Of the fullest rank, as the row was measured.
+// Memory of the fullest rank in the measure of the row.
 double predicted_bytes(Report report, MemoryMeasure measure) {
   report.memory = memory_timeline(report);
   int64_t most = 0;
@@ -22,7 +22,7 @@ double predicted_bytes(Report report, MemoryMeasure measure) {
   return static_cast<double>(most);
 }
 
-// Rows that differ in what memory does not depend on share a prediction.
+// Rows that differ only in settings without effect on memory share a prediction.
 class Predictions {
  public:
   explicit Predictions(const StepTime& time) : time_(time) {}

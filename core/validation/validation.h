@@ -1,4 +1,5 @@
-// A set of measured runs against what this program says of the same designs: errors, their mean, the worst.
+// Validation: a set of measured runs compared with the predictions for the same designs; mean and worst
+// error.
 #pragma once
 
 #include <functional>
@@ -19,28 +20,28 @@ struct ValidatedRow {
   double error_percent() const { return 100 * (predicted / measured - 1); }
 };
 
-// Of all rows of the set; those without a figure of this kind are among the unmapped.
+// One kind of figure over all rows of the set. Rows without the figure are among the unmapped.
 struct ValidatedMetric {
   std::string name;  // "memory", "time"
   std::vector<ValidatedRow> rows;
-  std::vector<std::pair<std::string, std::string>> unmapped;  // row and why
-  bool any = false;                                           // some row of the set has a figure of this kind
-  double mean_abs_error_percent() const;                      // 0 without rows
-  const ValidatedRow* worst() const;                          // nullptr without rows
+  std::vector<std::pair<std::string, std::string>> unmapped;  // row and reason
+  bool any = false;                       // at least one row of the set has this kind of figure
+  double mean_abs_error_percent() const;  // 0 without rows
+  const ValidatedRow* worst() const;      // nullptr without rows
 };
 
 struct Validation {
   std::string set, source;
-  std::vector<ValidatedMetric> metrics;  // those that some row of the set has a figure of
+  std::vector<ValidatedMetric> metrics;  // only kinds of figures that occur in the set
 };
 
-// Seconds of a step of a valid report; nothing where they are not known.
+// Seconds of a step of a valid report; empty if unknown.
 using StepTime = std::function<std::optional<double>(const Report&)>;
 
-// time: left out where empty.
+// An empty `time` omits the comparison of times.
 Validation validate_set(const MeasuredSet& set, const StepTime& time);
 
-// For a terminal; for programs; and measured over predicted on logarithmic axes, as SVG.
+// Text for a terminal; JSON; and an SVG of measured over predicted values on logarithmic axes.
 std::string validation_text(const Validation& validation);
 std::string validation_json(const Validation& validation);
 std::string validation_svg(const Validation& validation);

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kNameWidth = 64;
-// The picture: one square per metric.
+// SVG: one square per metric.
 constexpr double kSide = 420, kMargin = 64, kDot = 3.5;
 
 std::string fixed(double value, int digits) {

@@ -10,7 +10,7 @@
 namespace shardscape {
 namespace {
 
-// Words of the recordings for ours.
+// Terms of this program for the terms of recordings.
 std::string phase_word(const std::string& recorded) {
   return recorded == "sched" ? std::string(phase_name(Phase::Pipeline)) : recorded;
 }
@@ -100,12 +100,12 @@ std::vector<std::string> recorded_order(const Recording& recording, const GroupN
 
 std::vector<std::string> reported_order(const Report& report, const StageReport& stage,
                                         const GroupNames& groups, size_t most) {
-  // What a chunk issues, forward and backward: every microbatch does the same.
+  // Collectives of a chunk's forward and backward; all microbatches issue the same.
   std::map<std::pair<int, bool>, std::vector<std::string>> words;
   for (int chunk = 0; chunk < static_cast<int>(stage.chunks.size()); ++chunk)
     for (const bool backward : {false, true}) {
       std::vector<ChunkLayer> parts = parts_of_chunk(report, stage, static_cast<size_t>(chunk));
-      const size_t first = !parts.empty() && parts.front().segment == 0 ? 1 : 0;  // layer
+      const size_t first = !parts.empty() && parts.front().segment == 0 ? 1 : 0;  // skips the embedding
       std::vector<std::string>& out = words[{chunk, backward}];
       const auto say = [&](const Op& op, std::string_view what, const Expr& elements) {
         const std::string group = groups.name(group_name(op.group));

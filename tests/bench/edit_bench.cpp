@@ -1,6 +1,5 @@
 // Time from an edited knob to the complete new report, core only: Llama 3.1 405B on 131,072 GPUs and
-// DeepSeek-V3 on 2,048. Every knob of the table is edited in turn, to a neighbour of its value or to each
-// choice.
+// DeepSeek-V3 on 2,048. Edits every knob of the table in turn, to neighbouring values or to each choice.
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -33,7 +32,7 @@ Design llama_on_131072() {
   return d;
 }
 
-// EP 64 out of dp 64 x tp 2 (edp 2), PP 16; the batch of 15,360 sequences of DeepSeek-V3 (arXiv 2412.19437,
+// EP 64 over dp 64 x tp 2 (edp 2), PP 16. The batch of DeepSeek-V3 (15,360 sequences; arXiv 2412.19437,
 // section 4.2) is 240 microbatches on each of 64 replicas.
 Design deepseek_on_2048() {
   Design d = test::preset_design("deepseek-v3", 2, 16, 64, true);
@@ -46,7 +45,7 @@ Design deepseek_on_2048() {
   return d;
 }
 
-// What a person may try in a knob's place: twice and half of a number, each other choice.
+// Typical edits of a knob: twice and half of a number, each other choice.
 std::vector<std::string> values_to_try(const Design& d, const Knob& knob) {
   const std::string now = knob_text(d, knob);
   std::vector<std::string> out;
@@ -96,7 +95,7 @@ void measure(const std::string& name, const Design& design, std::vector<Figure>&
         edit.take(edits.back(), knob.id + " " + value);
         invalid += !report->valid();
         if (round > 0 || !report->valid() || structure_of(d) == structure_of(design)) continue;
-        // From nothing: graph, derivative and compiled formulas are built anew, then numbers are bound.
+        // Without caches: builds graph, derivative and compiled formulas, then binds numbers.
         structural.push_back(milliseconds([&] {
           const auto model = make_step_model(
               std::get<0>(build_graph(structure_of(d), ModelLibrary::instance())));

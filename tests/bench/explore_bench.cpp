@@ -1,6 +1,6 @@
-// Many designs evaluated, core only: GPT-3 175B on 4,096 A100, random points of a space of parallel degrees,
-// microbatches, virtual stages, recomputation and gradient sync. --designs N, --threads N, --check N (as many
-// against the full report).
+// Evaluation of many designs, core only: GPT-3 175B on 4,096 A100, random points of a space of parallel
+// degrees, microbatches, virtual stages, recomputation and gradient sync. --designs N, --threads N, --check N
+// (compares N designs with the full report).
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -44,7 +44,7 @@ int64_t argument(int argc, char** argv, const char* name, int64_t usual) {
   return usual;
 }
 
-// Points of the space, invalid ones among them.
+// Random points of the space, including invalid ones.
 std::vector<Design> designs(size_t count) {
   constexpr int64_t kWorld = 4096;
   std::mt19937 random(1);
@@ -131,9 +131,9 @@ void measure(Evaluator& evaluator, const std::vector<Design>& all, int threads, 
       {name + ": designs per second", static_cast<double>(all.size()) / seconds, "1/s", "> 100000"});
 }
 
-// The limit: what the question is, written down by hand for a dense model, as Narayanan et al. (arXiv
-// 2104.04473) and Korthikanti et al. (arXiv 2205.05198) have it: bytes of states and activations, products at
-// a share of the peak, collectives over their bandwidths, a bubble. No graph, no layout, no overlap.
+// Lower limit of the time of an evaluation: hand-written formulas for a dense model after Narayanan et al.
+// (arXiv 2104.04473) and Korthikanti et al. (arXiv 2205.05198). Bytes of states and activations, GEMMs at a
+// share of the peak, collectives over their bandwidths, a bubble. No graph, no layout, no overlap.
 double by_hand(const Design& d) {
   const auto f = [](int64_t n) { return static_cast<double>(n); };
   const ParallelSpec& p = d.parallel;
@@ -167,7 +167,7 @@ void measure_limit(const std::vector<Design>& all, std::vector<Figure>& figures)
   for (const Design& d : all) sum += by_hand(d);
   const double us = microseconds(begin) / static_cast<double>(all.size());
   figures.push_back({"the limit, formulas by hand: a design", us * 1000, "ns", ""});
-  volatile double made = sum;  // nobody else looks at it
+  volatile double made = sum;  // prevents the compiler from removing the sum
   (void)made;
 }
 

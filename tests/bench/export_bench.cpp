@@ -1,6 +1,6 @@
-// Speed and memory of exporting bundles: into memory against memcpy, to disk against a bare writer of equal
-// files. usage: export_bench [--ranks 1024,4096] [--microbatches 16] [--disk-ranks 1024 (0: none)] [--folder
-// DIR] [--rounds 3] [--json FILE]
+// Speed and memory of bundle export: into memory compared with memcpy, to disk compared with a plain writer
+// of equal files. usage: export_bench [--ranks 1024,4096] [--microbatches 16] [--disk-ranks 1024 (0: none)]
+// [--folder DIR] [--rounds 3] [--json FILE]
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -45,16 +45,15 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
-// Where copies go, one after another. Larger than the caches, so that bytes reach memory as a file system's
-// do.
+// Ring buffer for copies. It exceeds the caches, so that bytes reach memory like those of a file system.
 class Ring {
  public:
-  Ring() : bytes_(kBytes, 'r') {}  // every page touched before anything is timed
+  Ring() : bytes_(kBytes, 'r') {}  // touches every page before the first measurement
   void copy(const char* from, size_t size) {
     if (at_ + size > bytes_.size()) at_ = 0;
     if (size > bytes_.size()) throw std::runtime_error("a trace is larger than the benchmark's buffer");
     std::memcpy(bytes_.data() + at_, from, size);
-    asm volatile("" : : "r"(bytes_.data()) : "memory");  // the copy must not be dropped
+    asm volatile("" : : "r"(bytes_.data()) : "memory");  // prevents the compiler from removing the copy
     at_ += size;
   }
 
@@ -64,7 +63,7 @@ class Ring {
   size_t at_ = 0;
 };
 
-// One warm ring per thread that copies at the same time; export and bare copy take turns with the same ones.
+// One warm ring per concurrent thread; export and plain copy use the same rings alternately.
 class Rings {
  public:
   Rings() : free_(std::max(1u, std::thread::hardware_concurrency()), nullptr) {
@@ -108,7 +107,7 @@ class MemorySink : public ByteSink {
   std::mutex mutex_;
 };
 
-// The same number of threads share out the same files.
+// The same number of threads writes the same files.
 void for_each_file(const std::vector<size_t>& sizes, const std::function<void(size_t, size_t)>& work) {
   std::atomic<size_t> next{0};
   std::vector<std::jthread> threads;
@@ -154,7 +153,7 @@ std::vector<int64_t> numbers(const std::string& text) {
   return out;
 }
 
-// Gone at the end, also where a measurement fails.
+// Deletes its folder in the destructor, also after a failed measurement.
 struct ScratchFolder {
   explicit ScratchFolder(const fs::path& where)
       : path(where / ("shardscape-export-bench-" + std::to_string(::getpid()))) {
@@ -174,7 +173,7 @@ void measure_sink(int64_t ranks, int64_t microbatches, int rounds, std::vector<F
   std::vector<double> rates, copies, ratios;
   double bytes = 0;
   rings();
-  // The first round warms caches and threads and is not counted.
+  // The first round warms up caches and threads; it is not counted.
   for (int r = -1; r < rounds; ++r) {
     MemorySink sink;
     const double ours = seconds([&] {
@@ -182,7 +181,7 @@ void measure_sink(int64_t ranks, int64_t microbatches, int rounds, std::vector<F
       if (const auto* problem = std::get_if<Problem>(&result)) throw std::runtime_error(to_string(*problem));
       bytes = static_cast<double>(std::get<TraceTotals>(result).bytes);
     });
-    // Includes the benchmark's own rings, 64 MiB per thread.
+    // Includes the rings of the benchmark, 64 MiB per thread.
     if (r < 0)
       figures.push_back({of_ranks(ranks) + "sink: peak resident memory", peak_megabytes(), "MB", "< 400 MB"});
     const std::string from(*std::max_element(sink.sizes_.begin(), sink.sizes_.end()), 'x');

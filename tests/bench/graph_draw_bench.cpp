@@ -1,4 +1,4 @@
-// How long drawing a graph of 5,000 nodes into a 1440x900 image takes, far away, half way and near.
+// Time to draw a graph of 5,000 nodes into a 1440x900 image at three zoom levels.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QFile>
@@ -22,7 +22,7 @@ namespace {
 constexpr int kNodes = 5000, kRounds = 60;
 const QSize kImage(1440, 900);
 
-// Llama 3.1 405B with everything unfolded, forward and backward, and as many layers as give the wanted nodes.
+// Llama 3.1 405B, fully expanded, forward and backward, with enough layers for the number of nodes.
 Design bench_design(int64_t layers) {
   Design design = default_design();
   apply_preset(design, "llama3.1-405b");
@@ -71,7 +71,7 @@ Row measure(const std::string& name, const Sheet& sheet, double zoom, QPointF mi
   const QRectF clip{QPointF(), QSizeF(kImage)};
   const ViewTransform view{zoom, clip.center() - middle * zoom};
   std::vector<double> times;
-  for (int round = -3; round < kRounds; ++round) {  // the first ones fill glyph caches
+  for (int round = -3; round < kRounds; ++round) {  // the first rounds fill glyph caches
     QElapsedTimer timer;
     timer.start();
     QPainter painter(&image);

@@ -1,5 +1,5 @@
-// A step in time, core only: Llama 3.1 405B simulated op by op, and what it adds to the report of an edited
-// knob.
+// Time to simulate a step, core only: Llama 3.1 405B op by op, and the additional time in the report of an
+// edited knob.
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -35,7 +35,7 @@ std::shared_ptr<const Report> valid_report(const Design& design) {
   return report;
 }
 
-// The time of every op of every action of one step, as a person who looks at each would ask for it.
+// Computes the time of every op of every action of one step, as for a user who inspects each op.
 size_t ops_of_all_actions(const std::shared_ptr<const Report>& report) {
   const auto simulated = simulate(*report);
   StepOps step(report, simulated);
@@ -53,7 +53,7 @@ void measure(const std::string& name, const Design& design, std::vector<Figure>&
   std::vector<double> simulations, verdicts;
   for (int i = 0; i < kRounds; ++i) {
     simulations.push_back(milliseconds([&] { simulate(*report); }));
-    // Another number every time, so that nothing is at hand.
+    // A new value every time, so that no cache has it.
     Design edited = design;
     edited.workload.seq += 128 * (i + 1);
     verdicts.push_back(milliseconds([&] { simulate(*valid_report(edited)); }));

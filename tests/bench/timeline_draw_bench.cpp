@@ -1,5 +1,5 @@
-// How long drawing the timeline of 64 stages, 128 microbatches and 8 virtual stages into a 1100x640 image
-// takes, from far to near.
+// Time to draw the timeline of 64 stages, 128 microbatches and 8 virtual stages into a 1100x640 image at
+// several zoom levels.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QFile>
@@ -33,7 +33,7 @@ Row measure(const std::string& name, const GanttSteps& steps, const GanttView& v
   GanttMarks marks;
   marks.ground = Theme::instance().colors().ground;
   marks.critical = critical;
-  for (int round = -3; round < kRounds; ++round) {  // the first ones fill glyph caches
+  for (int round = -3; round < kRounds; ++round) {  // the first rounds fill glyph caches
     QElapsedTimer timer;
     timer.start();
     QPainter painter(&image);
@@ -87,7 +87,8 @@ int main(int argc, char** argv) {
   table.setLanes(lanes, kStages / 2, {{1, lanes}, {2, lanes}, {3, lanes}, {4, lanes}});
   const double table_ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
   timer.restart();
-  for (int row = 0; row < std::min(1000, table.rowCount()); ++row)  // as many as decide how wide columns are
+  // As many rows as determine the widths of columns.
+  for (int row = 0; row < std::min(1000, table.rowCount()); ++row)
     for (int column = 0; column < table.columnCount(); ++column) table.index(row, column).data();
   const double texts_ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
   std::printf(

@@ -15,8 +15,8 @@ RealTensor grown(const RealTensor& kept, const Tensor& past, const std::vector<i
   const auto of_tokens = [](Axis axis) { return axis == Axis::Context || axis == Axis::WindowContext; };
   const auto dim = static_cast<size_t>(std::find_if(past.axes.begin(), past.axes.end(), of_tokens) -
                                        past.axes.begin());
-  if (dim == past.axes.size()) return kept;  // a state
-  // Row j of n is token C - n + j; kept are those before the last one.
+  if (dim == past.axes.size()) return kept;  // a state of fixed size
+  // Row j of n is token C - n + j; `kept` has the tokens before the last one.
   const int64_t room = sizes[dim] - 1, had = kept.shape[dim], taken = std::min(room, had);
   Rows from, to;
   for (size_t d = 0; d < sizes.size(); ++d) {

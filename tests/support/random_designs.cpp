@@ -16,7 +16,7 @@ class Draw {
   int64_t below(size_t n) { return static_cast<int64_t>(random_() % n); }
   bool chance(int percent) { return below(100) < percent; }
   int64_t of(std::initializer_list<int64_t> values) { return values.begin()[below(values.size())]; }
-  // What a model lacks stays so.
+  // Sizes of 0 stay 0: the model lacks this part.
   void size(int64_t& field, std::initializer_list<int64_t> values) {
     if (field > 0) field = of(values);
   }
@@ -61,7 +61,7 @@ void shrink(ModelSpec& m, Draw& draw) {
   draw.size(m.ssm_chunk, {4, 8, 64});
   if (draw.chance(20)) m.tied_embeddings = !m.tied_embeddings;
   if (!draw.chance(20)) return;
-  // Blocks of quantized numbers are as long as that.
+  // Multiples of the block length of quantized numbers.
   for (const auto field :
        {&ModelSpec::hidden, &ModelSpec::ffn, &ModelSpec::expert_ffn, &ModelSpec::head_dim, &ModelSpec::q_rank,
         &ModelSpec::kv_rank, &ModelSpec::nope_head_dim, &ModelSpec::value_head_dim, &ModelSpec::ssm_dt_rank})
@@ -76,7 +76,7 @@ void draw_layers(Design& d, Draw& draw) {
     ++d.parallel.stage_layers[static_cast<size_t>(draw.below(d.parallel.stage_layers.size()))];
 }
 
-// Switches and choices: any of them may be set, also those that are not known here.
+// Sets switches and choices of the knob table at random, including knobs that this file does not name.
 void draw_choices(Design& d, Draw& draw) {
   for (const Knob& knob : knobs()) {
     if (knob.group == KnobGroup::Model || knob.id == "profile" || knob.id == "sync") continue;
@@ -127,7 +127,7 @@ Design random_design(std::mt19937& random) {
   }
   if (p.cp > 1) p.ulysses_degree = draw.of({0, 0, 2, 4});
   if (draw.chance(50)) p.virtual_stages = draw.of({1, 2, 2, 3});
-  if (p.tp > 1) p.dcp = w.seq % 3;  // 1 or 2, without a draw that all later ones would follow
+  if (p.tp > 1) p.dcp = w.seq % 3;  // 1 or 2, without a random draw that would change all later draws
   p.microbatch_group = draw.of({0, 0, 2, 3, 4, 5});
   if (draw.chance(20)) draw_layers(d, draw);
   if (draw.chance(40)) p.dp_shard = draw.of({0, 2, 4});

@@ -79,8 +79,8 @@ class Router {
     }
   }
 
-  // Calls visit(token, choice, row of slots) for every choice of an expert that is here; slots fill in the
-  // order of tokens.
+  // Calls visit(token, choice, slot row) for every choice of a local expert. Choices fill slots in the order
+  // of tokens.
   template <class Visit>
   void slots(const std::vector<int64_t>& shape, int64_t first_expert, Visit visit) const {
     std::vector<int64_t> filled(static_cast<size_t>(shape[0]), 0);
@@ -104,7 +104,7 @@ class Router {
     return sum;
   }
 
-  // A copy of a token to each of its nodes; the sum of what comes back from them.
+  // Copies each token to each of its nodes; the reverse sums the results of the nodes.
   void to_nodes(size_t tokens) {
     visit_node_slots(c_, out_[0].shape[0], out_[0].shape[1],
                      [&](int64_t u, int64_t row) { add_row(out_[0], row, in(tokens), u, 1); });
@@ -139,7 +139,8 @@ class Router {
     const int64_t k = c_.experts_per_token;
     const RealTensor *choices = given("choices"), *slot_weights = given("slot_weights"),
                      *weights = given("weights"), *outputs = given("outputs");
-    const RealTensor& rows = choices ? *choices : outputs ? *outputs : in(1);  // else what experts made, kept
+    // otherwise the saved results of the experts
+    const RealTensor& rows = choices ? *choices : outputs ? *outputs : in(1);
     slots(out_[0].shape, c_.output_starts[0][0], [&](int64_t u, int64_t j, int64_t row) {
       add_row(out_[0], row, in(0), u, slot_weights ? at(*slot_weights, row) : at(*weights, u * k + j));
       at(out_[1], u * k + j) = dot(in(0), u, rows, choices ? u * k + j : row);

@@ -43,7 +43,7 @@ class Player {
   }
 
  private:
-  using Key = std::tuple<bool, int64_t, int64_t, int>;  // backward?, stage, chunk, microbatch
+  using Key = std::tuple<bool, int64_t, int64_t, int>;  // is backward, virtual stage, chunk, microbatch
 
   double duration(const std::vector<Action>& actions, size_t i) const {
     const Action& action = actions[i];
@@ -62,7 +62,7 @@ class Player {
     return {backward, at.stage, at.chunk, microbatch};
   }
 
-  // When what an action takes from another stage is there; nothing where that is not known yet.
+  // Sets when the input of an action from another stage arrives. False if this is still unknown.
   bool arrives(const Action& action, StagePlace here, double& when) const {
     const bool forward = action.kind == ActionKind::ReceiveForward;
     if (!forward && action.kind != ActionKind::ReceiveBackward) return true;
@@ -94,7 +94,7 @@ class Player {
   const PipelineLayout places_;
   std::vector<size_t> at_;
   std::vector<double> now_;
-  std::map<Key, double> done_;  // what can be sent
+  std::map<Key, double> done_;  // when results are ready to send
   TimedSchedule out_;
 };
 

@@ -1,1 +1,1 @@
-// Stands for the precompiled headers that the test programs of a folder share.
+// Source file of the precompiled headers that the test programs of a folder share.

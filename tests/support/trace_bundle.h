@@ -1,4 +1,4 @@
-// Hand-made trace bundles for tests: node by node, so that any rule can be broken on purpose.
+// Hand-made trace bundles for tests, node by node, so that a test can break any rule.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,21 @@ struct TraceNodeSpec {
   int type = 0;
   std::vector<uint64_t> deps;
   std::vector<TraceAttr> attrs{};
-  TraceAttr& attr(const std::string& name);  // added when missing
+  TraceAttr& attr(const std::string& name);  // adds it if missing
   void drop(const std::string& name);
 };
 
 struct TraceFileSpec {
   bool metadata = true;
   std::vector<TraceNodeSpec> nodes;
-  std::string raw{};  // replaces the file's bytes where not empty
+  std::string raw{};  // replaces the content of the file unless empty
   TraceNodeSpec& node(uint64_t id);
 };
 
 struct BundleSpec {
   std::string name = "trace";
   std::map<int64_t, TraceFileSpec> ranks;
-  std::map<std::string, std::string> files;   // configuration
+  std::map<std::string, std::string> files;   // simulator configuration
   std::map<std::string, std::string> more{};  // further files by name
   void save(const std::filesystem::path& folder) const;
 };
@@ -53,7 +53,7 @@ TraceNodeSpec transfer(uint64_t id, std::vector<uint64_t> deps, bool send, int64
 std::string encode_string_list(const std::vector<std::string>& strings);
 std::string encode_bool_list(const std::vector<bool>& values);
 
-// Four ranks in two stages of two, with every kind of node; keeps every rule.
+// A valid bundle: four ranks in two stages of two, with every kind of node.
 BundleSpec good_bundle();
 
 }  // namespace shardscape::test
