@@ -31,6 +31,7 @@ Row measure(const std::string& name, const GanttSteps& steps, const GanttView& v
   QImage image(kImage, QImage::Format_ARGB32_Premultiplied);
   std::vector<double> times;
   GanttMarks marks;
+  LaidOutTexts texts;
   marks.ground = Theme::instance().colors().ground;
   marks.critical = critical;
   for (int round = -3; round < kRounds; ++round) {  // the first rounds fill glyph caches
@@ -39,7 +40,7 @@ Row measure(const std::string& name, const GanttSteps& steps, const GanttView& v
     QPainter painter(&image);
     painter.fillRect(image.rect(), marks.ground);
     const GanttLayout layout(QRectF(QPointF(), QSizeF(kImage)), steps, view);
-    paint_gantt(painter, layout, marks, {});
+    paint_gantt(painter, layout, marks, {}, texts);
     painter.end();
     if (round >= 0) times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
   }

@@ -267,7 +267,7 @@ void GanttCanvas::paintEvent(QPaintEvent*) {
   };
   paint_gantt_legend(painter, QRectF(layout.plot().left(), 0, layout.plot().width(), 14), steps_,
                      colors.ground);
-  paint_gantt(painter, layout, marks(), ops);
+  paint_gantt(painter, layout, marks(), ops, texts_);
   paintThumb(painter, layout);
   if (dimmed_) {
     QColor veil = colors.ground;
@@ -303,9 +303,12 @@ void GanttCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& gro
   of.hovered = {};
   paint_gantt_legend(painter, QRectF(layout.plot().left(), rect.top(), layout.plot().width(), 14), steps_,
                      ground);
-  paint_gantt(painter, layout, of, [this](const ItemRef& ref, double from, double to) {
-    return details_[at(ref.member)].placed(ref, from, to);
-  });
+  paint_gantt(
+      painter, layout, of,
+      [this](const ItemRef& ref, double from, double to) {
+        return details_[at(ref.member)].placed(ref, from, to);
+      },
+      texts_);
 }
 
 void GanttCanvas::resizeEvent(QResizeEvent*) { keepInReach(); }

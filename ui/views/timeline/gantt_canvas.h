@@ -92,7 +92,8 @@ class GanttCanvas : public QWidget {
   double length() const { return longest(steps_); }
   void limitRows();
 
-  GanttSteps steps_;                       // empty: there is nothing to show
+  GanttSteps steps_;  // empty: there is nothing to show
+  mutable LaidOutTexts texts_;
   mutable std::vector<OpDetail> details_;  // one for each
   std::vector<GanttStep> others_;
   QString name_;

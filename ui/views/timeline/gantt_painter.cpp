@@ -23,7 +23,7 @@ QString tr(const char* text) { return QCoreApplication::translate("Gantt", text)
 
 constexpr double kAlone = 1.5;      // pixels: thinner boxes are merged
 constexpr double kRounded = 40;     // pixels: wider ones have round corners, where there are few
-constexpr double kByteScale = 4;    // pixels: parts of a box that are thinner are drawn as their share
+constexpr double kParts = 4;        // pixels: parts of a box that are thinner are drawn as their share
 constexpr size_t kMostLinks = 600;  // lines of the critical path between stages
 
 // What the colours of one frame are.
@@ -49,7 +49,7 @@ class Painter {
  public:
   // Of one step.
   Painter(QPainter& painter, const GanttLayout& layout, size_t step, const Inks& inks,
-          const GanttMarks& marks, const OpsOf& ops)
+          const GanttMarks& marks, const OpsOf& ops, LaidOutTexts& texts)
       : p_(painter),
         l_(layout),
         step_(step),
@@ -59,6 +59,7 @@ class Painter {
         m_(marks),
         ops_(ops),
         inks_(inks),
+        texts_(texts),
         font_(Theme::instance().uiFont(11)),
         small_(Theme::instance().uiFont(10)),
         tight_(Theme::instance().uiFont(9)),
@@ -297,7 +298,7 @@ class Painter {
                                              : std::vector<PlacedOp>();
       if (!ops.empty()) return paint_ops(item, rect, ops, out);
     }
-    if (item.recompute > 0 && x1 - x0 >= kByteScale) {
+    if (item.recompute > 0 && x1 - x0 >= kParts) {
       parts(ref, item, rect, x0, x1, out);
     } else if (x1 - x0 >= kRounded && lane.height() >= 14) {
       p_.setRenderHint(QPainter::Antialiasing);
@@ -314,7 +315,7 @@ class Painter {
   // What is computed again is hatched, where it runs; where that cannot be seen, as its share.
   void parts(const ItemRef& ref, const LaneItem& item, const QRectF& rect, double x0, double x1, bool out) {
     const StreamLane& lane = lanes_.lane(ref);
-    if ((x1 - x0) / item.count < kByteScale) {
+    if ((x1 - x0) / item.count < kParts) {
       const double split = std::clamp(x0 + (x1 - x0) * item.recompute, rect.left(), rect.right());
       fill(QRectF(rect.left(), rect.top(), split - rect.left(), rect.height()), SpanKind::Recompute, out);
       fill(QRectF(split, rect.top(), rect.right() - split, rect.height()), item.kind, out);
@@ -328,34 +329,26 @@ class Painter {
     }
   }
 
-  // Laid out once: a frame has thousands of numbers.
-  struct Words {
-    QStaticText text;
-    double advance = 0;
-  };
+  using Words = LaidOutTexts::Text;
   const Words& words_of(const QString& text, bool tight = false) {
-    static QHash<QString, Words> known[2];
-    static QFont fonts[2];
+    constexpr qsizetype kMost = 4096;
     const QFont& font = tight ? tight_ : font_;
-    QHash<QString, Words>& of = known[tight];
-    if (font != fonts[tight] || of.size() > 4096) {
-      of.clear();
-      fonts[tight] = font;
-    }
-    auto it = of.find(text);
-    if (it == of.end()) {
+    LaidOutTexts::OfFont& of = texts_.fonts[tight];
+    if (font != of.font || of.texts.size() > kMost) of = {font, {}};
+    auto it = of.texts.find(text);
+    if (it == of.texts.end()) {
       QStaticText made(text);
       made.setTextFormat(Qt::PlainText);
       made.setPerformanceHint(QStaticText::AggressiveCaching);
       made.prepare({}, font);
-      it = of.insert(text, {made, (tight ? tight_metrics_ : metrics_).horizontalAdvance(text)});
+      it = of.texts.insert(text, {made, (tight ? tight_metrics_ : metrics_).horizontalAdvance(text)});
     }
     return *it;
   }
 
   void label(const LaneItem& item, const QRectF& box, bool out) {
     // On the solid part where the share is drawn, on a patch of ground where the parts are.
-    const bool patterned = item.recompute > 0.1, share = patterned && box.width() / item.count < kByteScale;
+    const bool patterned = item.recompute > 0.1, share = patterned && box.width() / item.count < kParts;
     const QRectF rect = share ? box.adjusted(box.width() * item.recompute, 0, 0, 0) : box;
     if (item.microbatch < 0 && rect.width() < 60) return;
     const QString mark = item.pass == Pass::WeightGradient ? QStringLiteral("w") : QString();
@@ -506,6 +499,7 @@ class Painter {
   const GanttMarks& m_;
   const OpsOf& ops_;
   const Inks& inks_;
+  LaidOutTexts& texts_;
   QFont font_, small_, tight_;
   QFontMetricsF metrics_, small_metrics_, tight_metrics_;
   const QString longest_;  // as wide as any number of a microbatch
@@ -516,11 +510,12 @@ class Painter {
 
 }  // namespace
 
-void paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops) {
+void paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops,
+                 LaidOutTexts& texts) {
   const Inks inks(marks.ground);
   Painter::axis(painter, layout, inks);
   for (size_t step = 0; step < layout.steps().size(); ++step)
-    Painter(painter, layout, step, inks, marks, ops).run();
+    Painter(painter, layout, step, inks, marks, ops, texts).run();
 }
 
 }  // namespace shardscape::ui

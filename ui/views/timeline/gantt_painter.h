@@ -1,7 +1,11 @@
 // How the timeline is drawn: boxes down to a level of detail that a pixel can show.
 #pragma once
 
+#include <QFont>
+#include <QHash>
 #include <QPainter>
+#include <QStaticText>
+#include <array>
 #include <functional>
 #include <optional>
 
@@ -24,10 +28,24 @@ struct GanttMarks {
   QColor ground;
 };
 
+// Texts of boxes, laid out once: a frame has thousands of numbers. Owned by whoever paints many frames.
+struct LaidOutTexts {
+  struct Text {
+    QStaticText text;
+    double advance = 0;  // pixels
+  };
+  struct OfFont {
+    QFont font;
+    QHash<QString, Text> texts;
+  };
+  std::array<OfFont, 2> fonts;  // usual, tight
+};
+
 // Ops of boxes that are wide enough; asked for only there. Empty: none are known yet.
 using OpsOf = std::function<std::vector<PlacedOp>(const ItemRef& ref, double from, double to)>;
 inline constexpr double kLeastForOps = 260;  // pixels of a box
 
-void paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops);
+void paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops,
+                 LaidOutTexts& texts);
 
 }  // namespace shardscape::ui
