@@ -210,19 +210,8 @@ class Binder {
                       .type = chakra::NodeType::Recv,
                       .comm_size = bytes,
                       .peer = Peer::PreviousInRing};
-      if (program_.tensors) {
-        if (!sum) send.inputs.push_back(block(moved, step));
-        const auto gathered = [&](int64_t at) {
-          return TraceTensor{numbered(moved.name + ".sum", at), NameScope::Microbatch, bytes};
-        };
-        if (sum && work[static_cast<size_t>(step)] > 0)
-          send.inputs.push_back({numbered(source.name, step), NameScope::Microbatch, bytes});
-        if (sum && step > 0) send.inputs.push_back(gathered(step));
-        const bool home = sum && step + 1 == ranks;
-        receive.outputs.push_back(home  ? tensor(moved.outputs[0], moved.name)
-                                  : sum ? gathered(step + 1)
-                                        : block(moved, step + 1));
-      }
+      if (program_.tensors)
+        name_message(send, receive, moved, step, step + 1 == ranks, work[static_cast<size_t>(step)] > 0);
       add(std::move(send), std::move(deps));
       const SourceRef received = add(std::move(receive), {});
       (sum ? brought : next).insert_or_assign(event, received);
@@ -282,6 +271,24 @@ class Binder {
       if (before >= 0 && !pass_of(id)) trace.inputs.push_back(at(id, before));
       trace.outputs.push_back(last && !pass_of(id) ? tensor(id, op.name) : at(id, step));
     }
+  }
+
+  // The block or the gradient sum that a message carries. A sum takes in the step's gradient, if the step
+  // computes one. The last message brings the whole sum to the block's owner.
+  void name_message(TraceOp& send, TraceOp& receive, const Op& moved, int64_t step, bool last,
+                    bool computes) const {
+    const bool sum = moved.kind == OpKind::RingSum;
+    if (!sum) send.inputs.push_back(block(moved, step));
+    const auto gathered = [&](int64_t at) {
+      return TraceTensor{numbered(moved.name + ".sum", at), NameScope::Microbatch, send.comm_size};
+    };
+    if (sum && computes)
+      send.inputs.push_back(
+          {numbered(segment_.tensor(moved.inputs[0]).name, step), NameScope::Microbatch, send.comm_size});
+    if (sum && step > 0) send.inputs.push_back(gathered(step));
+    receive.outputs.push_back(sum && last ? tensor(moved.outputs[0], moved.name)
+                              : sum       ? gathered(step + 1)
+                                          : block(moved, step + 1));
   }
 
   int64_t value(const Expr& expr, const std::string& op, const char* what) const {

@@ -280,8 +280,15 @@ class LibraryReader {
     out.published_active_parameters = file.integer_or(root, "published_active_parameters", 0);
     out.published_exact = file.boolean_or(root, "published_exact", true);
     out.default_seq = file.integer_or(root, "default_seq", 4096);
-    ModelSpec& m = out.model;
-    m.preset = out.id;
+    out.model = model(file);
+    out.model.preset = out.id;
+    return out;
+  }
+
+  // The sizes of a preset's model.
+  static ModelSpec model(const JsonFile& file) {
+    const json& root = file.root();
+    ModelSpec m;
     m.architecture = file.text(root, "architecture");
     m.layers = file.integer(root, "layers");
     m.hidden = file.integer(root, "hidden");
@@ -314,7 +321,7 @@ class LibraryReader {
     m.expert_groups = file.integer_or(root, "expert_groups", m.expert_groups);
     m.groups_per_token = file.integer_or(root, "groups_per_token", m.groups_per_token);
     m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
-    return out;
+    return m;
   }
 
   ModelLibrary& library_;

@@ -111,32 +111,38 @@ void add_rail_crossing(const Network& net, double share, double bytes, Plan& pla
   }
 }
 
+// How many shard moves a collective is made of: an all-reduce is a reduce-scatter and an all-gather.
+double times_of(Kind kind) { return kind == Kind::AllReduce ? 2 : 1; }
+
+Plan ring_plan(const Network& net, Kind kind, double bytes, const Group& group) {
+  Plan plan;
+  const double n = group.n, g = group.g, times = times_of(kind), shared = 1 / pod_rate(net, group);
+  const double share = is_shard_move(kind) ? (n - 1) / n : 1;
+  plan.net_hops = group.crosses() ? times * group.domains : 0;
+  plan.link_hops = std::max(
+      0.0,
+      times * (group.crosses() ? n - 1
+                               : static_cast<double>(ring_hops(net, static_cast<int64_t>(n), group.torus))) -
+          plan.net_hops);
+  plan.spine_hops = times * (group.leaves > 1 ? group.leaves : 0);
+  plan.links = scaleup_share(net, static_cast<int64_t>(g), group.torus, LinkUse::Rings);
+  plan.load = {g > 1 ? times * share * bytes : 0, group.crosses() ? times * share * bytes / g * shared : 0};
+  return plan;
+}
+
 Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, const Group& group) {
   Plan plan;
   const auto links_for = [&](LinkUse use, double ranks) {
     return scaleup_share(net, static_cast<int64_t>(ranks), group.torus, use);
   };
-  const double n = group.n, g = group.g, domains = group.domains, times = kind == Kind::AllReduce ? 2 : 1;
-  const double shared = 1 / pod_rate(net, group), climbs = group.leaves > 1 ? group.leaves : 0;
+  const double n = group.n, g = group.g, domains = group.domains, times = times_of(kind);
+  const double shared = 1 / pod_rate(net, group);
   double oversubscription_factor = shared;  // factor by which oversubscription lengthens traffic between pods
   // Share of the traffic between domains that arrives on a rail other than the sender's.
   double changing = group.unlike ? 1 : 0;
   switch (algorithm) {
     case Algorithm::Auto: break;
-    case Algorithm::Ring: {
-      const double share = is_shard_move(kind) ? (n - 1) / n : 1;
-      plan.net_hops = group.crosses() ? times * domains : 0;
-      plan.link_hops = std::max(
-          0.0, times * (group.crosses()
-                            ? n - 1
-                            : static_cast<double>(ring_hops(net, static_cast<int64_t>(n), group.torus))) -
-                   plan.net_hops);
-      plan.spine_hops = times * climbs;
-      plan.links = links_for(LinkUse::Rings, g);
-      plan.load = {g > 1 ? times * share * bytes : 0,
-                   group.crosses() ? times * share * bytes / g * shared : 0};
-      break;
-    }
+    case Algorithm::Ring: plan = ring_plan(net, kind, bytes, group); break;
     case Algorithm::Tree:
       plan.tree = true;
       plan.link_hops = 2 * (n / domains - 1);

@@ -47,10 +47,10 @@ auto set_kind(uint64_t id, const char* attr, uint32_t kind) {
   return at_node(id, [=](TraceNodeSpec& n) { n.attr(attr).kind = kind; });
 }
 
-const std::vector<Breakage>& breakages() {
-  using namespace chakra::attr_field;
-  static const std::vector<Breakage> all{
-      // Files
+using Breakages = std::vector<Breakage>;
+
+Breakages of_files() {
+  return {
       {"no traces", "NO_TRACES", true, [](BundleSpec& b) { b.ranks.clear(); }},
       {"two names", "SEVERAL_NAMES", true, [](BundleSpec& b) { b.more["other.0.et"] = "x"; }},
       {"gap in the ranks", "MISSING_RANK", true, [](BundleSpec& b) { b.ranks.erase(2); }},
@@ -77,7 +77,11 @@ const std::vector<Breakage>& breakages() {
                           "\x03"
                           "abc";
        }},
-      // Dependencies
+  };
+}
+
+Breakages of_dependencies() {
+  return {
       {"duplicate id", "DUPLICATE_ID", true, [](BundleSpec& b) { b.ranks[0].node(11).id = 7; }},
       {"missing dependency", "DEP_MISSING", true, at_node(7, [](auto& n) { n.deps.push_back(99); })},
       {"self dependency", "SELF_DEPENDENCY", true, at_node(7, [](auto& n) { n.deps.push_back(7); })},
@@ -92,7 +96,12 @@ const std::vector<Breakage>& breakages() {
        [](BundleSpec& b) {
          for (auto& [rank, file] : b.ranks) file.node(4).deps = {2};
        }},
-      // Nodes
+  };
+}
+
+Breakages of_nodes() {
+  using namespace chakra::attr_field;
+  return {
       {"unknown node type", "NODE_TYPE", true, at_node(7, [](auto& n) { n.type = 12; })},
       {"metadata node", "NODE_TYPE", true,
        at_node(7, [](auto& n) { n.type = static_cast<int>(NodeType::Metadata); })},
@@ -148,7 +157,12 @@ const std::vector<Breakage>& breakages() {
            b.ranks[0].node(id).attrs.push_back(
                {.name = "outputs", .kind = kStringList, .bytes = encode_string_list({"x", "8"})});
        }},
-      // Collectives
+  };
+}
+
+Breakages of_collectives() {
+  using namespace chakra::attr_field;
+  return {
       {"unsupported collective", "COLLECTIVE_TYPE", true,
        set_integer(2, "comm_type", static_cast<int>(CollectiveType::Reduce))},
       {"unknown collective", "COLLECTIVE_TYPE", true, set_integer(2, "comm_type", 77)},
@@ -196,7 +210,11 @@ const std::vector<Breakage>& breakages() {
            b.ranks[rank].node(8) = compute(8, {7});
          }
        }},
-      // Sends and receives
+  };
+}
+
+Breakages of_messages() {
+  return {
       {"source is not the sender", "OWN_RANK", true, set_integer(6, "comm_src", 3)},
       {"send to itself", "SELF_SEND", true, set_integer(6, "comm_dst", 0)},
       {"peer outside the world", "PEER_RANGE", true, set_integer(6, "comm_dst", 4)},
@@ -219,7 +237,11 @@ const std::vector<Breakage>& breakages() {
            file.nodes.push_back(again);
          }
        }},
-      // Groups
+  };
+}
+
+Breakages of_groups() {
+  return {
       {"groups missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("comm_groups.json"); }},
       {"groups no JSON", "GROUP_FILE", true,
        [](BundleSpec& b) { b.files["comm_groups.json"] = "{\"1\": [0, 1"; }},
@@ -247,7 +269,11 @@ const std::vector<Breakage>& breakages() {
          b.files["comm_groups.json"] = replaced(b.files["comm_groups.json"], "\"3\"", "\"501\"");
          for (const int64_t rank : {0, 2}) b.ranks[rank].node(9).attr("pg_name").bytes = "501";
        }},
-      // Configuration
+  };
+}
+
+Breakages of_configuration() {
+  return {
       {"system missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("system.json"); }},
       {"network missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("network.yml"); }},
       {"memory missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("memory.json"); }},
@@ -276,7 +302,11 @@ const std::vector<Breakage>& breakages() {
       {"npus_count no number", "NPUS_COUNT", true, in_file("network.yml", "[ 4 ]", "[ four ]")},
       {"bandwidth zero", "NETWORK_NUMBER", true, in_file("network.yml", "50.0", "0")},
       {"unknown memory type", "MEMORY_TYPE", true, in_file("memory.json", "NO_MEMORY_EXPANSION", "SOME")},
-      // Manifest
+  };
+}
+
+Breakages of_manifest() {
+  return {
       {"manifest of other traces", "MANIFEST_DIGEST", false,
        [](BundleSpec& b) {
          b.more["manifest.json"] = R"({"format": "shardscape-bundle", "ranks": 4, "classes":
@@ -287,6 +317,16 @@ const std::vector<Breakage>& breakages() {
          b.more["manifest.json"] = R"({"format": "shardscape-bundle", "ranks": 8, "classes": []})";
        }},
   };
+}
+
+const Breakages& breakages() {
+  static const Breakages all = [] {
+    Breakages list;
+    for (const auto& some : {of_files(), of_dependencies(), of_nodes(), of_collectives(), of_messages(),
+                             of_groups(), of_configuration(), of_manifest()})
+      list.insert(list.end(), some.begin(), some.end());
+    return list;
+  }();
   return all;
 }
 

@@ -1,7 +1,6 @@
-// Spaces of designs: values, sizes, numbering, constraints, the saved form.
+// Spaces of designs: values, sizes, numbering.
 #include <QtTest>
 #include <algorithm>
-#include <fstream>
 #include <random>
 #include <set>
 
@@ -31,16 +30,8 @@ class SpaceTest : public QObject {
   void models();
   void structure_varies_slowly();
   void repeats();
-  void constraints_data();
-  void constraints();
-  void bad_constraints_data();
-  void bad_constraints();
   void valid_by_brute_force();
   void huge();
-  void json_round_trip();
-  void json_values();
-  void bad_json_data();
-  void bad_json();
   void usual();
   void a_million_designs();
 };
@@ -371,90 +362,6 @@ void SpaceTest::repeats() {
   QVERIFY(found == wanted);
 }
 
-void SpaceTest::constraints_data() {
-  QTest::addColumn<QString>("text");
-  QTest::addColumn<bool>("holds");
-  // tp 2, pp 2, dp 4, batch 16, microbatch 2, seq 128, 1f1b, sequence parallel, H100 with 8 GPUs per node
-  QTest::newRow("less") << "tp<=2" << true;
-  QTest::newRow("strictly") << "tp < 2" << false;
-  QTest::newRow("more") << "dp>=5" << false;
-  QTest::newRow("equal") << "dp==4" << true;
-  QTest::newRow("one sign") << "dp=4" << true;
-  QTest::newRow("unequal") << "dp!=4" << false;
-  QTest::newRow("one of") << "dp==1|4" << true;
-  QTest::newRow("none of") << "dp!=1|4" << false;
-  QTest::newRow("product") << "tp*pp*dp == gpus" << true;
-  QTest::newRow("precedence") << "tp + pp * dp == 10" << true;
-  QTest::newRow("parentheses") << "(tp+pp)*dp == 16" << true;
-  QTest::newRow("quotient") << "batch/dp/microbatch == microbatches" << true;
-  QTest::newRow("difference") << "dp-tp-pp==0" << true;
-  QTest::newRow("remainder") << "batch%3==1" << true;
-  QTest::newRow("tokens") << "tokens==2k" << true;
-  QTest::newRow("millions") << "tokens>=1M" << false;
-  QTest::newRow("node") << "tp<=node and node==8" << true;
-  QTest::newRow("nodes") << "nodes==2" << true;
-  QTest::newRow("domain") << "domain==8" << true;
-  QTest::newRow("choice") << "schedule==1f1b" << true;
-  QTest::newRow("choices") << "schedule==gpipe|zb-h1" << false;
-  QTest::newRow("not the choice") << "sync!=zero-3" << true;
-  QTest::newRow("Boolean") << "sequence_parallel" << true;
-  QTest::newRow("Boolean, said") << "sequence-parallel==false" << false;
-  QTest::newRow("not") << "not sequence_parallel" << false;
-  QTest::newRow("or") << "pp==1 or virtual_stages==1" << true;
-  QTest::newRow("and binds more") << "pp==1 and tp==1 or dp==4" << true;
-  QTest::newRow("nested") << "(pp==1 or tp==2) and (dp==1 or not dropout)" << true;
-  QTest::newRow("decimal") << "load_imbalance<=1" << true;
-}
-
-void SpaceTest::constraints() {
-  QFETCH(QString, text);
-  QFETCH(bool, holds);
-  Design d = small_gpt();
-  d.parallel.tp = d.parallel.pp = 2;
-  d.parallel.dp = 4;
-  d.parallel.sequence_parallel = true;
-  d.workload.microbatch = 2;
-  const auto constraint = Constraint::parse(text.toStdString());
-  QVERIFY2(
-      std::holds_alternative<Constraint>(constraint),
-      std::holds_alternative<Problem>(constraint) ? to_string(std::get<Problem>(constraint)).c_str() : "");
-  QCOMPARE(std::get<Constraint>(constraint).holds(d), holds);
-}
-
-void SpaceTest::bad_constraints_data() {
-  QTest::addColumn<QString>("text");
-  QTest::addColumn<QString>("what");
-  QTest::newRow("empty") << ""
-                         << "missing";
-  QTest::newRow("no knob") << "tq<=8"
-                           << "\"tq\"";
-  QTest::newRow("no comparison") << "tp*pp"
-                                 << "comparison";
-  QTest::newRow("left over") << "tp<=8 pp"
-                             << "left over";
-  QTest::newRow("open") << "(tp+1<=8"
-                        << "not closed";
-  QTest::newRow("end") << "tp<="
-                       << "at the end";
-  QTest::newRow("sign") << "tp<=#"
-                        << "\"#\"";
-  QTest::newRow("choice") << "schedule==best"
-                          << "\"best\"";
-  QTest::newRow("order of choices") << "schedule<=gpipe"
-                                    << "no order";
-  QTest::newRow("out of range") << "sequence_parallel==maybe"
-                                << "maybe";
-}
-
-void SpaceTest::bad_constraints() {
-  QFETCH(QString, text);
-  QFETCH(QString, what);
-  const auto constraint = Constraint::parse(text.toStdString());
-  QVERIFY(std::holds_alternative<Problem>(constraint));
-  QVERIFY2(QString::fromStdString(std::get<Problem>(constraint).what).contains(what),
-           std::get<Problem>(constraint).what.c_str());
-}
-
 void SpaceTest::valid_by_brute_force() {
   std::mt19937 random(11);
   for (int round = 0; round < 8; ++round) {
@@ -490,93 +397,6 @@ void SpaceTest::huge() {
                          "stage3_max_live_parameters", "rails", "network_latency", "scaleup_latency"})
     spec.dimensions.emplace_back(id, find_knob(id)->type == KnobType::Choice ? "all" : "1..4000");
   QCOMPARE(problem_of(spec).where, std::string("dimensions"));
-}
-
-void SpaceTest::json_round_trip() {
-  std::mt19937 random(13);
-  for (int round = 0; round < 50; ++round) {
-    SpaceSpec spec = random_space(random);
-    spec.name = "round " + std::to_string(round);
-    spec.memory_margin = 0.01 * round;
-    const auto read = space_from_json(to_json(spec), "space.json");
-    QVERIFY2(std::holds_alternative<SpaceSpec>(read),
-             std::holds_alternative<Problem>(read) ? to_string(std::get<Problem>(read)).c_str() : "");
-    QVERIFY(std::get<SpaceSpec>(read) == spec);
-    QVERIFY(made(std::get<SpaceSpec>(read))->size() == made(spec)->size());
-  }
-}
-
-void SpaceTest::json_values() {
-  const auto read = space_from_json(R"({"shardscape_space": 1,
-    "design": {"shardscape": 1, "model": {"preset": "gpt2"}}, "gpus": [8, 16],
-    "dimensions": {"tp": [1, "2..8*2"], "sequence_parallel": [true, false], "schedule": ["1f1b", "gpipe"], "microbatch": 2, "stage_layers": ["", "3,3,3,3"]}})",
-                                    "space.json");
-  QVERIFY2(std::holds_alternative<SpaceSpec>(read),
-           std::holds_alternative<Problem>(read) ? to_string(std::get<Problem>(read)).c_str() : "");
-  const SpaceSpec& spec = std::get<SpaceSpec>(read);
-  QCOMPARE(*spec.find("tp"), std::string("1,2..8*2"));
-  QCOMPARE(*spec.find("stage_layers"), std::string("|3,3,3,3"));
-  QCOMPARE(static_cast<int64_t>(made(spec)->size()), int64_t{8 * 2 * 2 * 2});  // tp 1, 2, 4, 8 of both
-}
-
-void SpaceTest::bad_json_data() {
-  QTest::addColumn<QByteArray>("text");
-  QTest::addColumn<QString>("where");
-  QTest::addColumn<QString>("what");
-  const auto with = [](const char* rest) {
-    return QByteArray(
-               "{\n\"shardscape_space\": 1,\n\"design\": {\"shardscape\": 1, \"model\": {\"preset\": "
-               "\"gpt2\"}},\n") +
-           rest + "\n}";
-  };
-  QTest::newRow("no JSON") << QByteArray("{\n\"a\": ") << "space.json:2"
-                           << "not JSON";
-  QTest::newRow("no space") << QByteArray("{\n\"a\": 1}") << "space.json:2"
-                            << "not known";
-  QTest::newRow("no format") << QByteArray("{}") << "space.json:1"
-                             << "not a space";
-  QTest::newRow("newer") << QByteArray("{\n\n\"shardscape_space\": 9}") << "space.json:3"
-                         << "9";
-  QTest::newRow("no design") << QByteArray("{\"shardscape_space\": 1}") << "space.json:1"
-                             << "\"design\"";
-  QTest::newRow("bad design") << QByteArray(
-                                     "{\"shardscape_space\": 1,\n\"design\": {\"shardscape\": 1,\n "
-                                     "\"model\": {\"preset\": \"gpt2\"},\n \"parallelism\": {\"tq\": 2}}}")
-                              << "space.json:4"
-                              << "\"tq\"";
-  QTest::newRow("unknown key") << with("\"dimension\": {}") << "space.json:4"
-                               << "\"dimension\"";
-  QTest::newRow("unknown knob") << with("\"dimensions\": {\n\"tp\": 1,\n\"tq\": 2}") << "space.json:6"
-                                << "\"tq\"";
-  QTest::newRow("bad value") << with("\"dimensions\": {\n\"tp\": \"1,x\"}") << "space.json:5"
-                             << "\"tp\": \"x\"";
-  QTest::newRow("bad type") << with("\"dimensions\": {\n\"tp\": [1, {}]}") << "space.json:5"
-                            << "\"tp\"";
-  QTest::newRow("no values") << with("\"dimensions\": {\n\"tp\": []}") << "space.json:5"
-                             << "no values";
-  QTest::newRow("bad range") << with("\"dimensions\": {\n\"recompute\": \"all\",\n\"pp\": \"8..1\"}")
-                             << "space.json:6"
-                             << "goes down";
-  QTest::newRow("constraint") << with("\"constraints\": [\"tp<=8\",\n\"tp<=<8\"]") << "space.json:5"
-                              << "constraint";
-  QTest::newRow("no text") << with("\"constraints\": [1]") << "space.json:4"
-                           << "no constraint";
-  QTest::newRow("ranks") << with("\"gpus\": \"7\", \"dimensions\": {\"tp\": \"2,4\"}") << "space.json:4"
-                         << "multiply to";
-  QTest::newRow("margin") << with("\"memory_margin\": 1.5") << "space.json:4"
-                          << "margin";
-}
-
-void SpaceTest::bad_json() {
-  QFETCH(QByteArray, text);
-  QFETCH(QString, where);
-  QFETCH(QString, what);
-  const auto read = space_from_json(text.toStdString(), "space.json");
-  QVERIFY(std::holds_alternative<Problem>(read));
-  const Problem& problem = std::get<Problem>(read);
-  QCOMPARE(QString::fromStdString(problem.where), where);
-  QVERIFY2(QString::fromStdString(problem.what).contains(what), problem.what.c_str());
-  QVERIFY(!problem.accepted.empty());
 }
 
 void SpaceTest::usual() {
