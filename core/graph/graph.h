@@ -161,9 +161,10 @@ struct Segment {
   TensorId input_grad = -1, output_grad = -1;
   std::vector<Param> params;
   std::vector<TensorId> buffers;  // not trained by gradients
-  // Storages saved between forward and backward. Under full recompute: by layers with Keeps::Input.
+  // Storages saved between forward and backward. Under full recompute: by layers with
+  // CheckpointPolicy::Input.
   std::vector<SavedStorage> saved;
-  // Full recompute only: storages saved by layers with Keeps::Activations.
+  // Full recompute only: storages saved by layers with CheckpointPolicy::Activations.
   std::vector<SavedStorage> saved_whole;
   // Tensors that inference caches for every token. In training, the tensors that inference would cache.
   std::vector<TensorId> cached;
@@ -171,7 +172,8 @@ struct Segment {
   std::vector<TensorId> caches;
   // Storages that the deferred weight gradients read. Under full recompute: in recomputed layers.
   std::vector<SavedStorage> waiting;
-  // Full recompute only: storages that deferred weight gradients read in layers with Keeps::Activations.
+  // Full recompute only: storages that deferred weight gradients read in layers with
+  // CheckpointPolicy::Activations.
   std::vector<SavedStorage> deferred_whole;
   // Storages that the replay makes again; they live only during the backward of this segment.
   std::vector<SavedStorage> replayed;
@@ -182,8 +184,8 @@ struct Segment {
 
 // Whether a layer with this checkpoint policy runs the op.
 bool runs(const Op& op, CheckpointPolicy checkpoint_policy);
-// Storages saved by a layer with this checkpoint policy. Full recompute has Keeps::Input, no full recompute
-// Keeps::Activations.
+// Storages saved by a layer with this checkpoint policy. Full recompute has CheckpointPolicy::Input, no full
+// recompute CheckpointPolicy::Activations.
 std::vector<SavedStorage> saved_by(const Segment& segment, CheckpointPolicy checkpoint_policy);
 // Storages that such a layer holds between its input gradient and its deferred weight gradients.
 const std::vector<SavedStorage>& deferred_in(const Segment& segment, CheckpointPolicy checkpoint_policy);

@@ -17,8 +17,9 @@ Symbol end_deferred_symbol(bool head);
 // Classes of layers of one kind on a stage. Block recompute, groups of several layers and offloading lead to
 // several classes; otherwise there is one.
 std::vector<LayerClass> layer_classes(const Structure& structure);
-// Layers of kind k and of this class on a stage. La: Keeps::Activations; Lc: Keeps::Input; Li:
-// Keeps::Nothing. Suffix o: offloaded. Then the kind, if there are several kinds. Ls if there is one class.
+// Layers of kind k and of this class on a stage. La: CheckpointPolicy::Activations; Lc:
+// CheckpointPolicy::Input; Li: CheckpointPolicy::Nothing. Suffix o: offloaded. Then the kind, if there are
+// several kinds. Ls if there is one class.
 Symbol layer_count_symbol(const Graph& graph, int kind, LayerClass of);
 // Layers times microbatches, where chunks hold different numbers of microbatches (Structure::chunkwise). In
 // flight: Lfa, Lfc, Lfi, or Lf. With deferred weight gradients: Lza, Lzc, Lzi, or Lz.

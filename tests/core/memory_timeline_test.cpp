@@ -1,5 +1,5 @@
 // Memory over a step: lifetimes inside segments against their definition, the walk through schedules,
-// culprits, advice.
+// contributors, advice.
 #include <QtTest>
 
 #include "design/knobs/knobs.h"
