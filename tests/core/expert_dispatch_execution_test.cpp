@@ -1,5 +1,5 @@
-// Mixture of experts, proved by execution: tokens that are sent once per node, sent in fewer bits, or sent
-// again in the backward pass.
+// Mixture of experts, proved by execution: tokens that are sent once per node, or sent again in the backward
+// pass.
 #include <QtTest>
 #include <algorithm>
 #include <map>
@@ -209,41 +209,6 @@ class ExpertDispatchExecutionTest : public QObject {
     QTEST(bytes["ep_node"], "over_nodes");
     QTEST(bytes["ep_local"], "in_nodes");
     QTEST(bytes["ep"], "at_once");
-  }
-
-  // In fewer bits the graph is another one; numbers are as if quantizing changed nothing.
-  void quantizedEqualsUnsharded_data() {
-    QTest::addColumn<QString>("compute");
-    QTest::addColumn<bool>("fp8_dispatch");
-    QTest::addColumn<QString>("dispatcher");
-    for (const char* compute : {"storage", "mxfp8"})
-      for (bool fp8 : {false, true})
-        for (const char* dispatcher : {"alltoall", "alltoall_seq", "allgather"})
-          QTest::newRow(
-              qPrintable(QString("%1, %2 dispatch, %3").arg(compute, fp8 ? "fp8" : "same", dispatcher)))
-              << QString(compute) << fp8 << QString(dispatcher);
-  }
-  void quantizedEqualsUnsharded() {
-    QFETCH(QString, compute);
-    QFETCH(bool, fp8_dispatch);
-    QFETCH(QString, dispatcher);
-    Design d = experts_design("deepseek-moe");
-    d.model.hidden = dispatcher == "alltoall_seq" ? 256 : 128;  // blocks of 128 on every rank
-    d.model.ffn = d.model.expert_ffn = 64;
-    d.model.head_dim = 16;
-    d.model.layers = 2;
-    d.workload.seq = 64;  // blocks of 32 tokens on every rank
-    d.workload.vocab_multiple = 1;
-    d.workload.batch = 2;
-    d.parallel.tp = 2;
-    d.parallel.sequence_parallel = true;
-    d.parallel.dp = 2;
-    d.parallel.ep = 2;
-    for (const auto& [id, text] : {std::pair{"compute", compute},
-                                   {"dispatcher", dispatcher},
-                                   {"dispatch_dtype", QString(fp8_dispatch ? "fp8" : "same")}})
-      QVERIFY(!set_knob(d, *find_knob(id), text.toStdString()));
-    QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 };
 
