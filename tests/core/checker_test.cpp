@@ -371,8 +371,12 @@ class CheckerTest : public QObject {
     for (const Breakage& b : breakages()) broken.insert(b.code);
     const std::regex pattern(R"re((?:error|warning)\("([A-Z][A-Z_]+)")re");
     int found = 0;
-    for (const auto& entry : fs::directory_iterator(fs::path(SHARDSCAPE_SOURCE_DIR) / "core" / "trace")) {
-      std::ifstream stream(entry.path());
+    std::vector<fs::path> sources;
+    for (const char* folder : {"chakra", "astra_sim", "bundle"})
+      for (const auto& entry : fs::directory_iterator(fs::path(SHARDSCAPE_SOURCE_DIR) / "core" / folder))
+        sources.push_back(entry.path());
+    for (const fs::path& source : sources) {
+      std::ifstream stream(source);
       const std::string text{std::istreambuf_iterator<char>(stream), {}};
       for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern); it != std::sregex_iterator();
            ++it, ++found)

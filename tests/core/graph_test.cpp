@@ -460,7 +460,9 @@ class GraphTest : public QObject {
       const auto bytes = [](const StageReport& of) {
         return of.memory[static_cast<size_t>(MemoryCategory::Activations)].value;
       };
-      QVERIFY(bytes(s) == bytes(before->stages[p]) - s.in_flight * n * kept + std::min<Wide>(n, 2) * kept);
+      // As many layers are on the device as do not wait on the host, and the one at work where all of them
+      // do.
+      QVERIFY(bytes(s) == bytes(before->stages[p]) - s.in_flight * n * kept + (n == 5 ? kept : 0));
       QCOMPARE(s.host.size(), size_t{2});
       for (const HostValue& h : s.host) QVERIFY(h.count.value == m * n && h.bytes.value == m * n * kept);
       QVERIFY(s.host_memory[0].bytes.value == s.in_flight * n * kept);
@@ -479,9 +481,10 @@ class GraphTest : public QObject {
     b.model.hidden = 8192;
     b.workload.batch *= 2;
     b.parallel.tp = 4;
-    QVERIFY(make_report(a)->model == make_report(b)->model);
+    const auto plans = std::make_shared<PlanCache>();
+    QVERIFY(make_report(a, plans)->model == make_report(b, plans)->model);
     b.parallel.sequence_parallel = true;
-    QVERIFY(make_report(a)->model != make_report(b)->model);
+    QVERIFY(make_report(a, plans)->model != make_report(b, plans)->model);
   }
 };
 

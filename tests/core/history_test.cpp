@@ -28,7 +28,6 @@ std::string answer(const Design& design, const std::shared_ptr<PlanCache>& cache
   const auto step = simulate(*report);
   StepOps ops(report, step);
   std::string out = with_time(estimate_json(*report, {}, fragmentation(*report), &ops), *report, *step);
-  out.erase(out.find("\"elapsed_ms\""), 40);
   const Lowering lowering(*report, true);
   for (const StageReport& stage : report->stages)
     if (stage.representative == stage.stage) {

@@ -244,10 +244,11 @@ void SyncModelTest::units_are_gathered_two_at_a_time() {
 
 void SyncModelTest::without_replicas_nothing_changes() {
   Design d = trace_design("llama3-8b", 2, 1, 1, false, 2, 2);
-  const auto plain = trace_report(d);
+  const auto plans = std::make_shared<PlanCache>();
+  const auto plain = make_report(d, plans);
   for (const SyncStrategy s : kOffered) {
     d.parallel.sync = s;
-    const auto r = trace_report(d);
+    const auto r = make_report(d, plans);
     QVERIFY(r->model == plain->model);  // one structure
     QCOMPARE(r->problems.size(), s == SyncStrategy::DdpFlat ? size_t{0} : size_t{1});
   }
